@@ -1,0 +1,207 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace fathom {
+
+/// The result document in memory: one run of Fathom on one GPU. On disk it is one JSON file, a
+/// superset of Google Benchmark's JSON (see results/document_io.h and results/schema.json).
+/// Units: seconds, bytes, hertz, watts and degrees Celsius, unless a `unit` beside says otherwise.
+/// A number that could not be had is an empty optional, on disk `null`: never zero, NaN or infinity.
+inline constexpr int schema_version = 1;
+
+/// A value of an axis: what distinguishes the cases of a sweep.
+using AxisValue = std::variant<std::int64_t, double, std::string>;
+
+/// Axes in the order in which the probe declares them; names are unique in one entry.
+using Axes = std::vector<std::pair<std::string, AxisValue>>;
+
+enum class Better { higher, lower };
+enum class Source { measured, replay };
+
+/// What an entry reports. `value` is the median of `samples`.
+struct Metric {
+  std::string name;  ///< "bandwidth", "cycles_per_access", ...
+  std::string unit;  ///< "B/s", "cycles", "s", "%", ...
+  Better better = Better::higher;
+  std::optional<double> value;
+};
+
+/// A confidence interval of the median and how it was made.
+struct Interval {
+  double low = 0;
+  double high = 0;
+  double confidence = 0.95;
+  std::string method;
+};
+
+/// What physics allows: no metric can be better than this.
+struct Bound {
+  double value = 0;
+  std::string source;  ///< formula with its figures, or data sheet
+};
+
+/// What a model predicts; `tolerance` is relative (0: must be equal).
+struct Expectation {
+  double value = 0;
+  double tolerance = 0;
+  std::string model;  ///< model and the term of it that binds
+};
+
+/// Another implementation of the same work, timed alternately with the entry's own.
+struct Opponent {
+  std::string name;
+  std::vector<double> samples;  ///< in the entry's metric
+  std::optional<double> value;  ///< median of samples
+  /// Entry's value over the opponent's, as a median of paired ratios oriented so that above 1 is
+  /// better for the entry, and its interval.
+  std::optional<double> ratio;
+  std::optional<Interval> ratio_interval;
+};
+
+/// One hardware counter, by Fathom's role name; the chip's metric name is beside it.
+struct Counter {
+  std::string role;    ///< "global_load_sectors", ...
+  std::string metric;  ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+  std::string unit;
+  std::optional<double> value;
+  std::string reason;  ///< why value is missing; empty where it is there
+  std::optional<double> expected;
+  double tolerance = 0;        ///< relative; 0: must be equal
+  std::string expected_model;  ///< where `expected` comes from
+};
+
+/// A telemetry channel over the time in which the samples were taken.
+struct Range {
+  std::optional<double> low, median, high;
+};
+
+struct Telemetry {
+  Range sm_clock_hz, memory_clock_hz, power_w, temperature_c;
+  std::vector<std::string> throttle_reasons;  ///< every one seen, sorted; empty: none
+  std::string missing_reason;                 ///< why there is no telemetry; empty where it is there
+};
+
+/// How the samples were taken.
+struct Timing {
+  std::string mode;         ///< "cold", "hot", "graph", "batched", "in-kernel clock"
+  std::string timer;        ///< "cudaEvent", "clock64", ...
+  int launches_per_sample = 1;
+  int warm_up_launches = 0;
+  std::string stop;         ///< "converged" or "time limit" or "sample limit"
+  double elapsed_s = 0;     ///< wall time spent on this entry
+};
+
+enum class VerdictStatus { ok, noisy, unexpected, above_bound, counter_mismatch, wrong_output, failed };
+
+struct Verdict {
+  VerdictStatus status = VerdictStatus::ok;  ///< the worst of the findings
+  std::vector<std::string> reasons;          ///< one sentence each; empty for ok
+};
+
+/// One measured case: a row of Google Benchmark's `benchmarks[]` with Fathom's object in it.
+struct Entry {
+  std::string name;  ///< "copy_bandwidth/type:float4/block:256/size:1GiB"
+  std::string probe;
+  Axes axes;
+  std::int64_t iterations = 1;
+  double real_time_s = 0;  ///< median time of one launch
+  double cpu_time_s = 0;
+  Metric metric;
+  std::map<std::string, double> extras;  ///< further figures, flattened as counters
+  std::vector<double> samples;           ///< of the metric, in the order taken
+  std::optional<Interval> interval;
+  std::optional<double> repeatability;  ///< relative spread of the medians of separate rounds
+  std::optional<Bound> bound;
+  std::optional<Expectation> expected;
+  std::vector<Opponent> opponents;
+  std::vector<Counter> counters;
+  Telemetry telemetry;
+  Timing timing;
+  Verdict verdict;
+};
+
+/// What a view shows of the entries; the report draws it without knowing the probe.
+struct View {
+  enum class Kind { plot, table };
+  Kind kind = Kind::table;
+  std::string title;
+  std::string note;  ///< one or two sentences under it; may be empty
+  /// Only entries having each of these axes with one of the values given.
+  std::vector<std::pair<std::string, std::vector<AxisValue>>> where;
+  // A plot: x is an axis, y "metric" or a counter's role or an extra's name; one line per distinct
+  // combination of the `series` axes.
+  std::string x, x_label;
+  std::string y = "metric", y_label;
+  bool x_log2 = false, y_log = false, y_from_zero = true;
+  std::vector<std::string> series;
+  bool show_bound = true, show_expected = true;
+  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
+  // "counter:<role>", "extra:<name>", "verdict".
+  std::vector<std::string> columns;
+};
+
+enum class ProbeStatus { complete, partial, crashed, timed_out, failed, interrupted };
+
+struct ProbeSummary {
+  std::string name;
+  std::string question;
+  std::string answer;  ///< one sentence with figures; empty when nothing was measured
+  std::string method;  ///< how it was measured, one paragraph
+  ProbeStatus status = ProbeStatus::complete;
+  std::string status_reason;  ///< why it is not complete
+  double elapsed_s = 0;
+  std::vector<View> views;
+};
+
+enum class ClaimVerdict { confirmed, refuted, does_not_apply, not_measured };
+
+struct Claim {
+  std::string id;         ///< "V1"
+  std::string statement;  ///< the claim in one sentence
+  std::string claimed;    ///< its author's figure
+  ClaimVerdict verdict = ClaimVerdict::not_measured;
+  std::string figure;     ///< what this GPU answers, with figures
+  std::vector<std::string> evidence;  ///< names of the entries
+  std::string probe;
+};
+
+/// The GPU and the software that produced a run; two runs compare only when it agrees.
+struct Fingerprint {
+  std::string gpu_name, gpu_uuid_hash, compute_capability, vbios, driver, cuda_driver, cuda_runtime, toolkit;
+  std::optional<std::int64_t> sms, memory_bytes, l2_bytes, memory_bus_bits;
+  std::optional<double> sm_clock_max_hz, memory_clock_max_hz, power_limit_w;
+  std::string ecc, mig, persistence, pcie_link, virtualization, compute_mode, confidential_computing;
+};
+
+/// A figure the run's other figures are held against, for the report's opening page.
+struct DeviceBound {
+  std::string name, unit, source;
+  double value = 0;
+};
+
+struct Document {
+  std::string date;        ///< ISO 8601, of the measurement
+  std::string executable;  ///< file name only
+  std::string fathom_version, fathom_commit;
+  Source source = Source::measured;
+  std::string suite;
+  std::string seed;
+  double elapsed_s = 0;
+  std::int64_t num_cpus = 0;
+  std::string google_benchmark_version;
+  Fingerprint fingerprint;
+  std::vector<DeviceBound> bounds;
+  std::vector<std::string> warnings;  ///< of the whole run, one sentence each
+  std::vector<Entry> entries;
+  std::vector<ProbeSummary> probes;
+  std::vector<Claim> claims;
+};
+
+}  // namespace fathom

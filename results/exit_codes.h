@@ -1,0 +1,31 @@
+#pragma once
+
+namespace fathom {
+
+/// The one table of process exit codes; README.md lists the same rows for users.
+enum class ExitCode : int {
+  ok = 0,
+  check_failed = 1,           ///< a figure above its bound, wrong output, an exact counter off
+  bad_input = 2,              ///< unknown probe, flag or value
+  gpu_required = 3,           ///< --require-gpu, and there is none
+  incomplete = 5,             ///< results are missing, for more than one reason
+  output_unwritable = 10,     ///< the output folder cannot be created or written
+  output_full = 11,           ///< the output file system is full
+  document_malformed = 12,    ///< not JSON, truncated, or not what the schema says
+  document_version = 13,      ///< a result document of another schema version
+  no_driver = 14,             ///< no NVIDIA driver, or no GPU behind it
+  driver_too_old = 15,        ///< the driver cannot run this build's CUDA
+  gpu_out_of_memory = 16,     ///< the GPU has too little free memory
+  gpu_busy = 17,              ///< another Fathom, or a process in exclusive mode, holds the GPU
+  counters_unavailable = 18,  ///< hardware counters not permitted or not there
+  partitioned_gpu = 19,       ///< MIG or vGPU limits what was asked for
+  probe_crashed = 20,         ///< a probe ended by a signal or without its results
+  probe_timed_out = 21,       ///< a probe hit its time limit
+  gpu_lost = 22,              ///< the GPU fell off the bus or needs a reset
+  setup_incomplete = 23,      ///< a package is missing, and installing was not allowed
+  interrupted = 130,          ///< Ctrl-C
+};
+
+constexpr int to_int(ExitCode code) { return static_cast<int>(code); }
+
+}  // namespace fathom
