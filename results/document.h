@@ -111,6 +111,7 @@ struct Entry {
   std::string probe;
   Axes axes;
   std::int64_t iterations = 1;
+  std::int64_t repetitions = 1, repetition_index = 0;
   double real_time_s = 0;  ///< median time of one launch
   double cpu_time_s = 0;
   Metric metric;

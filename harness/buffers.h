@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace fathom {
+
+/// What a buffer is filled with when it is made. Never zeros: hardware compression and data-
+/// dependent power would flatter the result.
+enum class Fill {
+  random_bits,     ///< every bit random: for copies, where the value does not matter
+  uniform_float,   ///< float in [-1, 1)
+  uniform_double,  ///< double in [-1, 1)
+  uniform_half,    ///< IEEE half in [-1, 1)
+  uniform_bfloat16,
+};
+
+/// Plain device memory between two guard bands.
+struct Buffer {
+  std::byte* data = nullptr;  ///< 4096-byte aligned (offset from a cudaMalloc base)
+  std::size_t bytes = 0;
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+/// Device memory of a probe by role ("src", "dst"), kept and reused between cases, since filling
+/// gigabytes for every case would cost more than measuring. All calls are asynchronous on the
+/// pool's stream except `guards_intact` and `release`. Throws Error(gpu_out_of_memory).
+class BufferPool {
+ public:
+  BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t seed);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  /// An input, filled once with random data that depends on seed and role. Kernels must not write
+  /// it. A larger request for the same role reallocates; a smaller one gives a prefix.
+  Buffer input(const std::string& role, std::size_t bytes, Fill fill = Fill::random_bits);
+  /// An output of exactly `bytes` between guard bands (so that a write past the end of a smaller
+  /// request is seen too).
+  Buffer output(const std::string& role, std::size_t bytes);
+  /// Fills an output with 0xFF bytes, which are NaN in every floating-point type.
+  void poison(const Buffer& buffer);
+  /// Nothing, or which guard band of which role was overwritten and where.
+  std::optional<std::string> guards_intact();
+  /// Frees every buffer.
+  void release();
+
+ private:
+  struct Block;
+  Buffer allocate(const std::string& role, std::size_t bytes);
+  int device_;
+  cudaStream_t stream_;
+  std::uint64_t seed_;
+  std::map<std::string, Block> blocks_;
+};
+
+/// Number of bytes in which two device ranges differ; synchronises.
+std::uint64_t count_different_bytes(const void* a, const void* b, std::size_t bytes,
+                                    cudaStream_t stream);
+
+}  // namespace fathom

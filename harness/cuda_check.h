@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace fathom {
+
+/// Throws Error for a failed CUDA call: the sentence names the call, the place and the CUDA error,
+/// and the exit code is that of the cause (out of memory, lost GPU, driver too old, ...).
+void check_cuda(cudaError_t status, const char* call, const char* file, int line);
+
+}  // namespace fathom
+
+/// Every CUDA runtime call and, with cudaGetLastError, every launch goes through this.
+#define FATHOM_CUDA(call) ::fathom::check_cuda((call), #call, __FILE__, __LINE__)

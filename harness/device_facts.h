@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+/// What the driver and NVML say about one GPU, read once at the start of a program. Clocks in
+/// hertz, sizes in bytes. `query_device_facts` throws Error: no driver, driver too old, GPU busy
+/// (exclusive mode), GPU lost, or an ordinal that does not exist.
+struct DeviceFacts {
+  int ordinal = 0;
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int sms = 0;
+  std::size_t l2_bytes = 0;
+  std::size_t memory_bytes = 0;
+  std::size_t shared_bytes_per_sm = 0;         ///< including what the driver reserves
+  std::size_t shared_bytes_per_block_max = 0;  ///< opt-in maximum
+  std::size_t reserved_shared_bytes_per_block = 0;
+  int registers_per_sm = 0;
+  int threads_per_sm = 0;
+  int blocks_per_sm = 0;
+  int memory_bus_bits = 0;
+  double sm_clock_max_hz = 0;
+  double memory_clock_max_hz = 0;  ///< command clock: data moves on both edges
+  bool mig = false;
+  bool vgpu = false;
+  Fingerprint fingerprint;
+  std::vector<DeviceBound> bounds;    ///< dram_bandwidth, shared_bandwidth, l1_bandwidth, fp32_fma
+  std::vector<std::string> warnings;  ///< e.g. other processes on the GPU, throttling at idle
+};
+
+DeviceFacts query_device_facts(int ordinal);
+
+/// Named bound of `facts`, e.g. "dram_bandwidth"; throws std::out_of_range for an unknown name.
+const DeviceBound& bound(const DeviceFacts& facts, const std::string& name);
+
+}  // namespace fathom

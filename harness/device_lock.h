@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace fathom {
+
+/// One GPU job at a time per device: an advisory lock on a file named for the GPU. The file holds
+/// the process id and command of its owner, so that a second start can say who holds it. A parent
+/// that holds the lock passes it to its children by environment variable FATHOM_LOCK_FD (an
+/// inherited descriptor), and such a child takes no second lock.
+class DeviceLock {
+ public:
+  enum class IfHeld { fail, wait };
+  /// Throws Error(gpu_busy) naming the holder if the lock is held and `if_held` is `fail`, or if it
+  /// is still held after `limit`.
+  DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held,
+             std::chrono::seconds limit = std::chrono::hours(1));
+  ~DeviceLock();
+  DeviceLock(DeviceLock&&) noexcept;
+  DeviceLock& operator=(DeviceLock&&) noexcept;
+
+  /// Makes the lock inheritable and returns the text for FATHOM_LOCK_FD.
+  std::string share_with_children();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom

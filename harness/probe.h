@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/buffers.h"
+#include "harness/device_facts.h"
+#include "results/document.h"
+
+namespace fathom {
+
+/// The two sizes of a run: `quick` ends within a minute and is part of `standard` (on the command
+/// line: `default`), which ends within three.
+enum class Suite { quick, standard };
+
+/// What a probe's workloads may use of the GPU; one per program.
+class Context {
+ public:
+  Context(const DeviceFacts& device, cudaStream_t stream, std::uint64_t seed)
+      : device_(device), stream_(stream), buffers_(device.ordinal, stream, seed), seed_(seed) {}
+  const DeviceFacts& device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  BufferPool& buffers() { return buffers_; }
+  std::uint64_t seed() const { return seed_; }
+
+ private:
+  const DeviceFacts& device_;
+  cudaStream_t stream_;
+  BufferPool buffers_;
+  std::uint64_t seed_;
+};
+
+/// One way to do a case's work on the GPU. `launch` is asynchronous on the context's stream and
+/// idempotent: the harness launches it as often as it likes, for timing and for counter passes.
+struct Workload {
+  std::function<void()> launch;
+  /// Overwrites the outputs with a pattern that no right answer has (asynchronous). May be empty
+  /// only where the kernel has no output but its own timing.
+  std::function<void()> poison;
+  /// After one launch since `poison`: nothing if the output is right, else what is wrong.
+  std::function<std::optional<std::string>()> verify;
+  /// For metrics that the kernel measures itself (clock64): the metric's value from what the last
+  /// launch wrote. Empty: the harness times the launch with events.
+  std::function<double()> read_sample;
+  /// Further figures after the last sample; may be empty.
+  std::function<std::map<std::string, double>()> extras;
+};
+
+/// State of the caches before each timed launch. `cold`: the L2 is flushed before each launch,
+/// outside the timing. `hot`: nothing is done between launches.
+enum class CacheState { hot, cold };
+
+/// A counter that a case wants collected, by role (harness/counters/catalogue.h), and what it
+/// should read for one launch. `tolerance` is relative; 0 means equal.
+struct CounterRequest {
+  std::string role;
+  std::optional<double> expected;
+  double tolerance = 0;
+  std::string model;
+};
+
+/// Another implementation of the case's work, timed alternately with it (A B B A).
+struct OpponentCase {
+  std::string name;
+  std::function<Workload(Context&)> prepare;
+};
+
+/// One point of a probe's sweep.
+struct Case {
+  std::string name;  ///< path below the probe's name, e.g. "type:float4/block:256/size:1GiB"
+  Axes axes;
+  Suite suite = Suite::standard;  ///< the smallest suite that has it
+  Metric metric;
+  /// The metric's value from the seconds of one launch; see `rate`. Unused with `read_sample`.
+  std::function<double(double seconds)> value;
+  std::optional<Bound> bound;
+  std::optional<Expectation> expected;
+  CacheState cache = CacheState::hot;
+  std::vector<CounterRequest> counters;
+  std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
+  std::function<Workload(Context&)> prepare;
+  std::vector<OpponentCase> opponents;
+};
+
+/// `work` per launch (bytes, operations) over its seconds.
+inline std::function<double(double)> rate(double work) {
+  return [work](double seconds) { return work / seconds; };
+}
+
+/// What a probe concludes from its entries: pure, so that a recording gives the same answer.
+struct Findings {
+  std::string answer;  ///< one sentence with figures
+  std::vector<Claim> claims;
+  std::vector<View> views;
+};
+
+/// One question put to the GPU. A probe never formats output and never reads a clock: it says what
+/// to run and what to expect, and concludes from the entries that come back.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual std::string name() const = 0;      ///< "copy_bandwidth"
+  virtual std::string question() const = 0;  ///< one sentence with a question mark
+  virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
+  virtual std::vector<std::string> claim_ids() const = 0;
+  /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
+  virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;
+  /// `entries` are this probe's, in order; some may lack (filtered, failed): say not_measured then.
+  virtual Findings conclude(std::span<const Entry> entries) const = 0;
+};
+
+/// The probe of this program; defined once per probe binary by FATHOM_PROBE.
+std::unique_ptr<Probe> make_probe();
+
+#define FATHOM_PROBE(Type) \
+  std::unique_ptr<::fathom::Probe> fathom::make_probe() { return std::make_unique<Type>(); }
+
+}  // namespace fathom

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "results/document.h"
+
+namespace fathom {
+
+/// Samples clocks, power, temperature and throttle reasons of one GPU through NVML in a thread of
+/// its own (about every 10 ms) between `start` and `stop`. Without NVML every channel is empty and
+/// `missing_reason` says why. One instance serves one program; start/stop may be called many times,
+/// and a window shorter than the sampling period still holds the readings of its two ends.
+class TelemetrySampler {
+ public:
+  explicit TelemetrySampler(int device_ordinal);
+  ~TelemetrySampler();
+  TelemetrySampler(const TelemetrySampler&) = delete;
+  TelemetrySampler& operator=(const TelemetrySampler&) = delete;
+
+  void start();
+  Telemetry stop();
+
+  /// Total energy since the driver loaded, in joules (the counter moves every 100 ms or so);
+  /// empty where the GPU has no such counter.
+  std::optional<double> energy_j() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom
