@@ -1,0 +1,49 @@
+# Which GPU the kernels are compiled for: FATHOM_ARCHITECTURES where the user set it, else the GPU
+# that is in this machine, else Hopper. Include before enable_language(CUDA).
+
+set(FATHOM_ARCHITECTURES "" CACHE STRING
+  "Architectures to compile for, such as '80;90a'; empty: the GPU in this machine, else 90a")
+
+# "9.0" -> "90a". From compute capability 9.0 on the 'a' variant is the one that has wgmma, TMA
+# with multicast, setmaxnreg and their successors; it runs on that very capability only.
+function(fathom_architecture_of_capability capability result)
+  string(REPLACE "." "" number "${capability}")
+  if(number GREATER_EQUAL 90)
+    string(APPEND number "a")
+  endif()
+  set(${result} ${number} PARENT_SCOPE)
+endfunction()
+
+function(fathom_architectures_of_machine result)
+  set(architectures "")
+  find_program(FATHOM_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(FATHOM_NVIDIA_SMI)
+  if(FATHOM_NVIDIA_SMI)
+    execute_process(
+      COMMAND ${FATHOM_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status TIMEOUT 30)
+    # A broken driver makes nvidia-smi print a sentence: take only what looks like a capability.
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    if(status EQUAL 0)
+      foreach(capability IN LISTS capabilities)
+        fathom_architecture_of_capability(${capability} architecture)
+        list(APPEND architectures ${architecture})
+      endforeach()
+      list(REMOVE_DUPLICATES architectures)
+    endif()
+  endif()
+  set(${result} ${architectures} PARENT_SCOPE)
+endfunction()
+
+set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ARCHITECTURES})
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  fathom_architectures_of_machine(CMAKE_CUDA_ARCHITECTURES)
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 90a)
+endif()
+
+# "-real": machine code only. A PTX that the driver compiles at run time would be other code than
+# the one that the compiled-code tests looked at.
+list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[af]?)$" "\\1-real")
+message(STATUS "Kernels are compiled for: ${CMAKE_CUDA_ARCHITECTURES}")

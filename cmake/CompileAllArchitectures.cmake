@@ -1,0 +1,39 @@
+# Proves that the kernels compile for every architecture that Fathom knows, whatever GPU the normal
+# build is for. The objects are never linked; the compiled-code tests may read them.
+#
+#   cmake --build build --target all_architectures
+
+# Turing, A100, other Ampere, Ada, Hopper, Blackwell data centre and desktop.
+set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
+
+add_custom_target(all_architectures)
+
+# fathom_compile_for_all_architectures(<target>): compiles every .cu source of the target once more
+# for all architectures, with the target's own include folders, definitions, options and libraries.
+# Adds the object library <target>_all_architectures. Call it after the target is complete.
+function(fathom_compile_for_all_architectures target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cu$")
+  if(NOT sources)
+    message(FATAL_ERROR "fathom_compile_for_all_architectures: ${target} has no .cu source")
+  endif()
+  set(objects ${target}_all_architectures)
+  add_library(${objects} OBJECT EXCLUDE_FROM_ALL ${sources})
+  list(TRANSFORM FATHOM_ALL_ARCHITECTURES APPEND "-real" OUTPUT_VARIABLE architectures)
+  set_target_properties(${objects} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  foreach(what INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
+    set_property(TARGET ${objects} PROPERTY ${what} "$<TARGET_PROPERTY:${target},${what}>")
+  endforeach()
+  target_link_libraries(${objects} PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
+  add_dependencies(all_architectures ${objects})
+endfunction()
+
+# As a test: a kernel that one chip's compiler refuses is a failed test, not a failed build.
+if(FATHOM_TESTS)
+  cmake_host_system_information(RESULT fathom_cores QUERY NUMBER_OF_LOGICAL_CORES)
+  add_test(NAME all_architectures
+    COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_architectures
+            --parallel ${fathom_cores})
+  set_tests_properties(all_architectures PROPERTIES
+    LABELS sass RUN_SERIAL TRUE TIMEOUT 3600 FIXTURES_SETUP all_architectures)
+endif()
