@@ -1,0 +1,112 @@
+#include "harness/buffer_kernels.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "harness/cuda_check.h"
+
+namespace fathom {
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a counter-based generator, so each element's bits depend
+/// on seed and index only and a fill needs no state.
+__device__ std::uint64_t split_mix(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+__device__ double uniform(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0;
+}
+
+template <class T>
+__device__ T random_element(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
+    return bits;
+  } else {
+    return static_cast<T>(uniform(bits));
+  }
+}
+
+template <class T>
+__global__ void fill_random(T* data, std::size_t count, std::uint64_t seed) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    data[i] = random_element<T>(split_mix(seed, i));
+  }
+}
+
+/// Works on bytes at the ragged end only; the rest goes 8 bytes at a time.
+__global__ void count_differences(const std::byte* a, const std::byte* b, std::size_t bytes,
+                                  unsigned long long* count) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const bool aligned =
+      (reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % 8 == 0;
+  const std::size_t words = aligned ? bytes / 8 : 0;
+  unsigned long long found = 0;
+  for (std::size_t i = first; i < words; i += stride) {
+    std::uint64_t difference = reinterpret_cast<const std::uint64_t*>(a)[i] ^
+                               reinterpret_cast<const std::uint64_t*>(b)[i];
+    for (; difference != 0; difference >>= 8) found += (difference & 0xFF) != 0;
+  }
+  for (std::size_t i = words * 8 + first; i < bytes; i += stride) found += a[i] != b[i];
+  if (found != 0) atomicAdd(count, found);
+}
+
+constexpr int threads = 256;
+
+int blocks_for(std::size_t count) {
+  return static_cast<int>(std::min<std::size_t>((count + threads - 1) / threads, 8192));
+}
+
+template <class T>
+void fill_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_t stream) {
+  const std::size_t count = bytes / sizeof(T);
+  if (count == 0) return;
+  fill_random<<<blocks_for(count), threads, 0, stream>>>(reinterpret_cast<T*>(data), count, seed);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void fill_random_data(std::byte* data, std::size_t bytes, Fill fill, std::uint64_t seed,
+                      cudaStream_t stream) {
+  switch (fill) {
+    case Fill::random_bits:
+      return fill_as<std::uint64_t>(data, bytes, seed, stream);
+    case Fill::uniform_float:
+      return fill_as<float>(data, bytes, seed, stream);
+    case Fill::uniform_double:
+      return fill_as<double>(data, bytes, seed, stream);
+    case Fill::uniform_half:
+      return fill_as<__half>(data, bytes, seed, stream);
+    case Fill::uniform_bfloat16:
+      return fill_as<__nv_bfloat16>(data, bytes, seed, stream);
+  }
+}
+
+std::uint64_t count_different_bytes(const void* a, const void* b, std::size_t bytes,
+                                    cudaStream_t stream) {
+  unsigned long long* count = nullptr;
+  FATHOM_CUDA(cudaMallocAsync(reinterpret_cast<void**>(&count), sizeof *count, stream));
+  FATHOM_CUDA(cudaMemsetAsync(count, 0, sizeof *count, stream));
+  if (bytes != 0) {
+    count_differences<<<blocks_for(bytes / 8 + 1), threads, 0, stream>>>(
+        static_cast<const std::byte*>(a), static_cast<const std::byte*>(b), bytes, count);
+    FATHOM_CUDA(cudaGetLastError());
+  }
+  unsigned long long result = 0;
+  FATHOM_CUDA(cudaMemcpyAsync(&result, count, sizeof result, cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  FATHOM_CUDA(cudaFreeAsync(count, stream));
+  return result;
+}
+
+}  // namespace fathom

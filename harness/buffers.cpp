@@ -1,0 +1,122 @@
+#include "harness/buffers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "harness/buffer_kernels.h"
+#include "harness/cuda_check.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t guard_bytes = 4096;
+constexpr int guard_byte = 0xA5;
+constexpr int poison_byte = 0xFF;
+
+std::uint64_t hash(const std::string& text, std::uint64_t seed) {
+  std::uint64_t h = 0xCBF29CE484222325ull ^ seed;  // FNV-1a, 64 bit
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001B3ull;
+  return h;
+}
+
+}  // namespace
+
+struct BufferPool::Block {
+  std::byte* base = nullptr;      // of the allocation
+  std::size_t capacity = 0;       // bytes between the guard bands at the largest request
+  std::size_t bytes = 0;          // of the newest request: the upper guard stands right behind it
+  std::optional<Fill> filled_as;  // empty: an output
+
+  std::byte* data() const { return base + guard_bytes; }
+};
+
+BufferPool::BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t seed)
+    : device_(device_ordinal), stream_(stream), seed_(seed) {}
+
+BufferPool::~BufferPool() {
+  // A destructor has nobody to tell; a lost device has been reported by the call that met it.
+  for (auto& [role, block] : blocks_) cudaFree(block.base);
+}
+
+Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
+  FATHOM_CUDA(cudaSetDevice(device_));
+  Block& block = blocks_[role];
+  if (block.base != nullptr && block.capacity < bytes) {
+    FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
+  }
+  if (block.base == nullptr) {
+    // Rounded up so that a ragged fill may write whole elements.
+    const std::size_t capacity = (bytes + 255) / 256 * 256;
+    void* base = nullptr;
+    if (const cudaError_t status = cudaMalloc(&base, capacity + 2 * guard_bytes);
+        status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // clears it: the next case may need less
+      blocks_.erase(role);
+      std::size_t free_bytes = 0, total_bytes = 0;
+      FATHOM_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+      throw Error(ExitCode::gpu_out_of_memory,
+                  fmt::format("The GPU has {:.2f} GiB free of {:.2f} GiB, and buffer '{}' needs "
+                              "{:.2f} GiB: end other processes on this GPU or use --suite quick.",
+                              free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30));
+    } else {
+      FATHOM_CUDA(status);
+    }
+    block = Block{static_cast<std::byte*>(base), capacity, 0, std::nullopt};
+    FATHOM_CUDA(cudaMemsetAsync(block.base, guard_byte, guard_bytes, stream_));
+  }
+  return {block.data(), bytes};
+}
+
+Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) {
+  const Buffer buffer = allocate(role, bytes);
+  Block& block = blocks_.at(role);
+  if (block.filled_as != fill) {
+    fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
+    block.filled_as = fill;
+    block.bytes = block.capacity;
+    FATHOM_CUDA(
+        cudaMemsetAsync(block.data() + block.capacity, guard_byte, guard_bytes, stream_));
+  }
+  return buffer;
+}
+
+Buffer BufferPool::output(const std::string& role, std::size_t bytes) {
+  const Buffer buffer = allocate(role, bytes);
+  Block& block = blocks_.at(role);
+  block.bytes = bytes;
+  block.filled_as.reset();
+  FATHOM_CUDA(cudaMemsetAsync(block.data() + bytes, guard_byte, guard_bytes, stream_));
+  return buffer;
+}
+
+void BufferPool::poison(const Buffer& buffer) {
+  FATHOM_CUDA(cudaMemsetAsync(buffer.data, poison_byte, buffer.bytes, stream_));
+}
+
+std::optional<std::string> BufferPool::guards_intact() {
+  std::array<unsigned char, guard_bytes> band;
+  for (const auto& [role, block] : blocks_) {
+    for (const bool upper : {false, true}) {
+      const std::byte* start = upper ? block.data() + block.bytes : block.base;
+      FATHOM_CUDA(cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
+      FATHOM_CUDA(cudaStreamSynchronize(stream_));
+      for (std::size_t i = 0; i < guard_bytes; ++i) {
+        if (band[i] == guard_byte) continue;
+        return upper ? fmt::format("buffer '{}' was written {} bytes past its end", role, i + 1)
+                     : fmt::format("buffer '{}' was written {} bytes before its start", role,
+                                   guard_bytes - i);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void BufferPool::release() {
+  for (auto& [role, block] : blocks_) FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
+  blocks_.clear();
+}
+
+}  // namespace fathom

@@ -1,0 +1,17 @@
+#include <exception>
+#include <iostream>
+
+#include "harness/probe_main.h"
+#include "results/error.h"
+
+int main(int argc, char** argv) {
+  try {
+    return fathom::to_int(fathom::probe_main(argc, argv, *fathom::make_probe()));
+  } catch (const fathom::Error& error) {
+    std::cerr << error.what() << '\n';
+    return fathom::to_int(error.code());
+  } catch (const std::exception& error) {
+    std::cerr << "This is a defect in Fathom, please report it: " << error.what() << '\n';
+    return fathom::to_int(fathom::ExitCode::probe_crashed);
+  }
+}

@@ -1,0 +1,70 @@
+#include "harness/probe_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <iostream>
+#include <map>
+
+#include "results/error.h"
+#include "results/version.h"
+
+namespace fathom {
+
+std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Probe& probe) {
+  ProbeOptions options;
+  options.benchmark_arguments.push_back(argv[0]);
+  std::vector<std::string> own;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
+      options.list_only |= argument.starts_with("--benchmark_list_tests") &&
+                           !argument.ends_with("=false") && !argument.ends_with("=0");
+      options.benchmark_arguments.push_back(argument);
+    } else {
+      own.push_back(argument);
+    }
+  }
+
+  CLI::App app(probe.question(), "probe_" + probe.name());
+  app.footer(fmt::format(
+      "Google Benchmark's own flags work too (--benchmark_filter=REGEX, --benchmark_list_tests,\n"
+      "--benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE).\n\n"
+      "Examples:\n"
+      "  probe_{0} --suite quick --out result.json\n"
+      "  probe_{0} --benchmark_filter=1GiB --no-counters\n",
+      probe.name()));
+  app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
+  app.add_option("--suite", options.suite, "Size of the sweep: quick or default")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Suite>{{"quick", Suite::quick}, {"default", Suite::standard}}))
+      ->default_str("default");
+  app.add_option("--out", options.out, "Write the result document (JSON) to this file");
+  app.add_option("--device", options.device, "CUDA device ordinal")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag("!--no-counters", options.counters, "Do not collect hardware counters");
+  app.add_flag("--require-counters", options.require_counters,
+               "End with exit code 18 if hardware counters cannot be collected");
+  app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
+  app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s,
+                 "Seconds of sampling per case at most (default: 0.15 quick, 0.4 default)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--progress-fd", options.progress_fd,
+                 "Report progress to this file descriptor, one line per case")
+      ->check(CLI::NonNegativeNumber);
+  try {
+    std::vector<std::string> reversed(own.rbegin(), own.rend());  // the order CLI11 wants
+    app.parse(reversed);
+  } catch (const CLI::Success& wanted) {
+    app.exit(wanted);  // prints help or version
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::bad_input, fmt::format("{} See probe_{} --help.", error.what(), probe.name()));
+  }
+  return options;
+}
+
+}  // namespace fathom

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cuda_handles.h"
+#include "harness/probe.h"
+#include "harness/telemetry.h"
+#include "harness/timing.h"
+#include "results/document.h"
+#include "results/error.h"
+
+namespace fathom {
+
+/// Measures the cases of one probe: verification before timing, timing interleaved with the
+/// opponents, telemetry beside it; and afterwards, never at the same time, the hardware counters.
+class Runner {
+ public:
+  Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy);
+  ~Runner();
+
+  /// A failure of the case alone (wrong output, out of memory) is in the entry's verdict; an error
+  /// that leaves the GPU unusable is thrown.
+  Entry measure(const std::string& entry_name, const std::string& probe, const Case& c);
+
+  /// Collects the counters of every (case, entry) pair into the entry. Returns the reason, with
+  /// its exit code, if none can be had on this machine at all; the entries then hold it as well.
+  std::optional<Error> collect_counters(const std::vector<std::pair<const Case*, Entry*>>& pairs,
+                                        const std::function<bool(std::size_t done)>& keep_going);
+
+  /// Exit code of the worst case failure so far; ok if there was none.
+  ExitCode case_failure() const { return case_failure_; }
+
+ private:
+  std::optional<std::string> check_output(const Workload& workload);
+
+  const DeviceFacts& device_;
+  TimingPolicy policy_;
+  Stream stream_;
+  Context context_;
+  Sampler sampler_;
+  TelemetrySampler telemetry_;
+  ExitCode case_failure_ = ExitCode::ok;
+};
+
+}  // namespace fathom

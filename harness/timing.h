@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harness/probe.h"
+#include "results/document.h"
+
+namespace fathom {
+
+/// When to stop, and how much work makes a sample.
+struct TimingPolicy {
+  /// Stop when every workload's median has a 95 % interval of at most this relative half width.
+  double target_relative_half_width = 0.0005;
+  int min_samples = 24;
+  int max_samples = 240;
+  /// Hard cap on the sampling of one case, in seconds.
+  double time_limit_s = 0.4;
+  /// Launches shorter than this are captured into a graph of several, so that the resolution of
+  /// the event timer (below one microsecond) stays below the noise. Cold launches never are.
+  double min_sample_s = 200e-6;
+  /// Sampling happens in this many rounds with a pause between, so that slow drift shows as a
+  /// spread of the rounds' medians.
+  int rounds = 3;
+};
+
+/// Seconds per launch (or, for in-kernel clocks, the metric itself) of each workload, in the order
+/// taken, and how they were taken.
+struct Samples {
+  std::vector<std::vector<double>> of_workload;
+  std::vector<std::vector<double>> round_medians;  ///< per workload, per round
+  std::vector<double> seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
+  Timing timing;
+};
+
+/// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
+/// behind a kernel that waits for the host; several workloads are taken in the order A B B A.
+class Sampler {
+ public:
+  Sampler(const DeviceFacts& device, cudaStream_t stream);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// Workload 0 is the case's own; the others are its opponents. Each must have been launched
+  /// before (lazy loading would deadlock behind the waiting kernel). Throws std::logic_error while
+  /// hardware counters are being collected: nothing may be timed then.
+  Samples sample(std::span<const Workload* const> workloads, CacheState cache,
+                 const TimingPolicy& policy);
+
+  /// Empties the L2 of what the workloads use: reads a buffer of several times its size, which
+  /// leaves clean lines behind, so that a timed launch pays for none of our write-backs.
+  void flush_l2();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom
