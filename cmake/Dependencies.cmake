@@ -56,7 +56,7 @@ endforeach()
 # fathom_dependency(<package> <oldest version> <repository> <commit>)
 macro(fathom_dependency package version repository commit)
   FetchContent_Declare(${package}
-    GIT_REPOSITORY ${repository} GIT_TAG ${commit} SYSTEM
+    GIT_REPOSITORY ${repository} GIT_TAG ${commit} GIT_SUBMODULES ""
     FIND_PACKAGE_ARGS ${version} QUIET)
   FetchContent_MakeAvailable(${package})
   if(${package}_FOUND)
@@ -106,7 +106,7 @@ if(FATHOM_BOOST_INCLUDE_DIR)
   message(STATUS "Boost.Math: ${FATHOM_BOOST_INCLUDE_DIR}")
 else()
   # Release 1.83.0, which can stand without the rest of Boost.
-  fathom_dependency(boost_math "99"
+  fathom_dependency(boost_math ""
     https://github.com/boostorg/math.git 1a7be5d895d266a870af7a6ed258e5bcf9838277)
 endif()
 
