@@ -1,0 +1,164 @@
+#include "models/bandwidth.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <stdexcept>
+
+#include "models/formatted.h"
+#include "models/warp_access.h"
+
+namespace fathom::models {
+namespace {
+
+void require_positive(std::initializer_list<double> figures, const char* of) {
+  for (const double figure : figures) {
+    if (!(figure > 0)) {
+      throw std::invalid_argument(
+          formatted("%s needs positive figures, one of them is %g", of, figure));
+    }
+  }
+}
+
+PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
+  require_positive(
+      {static_cast<double>(d.sms), d.sm_clock_hz, static_cast<double>(d.l1_bytes_per_clock)}, name);
+  return {.name = name,
+          .unit = "B/s",
+          .value = d.sms * d.sm_clock_hz * d.l1_bytes_per_clock,
+          .source = formatted("%d SMs x %.0f MHz x %d B/clk", d.sms, d.sm_clock_hz / 1e6,
+                              d.l1_bytes_per_clock)};
+}
+
+void validate(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p) {
+  require_positive({device.dram_bandwidth, static_cast<double>(device.sms), device.sm_clock_hz},
+                   "a streaming expectation's device");
+  require_positive(
+      {static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
+       static_cast<double>(kernel.bytes_per_access), kernel.independent_loads,
+       static_cast<double>(kernel.resident_threads_per_sm), kernel.traffic_ratio},
+      "a streaming kernel");
+  require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
+                    p.memory_instructions_per_clock, p.issue_per_clock, p.instructions_per_access,
+                    p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share},
+                   "a streaming expectation's parameters");
+  if (!(p.overhead_seconds >= 0)) {
+    throw std::invalid_argument("a launch's overhead cannot be negative");
+  }
+}
+
+Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
+                       const StreamParameters& p, double bytes) {
+  const double usable_l2 = p.l2_usable_share * static_cast<double>(device.l2_bytes);
+  if (kernel.hot && bytes * kernel.traffic_ratio <= usable_l2) {
+    const double port = device.sms * device.sm_clock_hz * p.l2_bytes_per_clock;
+    return {
+        .name = "L2",
+        .bytes_per_second = port * p.l2_efficiency / kernel.traffic_ratio,
+        .reason = formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
+                            device.sm_clock_hz / 1e6, p.l2_bytes_per_clock, 100 * p.l2_efficiency)};
+  }
+  const bool mixed = kernel.read_bytes != 0 && kernel.write_bytes != 0;
+  const double efficiency = mixed ? p.dram_efficiency_mixed : p.dram_efficiency_read;
+  return {.name = "DRAM",
+          .bytes_per_second = device.dram_bandwidth * efficiency / kernel.traffic_ratio,
+          .reason = formatted("%.0f GB/s at %.1f %% (%s)", device.dram_bandwidth / 1e9,
+                              100 * efficiency, mixed ? "reads and writes" : "one direction")};
+}
+
+Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
+                        const StreamParameters& p, double bytes) {
+  double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
+  if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
+  const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
+  return {.name = "latency",
+          .bytes_per_second =
+              in_flight / p.loaded_latency_seconds * bytes / static_cast<double>(kernel.read_bytes),
+          .reason = formatted("%.0f KiB of loads in flight over %.0f ns", in_flight / 1024,
+                              p.loaded_latency_seconds * 1e9)};
+}
+
+Ceiling load_store_ceiling(const StreamDevice& device, const StreamKernel& kernel,
+                           const StreamParameters& p) {
+  const int width = std::min(kernel.bytes_per_access, 16);
+  return {.name = "load/store units",
+          .bytes_per_second =
+              device.sms * device.sm_clock_hz * p.memory_instructions_per_clock * warp_size * width,
+          .reason = formatted("%d SMs x %.0f MHz x %g warp instructions a clock x %d B", device.sms,
+                              device.sm_clock_hz / 1e6, p.memory_instructions_per_clock,
+                              warp_size * width)};
+}
+
+Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel,
+                      const StreamParameters& p, double bytes) {
+  // A thread's access reads and writes; count the bytes of both.
+  const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
+  const double bytes_per_warp_access = warp_size * kernel.bytes_per_access * bytes / larger;
+  return {.name = "instruction issue",
+          .bytes_per_second = device.sms * device.sm_clock_hz * p.issue_per_clock /
+                              p.instructions_per_access * bytes_per_warp_access,
+          .reason = formatted("%d SMs x %.0f MHz x %g slots / %g instructions x %.0f B", device.sms,
+                              device.sm_clock_hz / 1e6, p.issue_per_clock,
+                              p.instructions_per_access, bytes_per_warp_access)};
+}
+
+}  // namespace
+
+PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
+  require_positive({static_cast<double>(d.memory_bus_bits), d.memory_clock_hz,
+                    static_cast<double>(d.transfers_per_clock)},
+                   "dram_bandwidth");
+  return {.name = "dram_bandwidth",
+          .unit = "B/s",
+          .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * d.transfers_per_clock,
+          .source = formatted("%d bit x %.0f MHz x %d transfers / 8", d.memory_bus_bits,
+                              d.memory_clock_hz / 1e6, d.transfers_per_clock)};
+}
+
+PhysicalBound shared_bandwidth_bound(const PhysicalDevice& d) {
+  return data_stage_bound(d, "shared_bandwidth");
+}
+
+PhysicalBound l1_bandwidth_bound(const PhysicalDevice& d) {
+  return data_stage_bound(d, "l1_bandwidth");
+}
+
+PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
+  require_positive(
+      {static_cast<double>(d.sms), d.sm_clock_hz, static_cast<double>(d.fp32_per_clock)},
+      "fp32_fma");
+  return {.name = "fp32_fma",
+          .unit = "FLOP/s",
+          .value = d.sms * d.sm_clock_hz * d.fp32_per_clock * 2,
+          .source = formatted("%d SMs x %.0f MHz x %d FMA x 2", d.sms, d.sm_clock_hz / 1e6,
+                              d.fp32_per_clock)};
+}
+
+StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel,
+                                  const StreamParameters& parameters) {
+  validate(device, kernel, parameters);
+  const double bytes =
+      static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
+  StreamExpectation e;
+  e.ceilings.push_back(memory_ceiling(device, kernel, parameters, bytes));
+  if (kernel.read_bytes != 0) {
+    e.ceilings.push_back(latency_ceiling(device, kernel, parameters, bytes));
+  }
+  e.ceilings.push_back(load_store_ceiling(device, kernel, parameters));
+  e.ceilings.push_back(issue_ceiling(device, kernel, parameters, bytes));
+
+  const Ceiling& lowest = *std::min_element(
+      e.ceilings.begin(), e.ceilings.end(),
+      [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
+  const double streaming = bytes / lowest.bytes_per_second;
+  e.seconds = parameters.overhead_seconds + streaming;
+  e.bytes_per_second = bytes / e.seconds;
+  e.bound_by = parameters.overhead_seconds > streaming ? "launch overhead" : lowest.name;
+  e.sentence = formatted(
+      "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
+      "(%s: %s)",
+      e.bytes_per_second / 1e9, e.bound_by.c_str(), parameters.overhead_seconds * 1e6,
+      streaming * 1e6, lowest.bytes_per_second / 1e9, lowest.name.c_str(), lowest.reason.c_str());
+  return e;
+}
+
+}  // namespace fathom::models

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fathom::models {
+
+/// What the formulas for physical bounds need of a device. Clocks in hertz.
+struct PhysicalDevice {
+  int sms = 0;
+  double sm_clock_hz = 0;
+  int memory_bus_bits = 0;       ///< cudaDevAttrGlobalMemoryBusWidth, nvmlDeviceGetMemoryBusWidth
+  double memory_clock_hz = 0;    ///< cudaDevAttrMemoryClockRate: the command clock
+  int transfers_per_clock = 2;   ///< data moves on both edges of it, for HBM and GDDR alike
+  int l1_bytes_per_clock = 128;  ///< per SM, SmLimits
+  int fp32_per_clock = 128;      ///< FMA per SM, SmLimits
+};
+
+/// A value that no measurement can pass while the clocks are what they are said to be.
+struct PhysicalBound {
+  std::string name;  ///< as in the result document: "dram_bandwidth", ...
+  std::string unit;  ///< "B/s" or "FLOP/s"
+  double value = 0;
+  std::string source;  ///< formula with its figures
+};
+
+// Each throws std::invalid_argument where a figure it needs is not positive.
+PhysicalBound dram_bandwidth_bound(const PhysicalDevice& device);  ///< bus x clock x transfers / 8
+PhysicalBound shared_bandwidth_bound(const PhysicalDevice& device);  ///< SMs x clock x 128 B (S1)
+PhysicalBound l1_bandwidth_bound(const PhysicalDevice& device);      ///< the same data stage
+PhysicalBound fp32_fma_bound(const PhysicalDevice& device);          ///< SMs x clock x lanes x 2
+
+/// Figures that the hardware does not state. Each may be replaced by a measured one; the defaults
+/// say where they come from.
+struct StreamParameters {
+  /// Share of the DRAM bound that long streams reach, the rest being refresh, row and, where both
+  /// directions mix, bus turnaround. From cudaMemcpyAsync and cub::DeviceReduce on an H200: the two
+  /// sizes 1 GiB and 4 GiB (4.24, 4.29 and 4.40, 4.53 TB/s) give the slope and the overhead below.
+  double dram_efficiency_mixed = 0.876;
+  double dram_efficiency_read = 0.93;
+  double overhead_seconds = 8e-6;  ///< fill, drain and launch, whatever the size
+  /// From issue of a load to its data while the memory is busy. An assumption, of the order of
+  /// what pointer chases on recent parts find with no load (0.3 to 0.5 us) and queueing.
+  double loaded_latency_seconds = 650e-9;
+  /// Warp-wide memory instructions that an SM's load/store units take per clock: 32 units on GA100
+  /// and GH100 (white papers), 16 on Turing, GA10x and AD10x, i.e. 0.5 there.
+  double memory_instructions_per_clock = 1;
+  /// Issue slots: four schedulers, one warp instruction a clock each (Programming Guide, "Multi-
+  /// Processor Level"), and what one thread-level access takes of them with its index, bounds
+  /// check and share of the thread's start and end (counted in compiled copies).
+  double issue_per_clock = 4;
+  double instructions_per_access = 12;
+  /// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction; and
+  /// the share of it that the L2 sustains for all SMs at once, an assumption.
+  double l2_bytes_per_clock = 64;
+  double l2_efficiency = 0.5;
+  /// Share of the L2 up to which a working set is found there again: its partitions keep copies.
+  double l2_usable_share = 0.5;
+};
+
+struct StreamDevice {
+  double dram_bandwidth = 0;  ///< the bound, B/s
+  int sms = 0;
+  double sm_clock_hz = 0;
+  std::uint64_t l2_bytes = 0;  ///< 0: no L2 ceiling
+};
+
+/// A kernel that reads and writes contiguous or strided streams once.
+struct StreamKernel {
+  std::uint64_t read_bytes = 0;        ///< useful, in all
+  std::uint64_t write_bytes = 0;       ///< useful, in all; 0 for a reduction
+  int bytes_per_access = 4;            ///< of one thread, 1 to 32; 32 are two instructions
+  double independent_loads = 1;        ///< loads a thread has in flight at once (unrolling)
+  int resident_threads_per_sm = 2048;  ///< occupancy x threads
+  std::uint64_t threads = 0;           ///< of the grid; 0: enough to fill the GPU
+  double traffic_ratio =
+      1;             ///< bytes of the sectors moved / useful bytes: 8 for a stride of 32 B by 4 B
+  bool hot = false;  ///< launched again and again with no flush between
+};
+
+struct Ceiling {
+  std::string name;  ///< "DRAM" or "L2", "latency", "load/store units", "instruction issue"
+  double bytes_per_second = 0;
+  std::string reason;  ///< formula with its figures
+};
+
+struct StreamExpectation {
+  double bytes_per_second = 0;  ///< (read + write) / seconds
+  double seconds = 0;           ///< overhead + bytes / lowest ceiling
+  std::string bound_by;         ///< the lowest ceiling's name, or "launch overhead" if that is most
+  std::string sentence;
+  std::vector<Ceiling> ceilings;
+};
+
+/// Time and bandwidth of a streaming kernel: the overhead plus the bytes over the lowest of
+///  - DRAM: bound x efficiency / traffic ratio; where a hot working set fits, the L2's port
+///  instead;
+///  - latency (Little's law): bytes of loads in flight on all SMs / loaded latency, scaled from
+///    reads to reads and writes, since stores need not be waited for;
+///  - load/store units: 32 lanes x bytes per instruction x instructions per clock x SMs x clock;
+///  - instruction issue: bytes per access x 32 x issue slots / instructions per access.
+/// An expectation, unlike a bound: within some 10 % at best with the defaults. Throws
+/// std::invalid_argument where a figure is not positive or no byte moves.
+StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel,
+                                  const StreamParameters& parameters = {});
+
+}  // namespace fathom::models

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+namespace fathom::models {
+
+/// printf into a string. The models need the standard library alone, and its `<format>` is missing
+/// in the oldest compiler that Fathom supports (g++ 12).
+[[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::va_list measured;
+  va_copy(measured, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, measured);
+  va_end(measured);
+  std::string text(length < 0 ? 0 : static_cast<std::size_t>(length), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+}  // namespace fathom::models

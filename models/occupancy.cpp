@@ -1,0 +1,183 @@
+#include "models/occupancy.h"
+
+#include <algorithm>
+#include <climits>
+#include <stdexcept>
+#include <utility>
+
+#include "models/formatted.h"
+#include "models/warp_access.h"
+
+namespace fathom::models {
+namespace {
+
+constexpr int static_shared_limit = 48 * 1024;
+
+int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
+
+int warps_of(const KernelResources& kernel) {
+  return (kernel.threads_per_block - 1) / warp_size + 1;
+}
+
+void validate(const KernelResources& kernel) {
+  if (kernel.threads_per_block < 1) {
+    throw std::invalid_argument(
+        formatted("a block has at least 1 thread, not %d", kernel.threads_per_block));
+  }
+  if (kernel.threads_per_block > (1 << 20) || kernel.registers_per_thread > (1 << 16) ||
+      kernel.dynamic_shared_bytes > (1 << 30)) {
+    throw std::invalid_argument(
+        "a block of over 2^20 threads, 2^16 registers a thread or 1 GiB of shared memory is beyond "
+        "any GPU");
+  }
+  if (kernel.registers_per_thread < 0 || kernel.static_shared_bytes < 0 ||
+      kernel.dynamic_shared_bytes < 0) {
+    throw std::invalid_argument("registers and shared memory of a kernel cannot be negative");
+  }
+  if (kernel.static_shared_bytes > static_shared_limit) {
+    throw std::invalid_argument(
+        formatted("static shared memory is limited to 49152 bytes a block, not %d; make the rest "
+                  "dynamic",
+                  kernel.static_shared_bytes));
+  }
+  if (kernel.carveout_percent < -1 || kernel.carveout_percent > 100) {
+    throw std::invalid_argument(
+        formatted("the shared memory carve-out is -1 (driver's choice) or 0 to 100 %%, not %d",
+                  kernel.carveout_percent));
+  }
+}
+
+int smallest_carveout(const SmLimits& sm, int bytes) {
+  for (const int kib : sm.carveouts_kib) {
+    if (kib * 1024 >= bytes) return kib * 1024;
+  }
+  return sm.shared_bytes;
+}
+
+int limit_by_registers(const SmLimits& sm, const KernelResources& kernel, int& per_block) {
+  if (kernel.registers_per_thread > sm.registers_per_thread ||
+      kernel.threads_per_block > sm.threads_per_block) {
+    return 0;
+  }
+  const int warps = warps_of(kernel);
+  const int per_warp = round_up(kernel.registers_per_thread * warp_size, sm.register_granularity);
+  per_block = per_warp * warps;
+  // The launch check takes a block to use all four partitions evenly, whatever it does in truth.
+  if (per_warp * round_up(warps, sm.partitions) > sm.registers_per_block) return 0;
+  if (per_warp == 0) return INT_MAX;
+  const int warps_per_partition = sm.registers / sm.partitions / per_warp;
+  return warps_per_partition * sm.partitions / warps;
+}
+
+int limit_by_shared(const SmLimits& sm, const KernelResources& kernel, int& per_block) {
+  const int wanted = kernel.static_shared_bytes + kernel.dynamic_shared_bytes;
+  per_block = round_up(wanted + sm.shared_reserved_per_block, sm.shared_granularity);
+  if (per_block > sm.shared_bytes_per_block + sm.shared_reserved_per_block) return 0;
+  if (per_block == 0) return INT_MAX;
+  int pool = sm.shared_bytes;
+  if (kernel.carveout_percent >= 0) {
+    // A preference is rounded up to a size that exists, and gives way to a block that needs more.
+    const int preferred =
+        smallest_carveout(sm, static_cast<int>(static_cast<std::int64_t>(kernel.carveout_percent) *
+                                               sm.shared_bytes / 100));
+    pool = preferred >= per_block ? preferred : smallest_carveout(sm, per_block);
+  }
+  return pool / per_block;
+}
+
+std::string describe(const SmLimits& sm, const KernelResources& kernel, const Occupancy& o) {
+  if (o.blocks == 0) {
+    return formatted(
+        "a block of %d threads, %d registers a thread and %d bytes of shared memory "
+        "does not fit on an SM of compute capability %d.%d: too many %s",
+        kernel.threads_per_block, kernel.registers_per_thread,
+        kernel.static_shared_bytes + kernel.dynamic_shared_bytes, sm.major, sm.minor,
+        o.limiter == OccupancyLimiter::shared_memory ? "shared bytes" : name(o.limiter));
+  }
+  return formatted("%.1f %% (%d of %d warps, %d blocks per SM), limited by %s", 100 * o.fraction,
+                   o.warps, sm.warps, o.blocks, name(o.limiter));
+}
+
+/// The first of `values`, each put into the kernel by `set`, with which more warps are resident.
+template <typename Set>
+void add_step(std::vector<OccupancyStep>& steps, const SmLimits& sm, const KernelResources& kernel,
+              const char* resource, int now, int first, int unit, int lowest, Set set) {
+  const int warps_now = occupancy(sm, kernel).warps;
+  for (int value = first; value >= lowest; value -= unit) {
+    KernelResources changed = kernel;
+    set(changed, value);
+    Occupancy then = occupancy(sm, changed);
+    if (then.warps <= warps_now) continue;
+    std::string sentence = formatted("%d %s fewer (%d -> %d) gives %.1f %%", now - value, resource,
+                                     now, value, 100 * then.fraction);
+    steps.push_back({.resource = resource,
+                     .now = now,
+                     .needed = value,
+                     .then = std::move(then),
+                     .sentence = std::move(sentence)});
+    return;
+  }
+}
+
+}  // namespace
+
+const char* name(OccupancyLimiter limiter) {
+  switch (limiter) {
+    case OccupancyLimiter::warps:
+      return "warps";
+    case OccupancyLimiter::registers:
+      return "registers";
+    case OccupancyLimiter::shared_memory:
+      return "shared memory";
+    case OccupancyLimiter::blocks:
+      return "blocks";
+  }
+  return "unknown";
+}
+
+Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {
+  validate(kernel);
+  const int warps = warps_of(kernel);
+  Occupancy o;
+  o.blocks_by_warps = kernel.threads_per_block > sm.threads_per_block ? 0 : sm.warps / warps;
+  o.blocks_by_registers = limit_by_registers(sm, kernel, o.registers_per_block);
+  o.blocks_by_shared = limit_by_shared(sm, kernel, o.shared_per_block);
+  o.blocks_by_blocks = sm.blocks;
+  o.blocks =
+      std::min({o.blocks_by_warps, o.blocks_by_registers, o.blocks_by_shared, o.blocks_by_blocks});
+  o.limiter = o.blocks == o.blocks_by_warps       ? OccupancyLimiter::warps
+              : o.blocks == o.blocks_by_registers ? OccupancyLimiter::registers
+              : o.blocks == o.blocks_by_shared    ? OccupancyLimiter::shared_memory
+                                                  : OccupancyLimiter::blocks;
+  o.warps = o.blocks * warps;
+  o.fraction = static_cast<double>(o.warps) / sm.warps;
+  o.sentence = describe(sm, kernel, o);
+  return o;
+}
+
+std::vector<OccupancyStep> next_occupancy_steps(const SmLimits& sm, const KernelResources& kernel) {
+  std::vector<OccupancyStep> steps;
+  const int registers = kernel.registers_per_thread;
+  add_step(steps, sm, kernel, "registers per thread", registers,
+           std::min(registers - 1, sm.registers_per_thread), 1, 1,
+           [](KernelResources& k, int value) { k.registers_per_thread = value; });
+
+  // Only the sum counts, and only where it crosses a unit of allocation.
+  const int shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes;
+  const int reserved = sm.shared_reserved_per_block;
+  const int most = std::min(shared - 1, sm.shared_bytes_per_block) + reserved;
+  add_step(steps, sm, kernel, "shared bytes per block", shared,
+           most / sm.shared_granularity * sm.shared_granularity - reserved, sm.shared_granularity,
+           0, [](KernelResources& k, int value) {
+             k.static_shared_bytes = 0;
+             k.dynamic_shared_bytes = value;
+           });
+
+  const int threads = kernel.threads_per_block;
+  add_step(steps, sm, kernel, "threads per block", threads,
+           std::min((threads - 1) / warp_size * warp_size, sm.threads_per_block), warp_size,
+           warp_size, [](KernelResources& k, int value) { k.threads_per_block = value; });
+  return steps;
+}
+
+}  // namespace fathom::models

@@ -1,0 +1,55 @@
+#include "models/waves.h"
+
+#include <stdexcept>
+
+#include "models/formatted.h"
+
+namespace fathom::models {
+
+Waves waves(const Grid& grid) {
+  if (grid.blocks == 0 || grid.blocks_per_sm < 1 || grid.sms < 1) {
+    throw std::invalid_argument(
+        formatted("waves need at least one block, one block per SM and one SM, not %llu, %d and %d",
+                  static_cast<unsigned long long>(grid.blocks), grid.blocks_per_sm, grid.sms));
+  }
+  Waves w;
+  const auto sms = static_cast<std::uint64_t>(grid.sms);
+  w.wave_blocks = sms * static_cast<std::uint64_t>(grid.blocks_per_sm);
+  w.full = grid.blocks / w.wave_blocks;
+  w.tail_blocks = grid.blocks % w.wave_blocks;
+  w.steps = w.full + (w.tail_blocks != 0 ? 1 : 0);
+  w.waves = static_cast<double>(grid.blocks) / static_cast<double>(w.wave_blocks);
+  w.efficiency = w.waves / static_cast<double>(w.steps);
+  w.blocks_of_busiest_sm = (grid.blocks + sms - 1) / sms;
+  return w;
+}
+
+double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cost,
+                        double overhead_seconds) {
+  if (!(seconds_per_wave >= 0) || !(overhead_seconds >= 0)) {
+    throw std::invalid_argument("the seconds of a wave and of the launch cannot be negative");
+  }
+  const Waves w = waves(grid);
+  const double paid = cost == BlockCost::latency
+                          ? static_cast<double>(w.steps)
+                          : static_cast<double>(w.blocks_of_busiest_sm) / grid.blocks_per_sm;
+  return overhead_seconds + paid * seconds_per_wave;
+}
+
+std::vector<StaircasePoint> staircase(Grid grid, const std::vector<std::uint64_t>& blocks,
+                                      double seconds_per_wave, BlockCost cost,
+                                      double overhead_seconds) {
+  std::vector<StaircasePoint> points;
+  points.reserve(blocks.size());
+  for (const std::uint64_t count : blocks) {
+    grid.blocks = count;
+    const Waves w = waves(grid);
+    points.push_back({.blocks = count,
+                      .waves = w.waves,
+                      .efficiency = w.efficiency,
+                      .seconds = expected_seconds(grid, seconds_per_wave, cost, overhead_seconds)});
+  }
+  return points;
+}
+
+}  // namespace fathom::models
