@@ -1,0 +1,130 @@
+#include "models/bandwidth.h"
+
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <random>
+#include <stdexcept>
+
+namespace fathom::models {
+namespace {
+
+using Catch::Approx;
+
+constexpr std::uint64_t GiB = 1024ull * 1024 * 1024;
+const PhysicalDevice h200{
+    .sms = 132, .sm_clock_hz = 1980e6, .memory_bus_bits = 6144, .memory_clock_hz = 3201e6};
+
+StreamDevice stream_device() {
+  return {.dram_bandwidth = dram_bandwidth_bound(h200).value,
+          .sms = h200.sms,
+          .sm_clock_hz = h200.sm_clock_hz,
+          .l2_bytes = 50ull << 20};
+}
+
+TEST_CASE("Physical bounds follow from clocks and widths", "[models]") {
+  const PhysicalBound dram = dram_bandwidth_bound(h200);
+  CHECK(dram.value == Approx(4.9167e12).epsilon(1e-4));
+  CHECK(dram.source == "6144 bit x 3201 MHz x 2 transfers / 8");
+  CHECK(dram.name == "dram_bandwidth");
+  CHECK(shared_bandwidth_bound(h200).value == Approx(33.454e12).epsilon(1e-4));
+  CHECK(l1_bandwidth_bound(h200).value == shared_bandwidth_bound(h200).value);
+  CHECK(fp32_fma_bound(h200).value == Approx(66.9e12).epsilon(1e-3));
+  // The clocks that drivers report for GDDR follow the same rule: RTX 4090, 1008 GB/s.
+  CHECK(dram_bandwidth_bound({.memory_bus_bits = 384, .memory_clock_hz = 10501e6}).value ==
+        Approx(1008e9).epsilon(1e-3));
+  CHECK_THROWS_AS(dram_bandwidth_bound({.memory_bus_bits = 384}), std::invalid_argument);
+  CHECK_THROWS_AS(fp32_fma_bound({.sms = 1}), std::invalid_argument);
+  CHECK_THROWS_AS(l1_bandwidth_bound({}), std::invalid_argument);
+}
+
+TEST_CASE("The defaults give back the figures that they come from", "[models]") {
+  const auto expected = [](std::uint64_t read, std::uint64_t write) {
+    return expected_stream(stream_device(),
+                           {.read_bytes = read, .write_bytes = write, .bytes_per_access = 16})
+               .bytes_per_second /
+           1e12;
+  };
+  CHECK(expected(GiB, GiB) == Approx(4.24).epsilon(0.005));
+  CHECK(expected(4 * GiB, 4 * GiB) == Approx(4.29).epsilon(0.005));
+  CHECK(expected(GiB, 0) == Approx(4.40).epsilon(0.01));
+  CHECK(expected(4 * GiB, 0) == Approx(4.53).epsilon(0.01));
+}
+
+TEST_CASE("Each ceiling binds where it should", "[models]") {
+  const StreamDevice device = stream_device();
+  StreamKernel copy{.read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 16};
+  CHECK(expected_stream(device, copy).bound_by == "DRAM");
+
+  copy.bytes_per_access = 4;
+  copy.resident_threads_per_sm = 512;
+  const StreamExpectation few = expected_stream(device, copy);
+  CHECK(few.bound_by == "latency");
+  // Unrolling makes up for missing threads, one for one.
+  copy.independent_loads = 4;
+  CHECK(expected_stream(device, copy).bytes_per_second > few.bytes_per_second);
+  CHECK_THAT(few.sentence, Catch::Matchers::ContainsSubstring("264 KiB of loads in flight"));
+
+  StreamKernel bytes{
+      .read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 1, .independent_loads = 16};
+  StreamParameters slow;
+  slow.memory_instructions_per_clock = 0.25;
+  CHECK(expected_stream(device, bytes, slow).bound_by == "load/store units");
+  slow = {};
+  slow.instructions_per_access = 40;
+  CHECK(expected_stream(device, bytes, slow).bound_by == "instruction issue");
+
+  StreamKernel tiny{.read_bytes = 4096, .write_bytes = 4096};
+  CHECK(expected_stream(device, tiny).bound_by == "launch overhead");
+  CHECK(expected_stream(device, tiny).seconds >= StreamParameters{}.overhead_seconds);
+
+  StreamKernel cached{
+      .read_bytes = 8 << 20, .write_bytes = 8 << 20, .bytes_per_access = 16, .hot = true};
+  CHECK(expected_stream(device, cached).ceilings.front().name == "L2");
+  cached.hot = false;
+  CHECK(expected_stream(device, cached).ceilings.front().name == "DRAM");
+
+  StreamKernel strided{.read_bytes = GiB, .bytes_per_access = 4, .traffic_ratio = 8};
+  CHECK(expected_stream(device, strided).bytes_per_second < device.dram_bandwidth / 8);
+
+  StreamKernel fill{.write_bytes = GiB, .bytes_per_access = 4, .resident_threads_per_sm = 32};
+  const StreamExpectation filled = expected_stream(device, fill);
+  CHECK(std::none_of(filled.ceilings.begin(), filled.ceilings.end(),
+                     [](const Ceiling& c) { return c.name == "latency"; }));
+}
+
+TEST_CASE("An expectation never passes its bound or any ceiling", "[models]") {
+  std::mt19937_64 random(9);
+  const StreamDevice device = stream_device();
+  for (int trial = 0; trial < 5000; ++trial) {
+    StreamKernel kernel{.read_bytes = random() % (8 * GiB),
+                        .write_bytes = 1 + random() % (8 * GiB),
+                        .bytes_per_access = 1 << random() % 6,
+                        .independent_loads = static_cast<double>(1 + random() % 8),
+                        .resident_threads_per_sm = static_cast<int>(32 + random() % 2017),
+                        .threads = random() % 1000000};
+    const StreamExpectation e = expected_stream(device, kernel);
+    REQUIRE(e.bytes_per_second > 0);
+    REQUIRE(e.bytes_per_second < device.dram_bandwidth);
+    for (const Ceiling& c : e.ceilings) REQUIRE(e.bytes_per_second <= c.bytes_per_second);
+    REQUIRE(!e.sentence.empty());
+  }
+}
+
+TEST_CASE("Streams without figures are refused", "[models]") {
+  const StreamDevice device = stream_device();
+  CHECK_THROWS_AS(expected_stream(device, {}), std::invalid_argument);
+  CHECK_THROWS_AS(expected_stream({}, {.read_bytes = 1}), std::invalid_argument);
+  CHECK_THROWS_AS(expected_stream(device, {.read_bytes = 1, .resident_threads_per_sm = 0}),
+                  std::invalid_argument);
+  StreamParameters parameters;
+  parameters.loaded_latency_seconds = 0;
+  CHECK_THROWS_AS(expected_stream(device, {.read_bytes = 1}, parameters), std::invalid_argument);
+  parameters = {};
+  parameters.overhead_seconds = -1;
+  CHECK_THROWS_AS(expected_stream(device, {.read_bytes = 1}, parameters), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fathom::models

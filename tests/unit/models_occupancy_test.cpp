@@ -1,0 +1,185 @@
+#include "models/occupancy.h"
+
+#include <cuda_occupancy.h>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+namespace fathom::models {
+namespace {
+
+/// The toolkit's calculator on the same SM: the reference.
+cudaOccResult reference(const SmLimits& sm, const KernelResources& kernel) {
+  cudaOccDeviceProp device;
+  device.computeMajor = sm.major;
+  device.computeMinor = sm.minor;
+  device.maxThreadsPerBlock = 1024;
+  device.maxThreadsPerMultiprocessor = sm.warps * 32;
+  device.regsPerBlock = 65536;
+  device.regsPerMultiprocessor = 65536;
+  device.warpSize = 32;
+  device.sharedMemPerBlock = 48 * 1024;
+  device.sharedMemPerMultiprocessor = static_cast<size_t>(sm.shared_bytes);
+  device.numSms = 1;
+  device.sharedMemPerBlockOptin = static_cast<size_t>(sm.shared_bytes_per_block);
+  device.reservedSharedMemPerBlock = static_cast<size_t>(sm.shared_reserved_per_block);
+  cudaOccFuncAttributes function;
+  function.maxThreadsPerBlock = 1024;
+  function.numRegs = kernel.registers_per_thread;
+  function.sharedSizeBytes = static_cast<size_t>(kernel.static_shared_bytes);
+  function.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+  function.maxDynamicSharedSizeBytes = static_cast<size_t>(kernel.dynamic_shared_bytes);
+  function.numBlockBarriers = 1;
+  cudaOccDeviceState state;
+  state.carveoutConfig = kernel.carveout_percent;
+  cudaOccResult result{};
+  REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(
+              &result, &device, &function, &state, kernel.threads_per_block,
+              static_cast<size_t>(kernel.dynamic_shared_bytes)) == CUDA_OCC_SUCCESS);
+  return result;
+}
+
+KernelResources random_kernel(std::mt19937_64& random, const SmLimits& sm) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  KernelResources kernel;
+  kernel.threads_per_block = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1100);
+  kernel.registers_per_thread = below(256);
+  kernel.static_shared_bytes = random() % 3 == 0 ? below(48 * 1024 + 1) : 0;
+  kernel.dynamic_shared_bytes = random() % 2 == 0 ? below(sm.shared_bytes + 4096) : 0;
+  kernel.carveout_percent = random() % 3 == 0 ? below(101) : -1;
+  return kernel;
+}
+
+TEST_CASE("Occupancy equals the toolkit's calculator over random kernels", "[models]") {
+  std::mt19937_64 random(20260602);
+  int launchable = 0;
+  for (const SmLimits& sm : all_sm_limits()) {
+    for (int trial = 0; trial < 4000; ++trial) {
+      const KernelResources kernel = random_kernel(random, sm);
+      const Occupancy ours = occupancy(sm, kernel);
+      const cudaOccResult theirs = reference(sm, kernel);
+      CAPTURE(sm.major, sm.minor, trial, kernel.threads_per_block, kernel.registers_per_thread,
+              kernel.static_shared_bytes, kernel.dynamic_shared_bytes, kernel.carveout_percent);
+      REQUIRE(ours.blocks == theirs.activeBlocksPerMultiprocessor);
+      REQUIRE(ours.blocks_by_warps == theirs.blockLimitWarps);
+      REQUIRE(ours.blocks_by_shared == theirs.blockLimitSharedMem);
+      REQUIRE(ours.blocks_by_blocks == theirs.blockLimitBlocks);
+      REQUIRE(ours.shared_per_block == static_cast<int>(theirs.allocatedSharedMemPerBlock));
+      if (kernel.threads_per_block <= 1024) {
+        REQUIRE(ours.blocks_by_registers == theirs.blockLimitRegs);
+        REQUIRE(ours.registers_per_block == theirs.allocatedRegistersPerBlock);
+      }
+      const unsigned limiter = ours.limiter == OccupancyLimiter::warps       ? OCC_LIMIT_WARPS
+                               : ours.limiter == OccupancyLimiter::registers ? OCC_LIMIT_REGISTERS
+                               : ours.limiter == OccupancyLimiter::shared_memory
+                                   ? OCC_LIMIT_SHARED_MEMORY
+                                   : OCC_LIMIT_BLOCKS;
+      REQUIRE((theirs.limitingFactors & limiter) != 0);
+      launchable += ours.blocks > 0 ? 1 : 0;
+    }
+  }
+  CHECK(launchable > 10000);  // the comparison is of more than failed launches
+}
+
+TEST_CASE("O1: occupancy from the block size", "[models]") {
+  const SmLimits& a6000 = sm_limits(8, 6);
+  const Occupancy large = occupancy(a6000, {.threads_per_block = 1024, .registers_per_thread = 16});
+  CHECK(large.warps == 32);
+  CHECK(large.fraction == Catch::Approx(2.0 / 3.0));
+  CHECK(large.limiter == OccupancyLimiter::warps);
+  CHECK_THAT(large.sentence, Catch::Matchers::ContainsSubstring("66.7 % (32 of 48 warps"));
+  const Occupancy small = occupancy(a6000, {.threads_per_block = 256, .registers_per_thread = 16});
+  CHECK(small.fraction == 1.0);
+  CHECK(occupancy(sm_limits(9, 0), {.threads_per_block = 1024}).fraction == 1.0);
+}
+
+TEST_CASE("O4: registers and shared memory lower occupancy in steps", "[models]") {
+  for (const auto& [major, minor] : {std::pair{8, 6}, {8, 9}, {9, 0}}) {
+    const SmLimits& sm = sm_limits(major, minor);
+    CHECK(occupancy(sm, {.threads_per_block = 128, .registers_per_thread = 180}).warps == 8);
+    const Occupancy tile = occupancy(
+        sm,
+        {.threads_per_block = 256, .registers_per_thread = 128, .static_shared_bytes = 32 * 1024});
+    CHECK(tile.warps == 16);
+    CHECK(tile.limiter == OccupancyLimiter::registers);
+  }
+  int last = 64;
+  for (int registers = 32; registers <= 255; ++registers) {
+    const int warps = occupancy(sm_limits(9, 0), {.registers_per_thread = registers}).warps;
+    CHECK(warps <= last);
+    last = warps;
+  }
+  CHECK(last == 8);
+}
+
+TEST_CASE("Shared memory limits by the carve-out, reserved part included", "[models]") {
+  const SmLimits& h200 = sm_limits(9, 0);
+  // 227 KiB is the most, and leaves room for one block.
+  CHECK(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024}).blocks == 1);
+  CHECK(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024 + 1}).blocks == 0);
+  CHECK_THAT(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024 + 1}).sentence,
+             Catch::Matchers::ContainsSubstring("too many shared bytes"));
+  // Four blocks of 56 KiB and their reserved KiB fill 228 KiB; a byte more is three.
+  CHECK(occupancy(h200, {.dynamic_shared_bytes = 56 * 1024}).blocks == 4);
+  CHECK(occupancy(h200, {.dynamic_shared_bytes = 56 * 1024 + 1}).blocks == 3);
+  CHECK(occupancy(h200, {.dynamic_shared_bytes = 31 * 1024, .carveout_percent = 25}).blocks == 2);
+}
+
+TEST_CASE("Next steps are the largest values that help", "[models]") {
+  std::mt19937_64 random(5);
+  int steps_seen = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const SmLimits& sm = all_sm_limits()[random() % all_sm_limits().size()];
+    KernelResources kernel = random_kernel(random, sm);
+    const int now = occupancy(sm, kernel).warps;
+    for (const OccupancyStep& step : next_occupancy_steps(sm, kernel)) {
+      CAPTURE(trial, step.resource, step.now, step.needed, now);
+      ++steps_seen;
+      REQUIRE(step.needed < step.now);
+      REQUIRE(step.then.warps > now);
+      const auto with = [&](int value) {
+        KernelResources changed = kernel;
+        if (step.resource == "registers per thread") {
+          changed.registers_per_thread = value;
+        } else if (step.resource == "threads per block") {
+          changed.threads_per_block = value;
+        } else {
+          changed.static_shared_bytes = 0;
+          changed.dynamic_shared_bytes = value;
+        }
+        return occupancy(sm, changed).warps;
+      };
+      REQUIRE(with(step.needed) == step.then.warps);
+      // One more of it does not help; for a block, one more warp.
+      const int unit = step.resource == "threads per block" ? 32 : 1;
+      if (step.needed + unit < step.now) REQUIRE(with(step.needed + unit) <= now);
+    }
+  }
+  CHECK(steps_seen > 300);
+
+  const auto steps =
+      next_occupancy_steps(sm_limits(9, 0), {.threads_per_block = 256, .registers_per_thread = 72});
+  REQUIRE(steps.size() >= 1);
+  CHECK(steps[0].needed == 64);
+  CHECK(steps[0].then.fraction == 0.5);
+  CHECK(steps[0].sentence == "8 registers per thread fewer (72 -> 64) gives 50.0 %");
+  CHECK(next_occupancy_steps(sm_limits(9, 0), {.threads_per_block = 256}).empty());
+}
+
+TEST_CASE("Unknown GPUs and impossible kernels are refused", "[models]") {
+  CHECK_THROWS_AS(sm_limits(7, 0), std::invalid_argument);
+  const SmLimits& sm = sm_limits(9, 0);
+  CHECK_THROWS_AS(occupancy(sm, {.threads_per_block = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(occupancy(sm, {.registers_per_thread = -1}), std::invalid_argument);
+  CHECK_THROWS_AS(occupancy(sm, {.static_shared_bytes = 49153}), std::invalid_argument);
+  CHECK_THROWS_AS(occupancy(sm, {.carveout_percent = 101}), std::invalid_argument);
+  CHECK(occupancy(sm, {.threads_per_block = 1025}).blocks == 0);
+  CHECK(occupancy(sm, {.registers_per_thread = 256}).blocks == 0);
+  CHECK(occupancy(sm, {.threads_per_block = 1024, .registers_per_thread = 65}).blocks == 0);
+}
+
+}  // namespace
+}  // namespace fathom::models

@@ -1,0 +1,74 @@
+#include "models/waves.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+#include <stdexcept>
+
+namespace fathom::models {
+namespace {
+
+TEST_CASE("T1: one and a half waves cost as much as two", "[models]") {
+  Grid grid{.blocks = 396, .blocks_per_sm = 2, .sms = 132};
+  const Waves w = waves(grid);
+  CHECK(w.waves == 1.5);
+  CHECK(w.full == 1);
+  CHECK(w.tail_blocks == 132);
+  CHECK(w.steps == 2);
+  CHECK(w.efficiency == 0.75);
+  CHECK(w.blocks_of_busiest_sm == 3);
+  CHECK(expected_seconds(grid, 1e-3, BlockCost::latency) == 2e-3);
+  // Where blocks share throughput, the tail's blocks run twice as fast.
+  CHECK(expected_seconds(grid, 1e-3, BlockCost::throughput) == 1.5e-3);
+  grid.blocks = 528;
+  CHECK(waves(grid).efficiency == 1.0);
+  CHECK(waves(grid).tail_blocks == 0);
+  CHECK(expected_seconds(grid, 1e-3, BlockCost::latency, 5e-6) == Catch::Approx(2.005e-3));
+}
+
+TEST_CASE("The staircase rises by a wave at each multiple of the wave", "[models]") {
+  const Grid gpu{.blocks_per_sm = 4, .sms = 10};
+  const auto points = staircase(gpu, {1, 40, 41, 80, 81}, 1.0, BlockCost::latency);
+  REQUIRE(points.size() == 5);
+  CHECK(points[0].seconds == 1.0);
+  CHECK(points[1].seconds == 1.0);
+  CHECK(points[2].seconds == 2.0);
+  CHECK(points[3].seconds == 2.0);
+  CHECK(points[4].seconds == 3.0);
+  CHECK(points[4].efficiency == Catch::Approx(81.0 / 120.0));
+  CHECK(points[4].blocks == 81);
+}
+
+TEST_CASE("Properties of waves over random grids", "[models]") {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 5000; ++trial) {
+    Grid grid{.blocks = 1 + random() % 100000,
+              .blocks_per_sm = static_cast<int>(1 + random() % 32),
+              .sms = static_cast<int>(1 + random() % 200)};
+    const Waves w = waves(grid);
+    CAPTURE(grid.blocks, grid.blocks_per_sm, grid.sms);
+    REQUIRE(w.full * w.wave_blocks + w.tail_blocks == grid.blocks);
+    REQUIRE(w.efficiency > 0);
+    REQUIRE(w.efficiency <= 1);
+    REQUIRE(w.steps * w.wave_blocks >= grid.blocks);
+    REQUIRE((w.steps - 1) * w.wave_blocks < grid.blocks);
+    // Sharing throughput never costs more than the staircase, and both grow with the grid.
+    const double latency = expected_seconds(grid, 1, BlockCost::latency);
+    const double throughput = expected_seconds(grid, 1, BlockCost::throughput);
+    REQUIRE(throughput <= latency);
+    REQUIRE(throughput >= w.waves * (1 - 1e-12));
+    grid.blocks += 1;
+    REQUIRE(expected_seconds(grid, 1, BlockCost::latency) >= latency);
+    REQUIRE(expected_seconds(grid, 1, BlockCost::throughput) >= throughput);
+  }
+}
+
+TEST_CASE("Impossible grids are refused", "[models]") {
+  CHECK_THROWS_AS(waves({.blocks = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(waves({.blocks_per_sm = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(waves({.sms = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(expected_seconds({}, -1, BlockCost::latency), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fathom::models
