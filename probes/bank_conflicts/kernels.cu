@@ -1,0 +1,153 @@
+#include "harness/cuda_check.h"
+#include "probes/bank_conflicts/kernels.h"
+
+// Every warp of a block does the same pattern on the same region, so that enough accesses are in
+// flight to keep the SM's one data pipe busy: cycles per access then are wavefronts per access.
+
+namespace fathom::bank_conflicts {
+namespace {
+
+template <int Bytes>
+__device__ std::uint32_t load_sum(std::uint32_t address);
+
+template <>
+__device__ std::uint32_t load_sum<4>(std::uint32_t address) {
+  std::uint32_t x;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
+  return x;
+}
+
+template <>
+__device__ std::uint32_t load_sum<8>(std::uint32_t address) {
+  std::uint32_t x, y;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(address) : "memory");
+  return x + y;
+}
+
+template <>
+__device__ std::uint32_t load_sum<16>(std::uint32_t address) {
+  std::uint32_t x, y, z, w;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+               : "r"(address)
+               : "memory");
+  return x + y + z + w;
+}
+
+/// Stores word_value of each word's own index: lanes and warps that meet in one word agree on it.
+template <int Bytes>
+__device__ void store_values(std::uint32_t address, std::uint32_t first_value);
+
+template <>
+__device__ void store_values<4>(std::uint32_t address, std::uint32_t v) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
+}
+
+template <>
+__device__ void store_values<8>(std::uint32_t address, std::uint32_t v) {
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v), "r"(v + 1) : "memory");
+}
+
+template <>
+__device__ void store_values<16>(std::uint32_t address, std::uint32_t v) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(v), "r"(v + 1),
+               "r"(v + 2), "r"(v + 3)
+               : "memory");
+}
+
+/// A thread's share of the region, consecutive words to consecutive lanes. Unrolled, so that the
+/// number of accesses outside the timed part is exact.
+template <class F>
+__device__ void for_each_own_word(F&& f) {
+#pragma unroll
+  for (int k = 0; k < region_words / threads_per_block; ++k) f(threadIdx.x + k * threads_per_block);
+}
+
+__device__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ long long* clock_slot(long long* clocks) {
+  const int warp = threadIdx.x / 32;
+  return clocks + 2 * (static_cast<long long>(blockIdx.x) * warps_per_block + warp);
+}
+
+template <int Bytes>
+__global__ void __launch_bounds__(threads_per_block) shared_loads(Run run) {
+  __shared__ alignas(128) std::uint32_t region[region_words];
+  for_each_own_word([&](int word) { region[word] = word_value(word); });
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t base = shared_address(region) + run.lane_offsets[lane];
+  const bool active = (run.active_mask >> lane & 1u) != 0;
+  std::uint32_t sum = 0;
+  __syncthreads();
+  const long long start = clock64();
+  if (active) {
+#pragma unroll 1
+    for (int i = 0; i < run.iterations; ++i) {
+      const std::uint32_t window = base + (i % windows) * window_bytes;
+#pragma unroll
+      for (int k = 0; k < accesses_per_iteration; ++k) {
+        sum += load_sum<Bytes>(window + k * access_step_bytes);
+      }
+    }
+  }
+  __syncwarp();
+  const long long end = clock64();
+  run.out[blockIdx.x * threads_per_block + threadIdx.x] = sum;
+  if (lane == 0) {
+    clock_slot(run.clocks)[0] = start;
+    clock_slot(run.clocks)[1] = end;
+  }
+}
+
+template <int Bytes>
+__global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
+  __shared__ alignas(128) std::uint32_t region[region_words];
+  for_each_own_word([&](int word) { region[word] = ~0u; });
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t offset = run.lane_offsets[lane];
+  const std::uint32_t base = shared_address(region) + offset;
+  const bool active = (run.active_mask >> lane & 1u) != 0;
+  __syncthreads();
+  const long long start = clock64();
+  if (active) {
+#pragma unroll 1
+    for (int i = 0; i < run.iterations; ++i) {
+      const std::uint32_t shift = (i % windows) * window_bytes;
+      const std::uint32_t value = word_value((offset + shift) / 4);
+#pragma unroll
+      for (int k = 0; k < accesses_per_iteration; ++k) {
+        store_values<Bytes>(base + shift + k * access_step_bytes,
+                            value + k * (access_step_bytes / 4));
+      }
+    }
+  }
+  // Stores return nothing: the barrier is what waits until they are done.
+  __syncthreads();
+  const long long end = clock64();
+  for_each_own_word([&](int word) {
+    run.out[static_cast<long long>(blockIdx.x) * region_words + word] = region[word];
+  });
+  if (lane == 0) {
+    clock_slot(run.clocks)[0] = start;
+    clock_slot(run.clocks)[1] = end;
+  }
+}
+
+}  // namespace
+
+void launch_loads(int bytes, const Run& run, int blocks, cudaStream_t stream) {
+  const auto kernel = bytes == 4 ? shared_loads<4> : bytes == 8 ? shared_loads<8> : shared_loads<16>;
+  kernel<<<blocks, threads_per_block, 0, stream>>>(run);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_stores(int bytes, const Run& run, int blocks, cudaStream_t stream) {
+  const auto kernel =
+      bytes == 4 ? shared_stores<4> : bytes == 8 ? shared_stores<8> : shared_stores<16>;
+  kernel<<<blocks, threads_per_block, 0, stream>>>(run);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::bank_conflicts

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace fathom::bank_conflicts {
+
+// Geometry of the kernels, known to the model too. Access k of an iteration is 128 k bytes above
+// the lane's own offset, and iterations walk through four windows of 2 KiB: every access has the
+// pattern's banks, and none repeats the one before it, which the compiler would merge.
+inline constexpr int warps_per_block = 16;
+inline constexpr int threads_per_block = warps_per_block * 32;
+inline constexpr int accesses_per_iteration = 16;
+inline constexpr int access_step_bytes = 128;
+inline constexpr int windows = 4;
+inline constexpr int window_bytes = accesses_per_iteration * access_step_bytes;
+inline constexpr int region_bytes = 16 * 1024;
+inline constexpr int region_words = region_bytes / 4;
+/// A pattern's offsets stay below this, its last byte included.
+inline constexpr int pattern_bytes = region_bytes - windows * window_bytes;
+/// Plain 4-byte stores with which a warp fills its share of the region before the timed part.
+inline constexpr int fill_stores_per_warp = region_words / threads_per_block;
+
+/// What the region holds at word `index` before loads, and what stores put there.
+__host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
+  return index + 0x9E3779B9u;
+}
+
+/// Arguments of one launch; all pointers to device memory.
+struct Run {
+  const std::uint32_t* lane_offsets;  ///< 32 byte offsets into the region
+  std::uint32_t active_mask;
+  int iterations;
+  long long* clocks;   ///< [blocks][warps][2]: clock64 before and after the accesses
+  std::uint32_t* out;  ///< loads: [blocks][threads] sum of the words read (0 for inactive lanes);
+                       ///< stores: [blocks][region_words] the region afterwards
+};
+
+/// `bytes` per lane: 4, 8 or 16. One block per SM.
+void launch_loads(int bytes, const Run& run, int blocks, cudaStream_t stream);
+/// Fills the region with 0xFFFFFFFF first.
+void launch_stores(int bytes, const Run& run, int blocks, cudaStream_t stream);
+
+}  // namespace fathom::bank_conflicts

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/warp_access.h"
+
+namespace fathom::bank_conflicts {
+
+/// One pattern of the sweep; `access.address` are offsets into the kernels' region.
+struct Pattern {
+  std::string family;  ///< "stride", "broadcast", "pairs", "column", ...
+  std::string name;    ///< unique for its width and operation: "stride:2", "column:padded"
+  models::WarpAccess access;
+  int stride_words = 0;  ///< of the family "stride", else 0
+  bool quick = false;    ///< in the quick suite too
+};
+
+/// Every pattern for one operation and width (4, 8 or 16 bytes a lane).
+std::vector<Pattern> patterns(models::Access op, int bytes);
+
+}  // namespace fathom::bank_conflicts

@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "harness/cuda_check.h"
+#include "harness/probe.h"
+#include "models/shared_memory.h"
+#include "probes/bank_conflicts/conclude.h"
+#include "probes/bank_conflicts/kernels.h"
+#include "probes/bank_conflicts/patterns.h"
+#include "results/statistics.h"
+
+namespace fathom::bank_conflicts {
+namespace {
+
+using models::Access;
+using models::WarpAccess;
+
+/// Clocks of the timed part if every wavefront takes one: long enough that entering and leaving it
+/// is below a part in a thousand.
+constexpr int target_clocks = 1 << 17;
+
+/// The model must hold to this for a measured clock count to be called as expected: what is beyond
+/// the wavefronts is the loop's own overhead and the pipe's filling.
+constexpr double clock_tolerance = 0.02;
+
+int iterations_for(int wavefronts) {
+  const int per_iteration = warps_per_block * accesses_per_iteration * std::max(wavefronts, 1);
+  const int wanted = std::max(target_clocks / per_iteration, windows);
+  return wanted / windows * windows;  // whole rounds: each window equally often
+}
+
+/// Bytes of distinct words that one access moves: what the banks' 128 bytes a clock must carry.
+int distinct_bytes(const WarpAccess& access) {
+  std::vector<std::uint64_t> words;
+  for (int lane = 0; lane < models::warp_size; ++lane) {
+    if (!access.active(lane)) continue;
+    for (int b = 0; b < access.bytes_per_lane; b += 4) words.push_back((access.address[lane] + b) / 4);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return static_cast<int>(words.size()) * 4;
+}
+
+/// Sum of the words that lane `lane` reads in one launch.
+std::uint32_t expected_sum(const WarpAccess& access, int lane, int iterations) {
+  std::uint32_t sum = 0;
+  for (int i = 0; i < windows; ++i) {
+    for (int k = 0; k < accesses_per_iteration; ++k) {
+      for (int b = 0; b < access.bytes_per_lane; b += 4) {
+        const auto byte = access.address[lane] + i * window_bytes + k * access_step_bytes + b;
+        sum += word_value(static_cast<std::uint32_t>(byte / 4));
+      }
+    }
+  }
+  return sum * static_cast<std::uint32_t>(iterations / windows);
+}
+
+std::vector<std::uint32_t> expected_region(const WarpAccess& access) {
+  std::vector<std::uint32_t> region(region_words, ~0u);
+  for (int lane = 0; lane < models::warp_size; ++lane) {
+    if (!access.active(lane)) continue;
+    for (int i = 0; i < windows; ++i) {
+      for (int k = 0; k < accesses_per_iteration; ++k) {
+        for (int b = 0; b < access.bytes_per_lane; b += 4) {
+          const auto word = (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4;
+          region.at(word) = word_value(static_cast<std::uint32_t>(word));
+        }
+      }
+    }
+  }
+  return region;
+}
+
+std::optional<std::string> verify(const WarpAccess& access, int iterations,
+                                  const std::vector<std::uint32_t>& out, int blocks) {
+  if (access.op == Access::store) {
+    const std::vector<std::uint32_t> region = expected_region(access);
+    for (int block = 0; block < blocks; ++block) {
+      const std::uint32_t* words = out.data() + static_cast<std::size_t>(block) * region_words;
+      for (int word = 0; word < region_words; ++word) {
+        if (words[word] == region[word]) continue;
+        return fmt::format("block {}: shared word {} holds {:#x} instead of {:#x}", block, word,
+                           words[word], region[word]);
+      }
+    }
+    return std::nullopt;
+  }
+  for (int thread = 0; thread < blocks * threads_per_block; ++thread) {
+    const int lane = thread % models::warp_size;
+    const std::uint32_t sum = access.active(lane) ? expected_sum(access, lane, iterations) : 0;
+    if (out[thread] == sum) continue;
+    return fmt::format("thread {} summed the words it read to {:#x} instead of {:#x}", thread,
+                       out[thread], sum);
+  }
+  return std::nullopt;
+}
+
+template <class T>
+std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
+  std::vector<T> host(buffer.bytes / sizeof(T));
+  FATHOM_CUDA(cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  return host;
+}
+
+/// Clocks per access: the block's time from its first warp's start to its last warp's end over its
+/// accesses; the median over the SMs.
+double clocks_per_access(const std::vector<long long>& clocks, int blocks, int iterations) {
+  std::vector<double> per_access;
+  for (int block = 0; block < blocks; ++block) {
+    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * warps_per_block * 2;
+    long long first = slots[0], last = slots[1];
+    for (int warp = 1; warp < warps_per_block; ++warp) {
+      first = std::min(first, slots[2 * warp]);
+      last = std::max(last, slots[2 * warp + 1]);
+    }
+    per_access.push_back(static_cast<double>(last - first) /
+                         (static_cast<double>(warps_per_block) * iterations * accesses_per_iteration));
+  }
+  return median(per_access);
+}
+
+Workload prepare(Context& context, const WarpAccess& access, int iterations) {
+  const int blocks = context.device().sms;
+  const bool load = access.op == Access::load;
+  cudaStream_t stream = context.stream();
+  const Buffer offsets = context.buffers().output("lane offsets", models::warp_size * 4);
+  const Buffer clocks = context.buffers().output(
+      "clocks", static_cast<std::size_t>(blocks) * warps_per_block * 2 * sizeof(long long));
+  const Buffer out = context.buffers().output(
+      "out", static_cast<std::size_t>(blocks) * (load ? threads_per_block : region_words) * 4);
+  std::array<std::uint32_t, models::warp_size> host_offsets;
+  std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
+  FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
+                              cudaMemcpyHostToDevice, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations,
+                clocks.as<long long>(), out.as<std::uint32_t>()};
+  const auto launch = load ? launch_loads : launch_stores;
+
+  Workload workload;
+  workload.launch = [=] { launch(access.bytes_per_lane, run, blocks, stream); };
+  workload.poison = [=, &context] {
+    context.buffers().poison(out);
+    context.buffers().poison(clocks);
+  };
+  workload.verify = [=] {
+    return verify(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks);
+  };
+  workload.read_sample = [=] {
+    return clocks_per_access(copy_to_host<long long>(clocks, stream), blocks, iterations);
+  };
+  return workload;
+}
+
+Case make_case(const Pattern& pattern, const DeviceFacts& device) {
+  const WarpAccess& access = pattern.access;
+  const bool load = access.op == Access::load;
+  const char* op = load ? "load" : "store";
+  const models::SharedCost cost = models::shared_cost(access);
+  const int iterations = iterations_for(cost.wavefronts);
+  const int active_lanes = __builtin_popcount(access.active_mask);
+
+  Case c;
+  c.name = fmt::format("{}/bits:{}/{}", op, access.bytes_per_lane * 8, pattern.name);
+  c.axes = {{"operation", op},
+            {"bits", std::int64_t{access.bytes_per_lane} * 8},
+            {"family", pattern.family},
+            {"pattern", pattern.name},
+            {"active lanes", std::int64_t{active_lanes}}};
+  if (pattern.stride_words != 0) c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
+  c.suite = pattern.quick ? Suite::quick : Suite::standard;
+  c.metric = {"clocks_per_access", "clocks", Better::lower, std::nullopt};
+  const double bytes = distinct_bytes(access);
+  c.bound = Bound{std::max(1.0, bytes / 128.0),
+                  fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
+                              "clock an instruction at least", bytes)};
+  c.expected = Expectation{static_cast<double>(cost.wavefronts), clock_tolerance,
+                           "one clock a wavefront, wavefronts by the shared-memory model"};
+  c.extras = {{"wavefronts_per_access", cost.wavefronts},
+              {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
+
+  // Loads are filled by stores and stores read back by loads, so each operation's own counters see
+  // the timed accesses alone, plus the stores' filling.
+  const double warps = static_cast<double>(device.sms) * warps_per_block;
+  const double accesses = warps * iterations * accesses_per_iteration;
+  const double fill = load ? 0 : warps * fill_stores_per_warp;
+  const std::string prefix = load ? "shared_load_" : "shared_store_";
+  const std::string model = load ? "shared-memory model x accesses"
+                                 : "shared-memory model x accesses + the filling stores";
+  c.counters = {{prefix + "instructions", accesses + fill, 0, "accesses of all warps"},
+                {prefix + "wavefronts", accesses * cost.wavefronts + fill, 0, model},
+                {prefix + "conflicts", accesses * cost.conflicts, 0, model}};
+  c.prepare = [access, iterations](Context& context) { return prepare(context, access, iterations); };
+  return c;
+}
+
+class BankConflicts : public Probe {
+ public:
+  std::string name() const override { return "bank_conflicts"; }
+  std::string question() const override {
+    return "What does one warp access to shared memory cost, by width, pattern and active lanes?";
+  }
+  std::string method() const override {
+    return fmt::format(
+        "One block of {} warps per SM repeats one access pattern of 32 lane addresses, {} independent "
+        "accesses an iteration; the clocks from the first warp's start to the last warp's end over "
+        "the number of accesses give the clocks that one access keeps the SM's data pipe busy, the "
+        "median over all SMs. Loads are checked by the sum of the words read, stores by reading the "
+        "whole region back. Wavefronts, conflicts and instructions by counter must equal the model.",
+        warps_per_block, accesses_per_iteration);
+  }
+  std::vector<std::string> claim_ids() const override { return concluded_claims(); }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    std::vector<Case> result;
+    for (const Access op : {Access::load, Access::store}) {
+      for (const int bytes : {4, 8, 16}) {
+        for (const Pattern& pattern : patterns(op, bytes)) result.push_back(make_case(pattern, device));
+      }
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::bank_conflicts::conclude(entries);
+  }
+};
+
+}  // namespace
+}  // namespace fathom::bank_conflicts
+
+FATHOM_PROBE(fathom::bank_conflicts::BankConflicts)

@@ -1,0 +1,68 @@
+#include "results/query.h"
+
+#include <algorithm>
+
+namespace fathom {
+
+const AxisValue* find_axis(const Entry& entry, const std::string& name) {
+  for (const auto& [axis, value] : entry.axes) {
+    if (axis == name) return &value;
+  }
+  return nullptr;
+}
+
+bool matches(const Entry& entry, const AxisFilter& filter) {
+  return std::all_of(filter.begin(), filter.end(), [&](const auto& wanted) {
+    const AxisValue* value = find_axis(entry, wanted.first);
+    return value != nullptr && *value == wanted.second;
+  });
+}
+
+std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter) {
+  std::vector<const Entry*> found;
+  for (const Entry& entry : entries) {
+    if (matches(entry, filter)) found.push_back(&entry);
+  }
+  return found;
+}
+
+const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter) {
+  for (const Entry& entry : entries) {
+    if (entry.metric.value && matches(entry, filter)) return &entry;
+  }
+  return nullptr;
+}
+
+const Entry* best(const std::vector<const Entry*>& entries) {
+  const Entry* found = nullptr;
+  for (const Entry* entry : entries) {
+    if (!entry->metric.value) continue;
+    const bool better = found == nullptr || (entry->metric.better == Better::higher
+                                                 ? *entry->metric.value > *found->metric.value
+                                                 : *entry->metric.value < *found->metric.value);
+    if (better) found = entry;
+  }
+  return found;
+}
+
+const Counter* find_counter(const Entry& entry, const std::string& role) {
+  for (const Counter& counter : entry.counters) {
+    if (counter.role == role) return &counter;
+  }
+  return nullptr;
+}
+
+std::optional<double> counter_value(const Entry& entry, const std::string& role) {
+  const Counter* counter = find_counter(entry, role);
+  return counter == nullptr ? std::nullopt : counter->value;
+}
+
+Claim make_claim(std::string id, std::string statement, std::string claimed) {
+  Claim claim;
+  claim.id = std::move(id);
+  claim.statement = std::move(statement);
+  claim.claimed = std::move(claimed);
+  return claim;
+}
+
+}  // namespace fathom

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+// Looking things up among entries: what probes conclude from and reports draw from.
+
+using AxisFilter = std::vector<std::pair<std::string, AxisValue>>;
+
+const AxisValue* find_axis(const Entry& entry, const std::string& name);
+bool matches(const Entry& entry, const AxisFilter& filter);
+
+/// Entries that have every axis of `filter` with its value, in document order.
+std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter);
+
+/// The first such entry that has a value, or null.
+const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter);
+
+/// The entry with the best value of its metric, or null if none has a value. All must share a metric.
+const Entry* best(const std::vector<const Entry*>& entries);
+
+const Counter* find_counter(const Entry& entry, const std::string& role);
+std::optional<double> counter_value(const Entry& entry, const std::string& role);
+
+/// A claim as its author made it, not measured yet.
+Claim make_claim(std::string id, std::string statement, std::string claimed);
+
+}  // namespace fathom
