@@ -1,0 +1,91 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cerrno>
+
+#include "results/error.h"
+#include "tools/child_process.h"
+
+namespace fathom {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::ContainsSubstring;
+
+CapturedRun shell(const std::string& script, std::chrono::milliseconds limit = 20s) {
+  return run_and_capture("/bin/sh", {"-c", script}, limit);
+}
+
+bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
+
+TEST_CASE("Output, errors and exit status of a child are told apart", "[tools]") {
+  const auto run = shell("echo out; echo err >&2; exit 3");
+  CHECK(run.output == "out\n");
+  CHECK(run.errors == "err\n");
+  CHECK(run.end.end.status == 3);
+  CHECK(run.end.end.signal == 0);
+  CHECK(run.end.stopped == Stopped::no);
+}
+
+TEST_CASE("A child that a signal ended says which", "[tools]") {
+  const auto run = shell("kill -SEGV $$");
+  CHECK(run.end.end.signal == SIGSEGV);
+  CHECK_THAT(run.end.end.describe(), ContainsSubstring("SIGSEGV"));
+}
+
+TEST_CASE("A child at its limit is ended with all that it started", "[tools]") {
+  // The shell and its child both ignore SIGTERM; the background one would outlive its parent.
+  const auto start = std::chrono::steady_clock::now();
+  const auto run = shell("trap '' TERM; sleep 60 & echo $!; sleep 60", 200ms);
+  CHECK(std::chrono::steady_clock::now() - start < 15s);
+  CHECK(run.end.stopped == Stopped::time_limit);
+  CHECK(run.end.end.signal == SIGKILL);
+  const pid_t grandchild = std::stoi(run.output);
+  CHECK(kill(grandchild, 0) == -1);
+  CHECK_FALSE(has_children());
+}
+
+TEST_CASE("A child that ends by itself leaves no grandchild behind", "[tools]") {
+  const auto run = shell("sleep 60 >/dev/null 2>&1 & echo $!");
+  CHECK(run.end.stopped == Stopped::no);
+  CHECK(kill(std::stoi(run.output), 0) == -1);
+  CHECK_FALSE(has_children());
+}
+
+TEST_CASE("A program that is not there cannot be started", "[tools]") {
+  CHECK_THROWS_AS(run_and_capture("/nonexistent/program", {}, 1s), Error);
+  CHECK_FALSE(has_children());
+}
+
+TEST_CASE("Lines on a further descriptor arrive one by one", "[tools]") {
+  int ends[2];
+  REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  const FileDescriptor reader(ends[0]);
+  FileDescriptor writer(ends[1]);
+  std::vector<std::string> lines;
+  SignalInbox inbox(SignalInbox::Interrupts::act);
+  const std::string to = std::to_string(writer.get());
+  ChildProcess child({"/bin/sh",
+                      {"-c", "printf 'one\\ntw' >&" + to + "; sleep 0.1; echo o >&" + to},
+                      STDOUT_FILENO,
+                      STDERR_FILENO,
+                      writer.get()});
+  writer.close();
+  supervise(child, inbox, {.limit = 20s, .lines_from = reader.get(), .line = [&](auto line) {
+                             lines.emplace_back(line);
+                           }});
+  CHECK(lines == std::vector<std::string>{"one", "two"});
+}
+
+TEST_CASE("The last line with text in it", "[tools]") {
+  CHECK(last_line("one\ntwo\n \n\n") == "two");
+  CHECK(last_line("one") == "one");
+  CHECK(last_line("  \n").empty());
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,264 @@
+#include "tools/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// A process that the driver holds in the kernel does not die of SIGKILL; nothing may wait for it
+// for ever.
+constexpr auto kill_patience = 10s;
+
+[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
+                         int error_pipe) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // the parent died before prctl
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, STDIN_FILENO);
+  dup2(start.output, STDOUT_FILENO);
+  dup2(start.errors, STDERR_FILENO);
+  if (start.kept_open) fcntl(*start.kept_open, F_SETFD, 0);
+  execv(arguments[0], arguments);
+  const int error = errno;
+  [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
+  _exit(127);
+}
+
+std::string read_from_start(int descriptor) {
+  std::string text;
+  std::array<char, 65536> block;
+  off_t offset = 0;
+  for (ssize_t n; (n = pread(descriptor, block.data(), block.size(), offset)) > 0; offset += n)
+    text.append(block.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
+/// Splits what a pipe delivers into lines.
+class LineReader {
+ public:
+  explicit LineReader(const Supervision& supervision)
+      : descriptor_(supervision.lines_from), line_(supervision.line) {}
+  int descriptor() const { return descriptor_; }
+  void read_available() {
+    std::array<char, 4096> block;
+    while (descriptor_ >= 0) {
+      const ssize_t n = read(descriptor_, block.data(), block.size());
+      if (n < 0) return;
+      if (n == 0) descriptor_ = -1;  // every writer has closed it
+      for (const char c : std::string_view(block.data(), static_cast<std::size_t>(n))) {
+        if (c != '\n') {
+          pending_ += c;
+          continue;
+        }
+        line_(pending_);
+        pending_.clear();
+      }
+    }
+  }
+
+ private:
+  int descriptor_;
+  const std::function<void(std::string_view)>& line_;
+  std::string pending_;
+};
+
+}  // namespace
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+void FileDescriptor::close() {
+  if (number_ >= 0) ::close(number_);
+  number_ = -1;
+}
+
+SignalInbox::SignalInbox(Interrupts interrupts) {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGCHLD);
+  if (interrupts == Interrupts::collect)
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
+  sigprocmask(SIG_BLOCK, &wanted, &previous_mask_);
+  descriptor_ = FileDescriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+SignalInbox::~SignalInbox() {
+  drain();  // an interrupt that was collected must not act after all
+  sigprocmask(SIG_SETMASK, &previous_mask_, nullptr);
+}
+
+void SignalInbox::drain() {
+  signalfd_siginfo info;
+  while (read(descriptor_.get(), &info, sizeof info) == sizeof info)
+    if (info.ssi_signo != SIGCHLD) ++interrupts_;
+}
+
+std::string ProcessEnd::describe() const {
+  if (signal == 0) return fmt::format("exit status {}", status);
+  const char* name = sigabbrev_np(signal);
+  return fmt::format("signal SIG{} ({})", name ? name : std::to_string(signal), strsignal(signal));
+}
+
+ChildProcess::ChildProcess(const ChildStart& start) {
+  // Orphans of the group become our children, so that we can reap them.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::vector<std::string> words{start.program.string()};
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("No pipe for {}: {}.", start.program.string(), std::strerror(errno)));
+  const FileDescriptor reader(ends[0]);
+  FileDescriptor writer(ends[1]);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
+  if (pid_ < 0)
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("Cannot start {}: {}.", start.program.string(), std::strerror(errno)));
+  setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
+  writer.close();
+  int error = 0;
+  if (read(reader.get(), &error, sizeof error) == sizeof error) {
+    waitpid(pid_, nullptr, 0);
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("Cannot start {}: {}; build Fathom again with ./fathom run.",
+                            start.program.string(), std::strerror(error)));
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (end_) return;
+  signal(SIGKILL);
+  const auto deadline = Clock::now() + kill_patience;
+  while (!try_end() && Clock::now() < deadline) std::this_thread::sleep_for(10ms);
+}
+
+void ChildProcess::signal(int number) const {
+  if (!end_) kill(-pid_, number);
+}
+
+std::optional<ProcessEnd> ChildProcess::try_end() {
+  if (end_) return end_;
+  siginfo_t info{};
+  // WNOWAIT: while its zombie is there, the group's number cannot be given to anyone else.
+  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    end_ = ProcessEnd{};  // not ours any more: someone else reaped it
+    return end_;
+  }
+  if (info.si_pid == 0) return std::nullopt;
+  reap_group();
+  end_ = info.si_code == CLD_EXITED ? ProcessEnd{info.si_status, 0} : ProcessEnd{0, info.si_status};
+  return end_;
+}
+
+void ChildProcess::reap_group() {
+  kill(-pid_, SIGKILL);
+  const auto deadline = Clock::now() + kill_patience;
+  while (Clock::now() < deadline) {
+    const pid_t reaped = waitpid(-pid_, nullptr, WNOHANG);
+    if (reaped < 0 && errno == ECHILD && kill(-pid_, 0) != 0) return;
+    if (reaped <= 0) std::this_thread::sleep_for(2ms);
+  }
+}
+
+SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
+  LineReader lines(supervision);
+  auto deadline = Clock::now() + supervision.limit;
+  enum class Phase { running, told_to_stop, killed } phase = Phase::running;
+  Stopped stopped = Stopped::no;
+  const int interrupts_before = inbox.interrupts();
+
+  const auto tell = [&](Stopped why, int number) {
+    stopped = why;
+    child.signal(number);
+    phase = Phase::told_to_stop;
+    deadline = Clock::now() + supervision.grace;
+  };
+  const auto kill_now = [&] {
+    child.signal(SIGKILL);
+    phase = Phase::killed;
+    deadline = Clock::now() + kill_patience;
+  };
+
+  while (true) {
+    if (const auto end = child.try_end()) {
+      lines.read_available();
+      return {*end, stopped};
+    }
+    const int interrupts = inbox.interrupts() - interrupts_before;
+    if (interrupts > 0 && phase == Phase::running) tell(Stopped::interrupt, SIGINT);
+    if (interrupts > 1 && phase == Phase::told_to_stop) kill_now();
+    const auto now = Clock::now();
+    if (now >= deadline) {
+      if (phase == Phase::running)
+        tell(Stopped::time_limit, SIGTERM);
+      else if (phase == Phase::told_to_stop)
+        kill_now();
+      else
+        return {ProcessEnd{0, SIGKILL, true}, stopped};
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
+    const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, 1000));
+    std::array<pollfd, 2> sources{pollfd{inbox.descriptor(), POLLIN, 0},
+                                  pollfd{lines.descriptor(), POLLIN, 0}};
+    poll(sources.data(), sources.size(), wait_ms);
+    inbox.drain();
+    lines.read_available();
+  }
+}
+
+CapturedRun run_and_capture(const std::filesystem::path& program,
+                            const std::vector<std::string>& arguments,
+                            std::chrono::milliseconds limit) {
+  const FileDescriptor output(memfd_create("output", MFD_CLOEXEC));
+  const FileDescriptor errors(memfd_create("errors", MFD_CLOEXEC));
+  SignalInbox inbox(SignalInbox::Interrupts::act);
+  ChildProcess child({program, arguments, output.get(), errors.get(), std::nullopt});
+  const SupervisedEnd end = supervise(child, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
+  return {read_from_start(output.get()), read_from_start(errors.get()), end};
+}
+
+std::string last_line(std::string_view text) {
+  const auto is_space = [](char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; };
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  const auto newline = text.find_last_of("\r\n");
+  if (newline != std::string_view::npos) text.remove_prefix(newline + 1);
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  return std::string(text);
+}
+
+}  // namespace fathom

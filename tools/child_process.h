@@ -1,0 +1,125 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fathom {
+
+/// Owns a file descriptor; -1 is none.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  int get() const { return number_; }
+  void close();
+
+ private:
+  int number_ = -1;
+};
+
+/// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, on a descriptor instead of letting
+/// them act, as long as it lives. One at a time; make it before the children it shall report.
+class SignalInbox {
+ public:
+  enum class Interrupts { act, collect };
+  explicit SignalInbox(Interrupts interrupts);
+  ~SignalInbox();
+  SignalInbox(const SignalInbox&) = delete;
+  SignalInbox& operator=(const SignalInbox&) = delete;
+
+  int descriptor() const { return descriptor_.get(); }
+  /// Reads what has arrived; `interrupts()` then counts every interrupt since the beginning.
+  void drain();
+  int interrupts() const { return interrupts_; }
+
+ private:
+  sigset_t previous_mask_;
+  FileDescriptor descriptor_;
+  int interrupts_ = 0;
+};
+
+/// How a process ended: by exit status or by a signal.
+struct ProcessEnd {
+  int status = 0;  ///< exit status, where `signal` is 0
+  int signal = 0;
+  bool unkillable = false;  ///< it was still there seconds after SIGKILL
+
+  /// "exit status 3", "signal SIGSEGV (Segmentation fault)"
+  std::string describe() const;
+};
+
+struct ChildStart {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  int output = -1;               ///< descriptor that becomes standard output
+  int errors = -1;               ///< descriptor that becomes standard error
+  std::optional<int> kept_open;  ///< a further descriptor that stays open under its number
+};
+
+/// A child in a process group of its own, so that it can be ended with everything that it started.
+/// It dies with this process, whatever kills this process; its destructor leaves no process of the
+/// group behind, running or zombie.
+class ChildProcess {
+ public:
+  /// Throws Error(setup_incomplete) if the program cannot be started.
+  explicit ChildProcess(const ChildStart& start);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// To the whole group.
+  void signal(int number) const;
+  /// How the child ended, once it has; ends and reaps the rest of its group then.
+  std::optional<ProcessEnd> try_end();
+
+ private:
+  void reap_group();
+
+  pid_t pid_ = -1;
+  std::optional<ProcessEnd> end_;
+};
+
+/// Why a child was told to stop.
+enum class Stopped { no, time_limit, interrupt };
+
+struct Supervision {
+  std::chrono::milliseconds limit;             ///< then SIGTERM
+  std::chrono::milliseconds grace{5000};       ///< from the first signal to SIGKILL
+  int lines_from = -1;                         ///< descriptor read line by line, non-blocking
+  std::function<void(std::string_view)> line;  ///< called with each of those lines
+};
+
+struct SupervisedEnd {
+  ProcessEnd end;
+  Stopped stopped = Stopped::no;
+};
+
+/// Waits until the child has ended. Passes the first interrupt on to it, kills it at the second,
+/// and enforces the limit.
+SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
+
+struct CapturedRun {
+  std::string output, errors;
+  SupervisedEnd end;
+};
+
+/// Runs a short helper program to its end and returns what it wrote.
+CapturedRun run_and_capture(const std::filesystem::path& program,
+                            const std::vector<std::string>& arguments,
+                            std::chrono::milliseconds limit);
+
+/// The last line with text in it; empty if there is none.
+std::string last_line(std::string_view text);
+
+}  // namespace fathom

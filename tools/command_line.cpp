@@ -1,0 +1,217 @@
+#include "tools/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "results/error.h"
+#include "results/version.h"
+#include "tools/suggestion.h"
+
+namespace fathom {
+namespace {
+
+/// Google Benchmark's flags that make sense for a whole run; --out and `probe_X
+/// --benchmark_list_tests` do what the others are for.
+const std::vector<std::string> benchmark_flag_names{
+    "--benchmark_filter",           "--benchmark_repetitions",
+    "--benchmark_min_time",         "--benchmark_min_warmup_time",
+    "--benchmark_format",           "--benchmark_color",
+    "--benchmark_context",          "--benchmark_time_unit",
+    "--benchmark_counters_tabular", "--benchmark_enable_random_interleaving"};
+
+std::string without_value(const std::string& flag) { return flag.substr(0, flag.find('=')); }
+
+void check_benchmark_flag(const std::string& flag) {
+  const std::string name = without_value(flag);
+  if (std::find(benchmark_flag_names.begin(), benchmark_flag_names.end(), name) !=
+      benchmark_flag_names.end())
+    return;
+  if (name.starts_with("--benchmark_out"))
+    throw Error(ExitCode::bad_input, fmt::format("{} is not for a whole run, whose document goes "
+                                                 "into the folder of --out.",
+                                                 name));
+  if (name.starts_with("--benchmark_list"))
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("{} is a flag of the single probes: probe_copy_bandwidth {}.", name, name));
+  throw Error(ExitCode::bad_input,
+              fmt::format("Unknown flag {}.{} `fathom run --help` shows them all.", name,
+                          did_you_mean(name, benchmark_flag_names)));
+}
+
+struct Command {
+  CLI::App* app;
+  std::function<ExitCode()> act;
+};
+using Commands = std::map<std::string, Command>;
+
+std::vector<std::string> names_of(const Commands& commands) {
+  std::vector<std::string> names;
+  for (const auto& [name, command] : commands) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options())
+    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+void add_run(CLI::App& app, RunArguments& options) {
+  app.add_option("--suite", options.suite,
+                 "quick (under a minute) or default (under three minutes)")
+      ->check(CLI::IsMember({"quick", "default"}))
+      ->capture_default_str();
+  app.add_option("--probe", options.probes, "Only this probe; may be given several times")
+      ->type_name("NAME");
+  app.add_option("--out", options.out,
+                 "Folder for document, report, pictures and logs; what an earlier run left there "
+                 "is overwritten (default: fathom-<gpu>-<UTC time>)")
+      ->type_name("DIR");
+  app.add_option("--device", options.device, "CUDA device ordinal")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag("!--no-counters", options.counters, "Do not collect hardware counters");
+  app.add_flag("--require-counters", options.require_counters,
+               "Fail with exit code 18 if hardware counters cannot be collected");
+  app.add_flag("--require-gpu", options.require_gpu,
+               "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
+  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
+  app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s,
+                 "Seconds after which a probe is ended (default: 120 quick, 300 default)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  app.footer(
+      "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
+      "--benchmark_repetitions=N, ...\n\n"
+      "Examples:\n"
+      "  fathom run                                   everything, about three minutes\n"
+      "  fathom run --suite quick --out results       under a minute, into ./results\n"
+      "  fathom run --probe bank_conflicts            one probe\n"
+      "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
+      "  fathom run --require-gpu --require-counters  for CI: no replay, no missing counters\n");
+}
+
+void add_report(CLI::App& app, ReportArguments& options) {
+  app.add_option("FILE", options.document, "Result document of a run")->required();
+  app.add_option("--out", options.out, "Folder of the report (default: report, beside FILE)")
+      ->type_name("DIR");
+  app.footer(
+      "Examples:\n"
+      "  fathom report fathom-h200-20260131T120000Z/result.json\n"
+      "  fathom report recordings/h200/result.json --out /tmp/h200\n");
+}
+
+void add_doctor(CLI::App& app, DoctorArguments& options) {
+  app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--json", options.json, "Print the checks as JSON");
+  app.footer(
+      "Examples:\n"
+      "  fathom doctor\n"
+      "  fathom doctor --device 1 --json\n");
+}
+
+/// The word for which there is no meaning, as one sentence.
+[[noreturn]] void refuse_extra(const std::string& word, const std::string& command,
+                               const CLI::App& app) {
+  const std::string program = command.empty() ? "fathom" : "fathom " + command;
+  if (!word.starts_with('-'))
+    throw Error(ExitCode::bad_input,
+                fmt::format("`{0}` has no use for `{1}`: see `{0} --help`.", program, word));
+  const std::string flag = without_value(word);
+  throw Error(ExitCode::bad_input,
+              fmt::format("`{0}` has no flag {1}.{2} `{0} --help` shows them all.", program, flag,
+                          did_you_mean(flag, flags_of(app))));
+}
+
+void refuse_unknown_command(const std::string& word, const Commands& commands) {
+  if (commands.contains(word)) return;
+  if (word == "test")
+    throw Error(ExitCode::bad_input,
+                "The tests are started by the script in Fathom's source folder: ./fathom test.");
+  throw Error(ExitCode::bad_input,
+              fmt::format("There is no command `{}`.{} `fathom --help` shows them all.", word,
+                          did_you_mean(word, names_of(commands))));
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argc, const char* const* argv) {
+  CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
+               "fathom");
+  app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
+  app.footer(
+      "Examples:\n"
+      "  fathom run                 measure this machine's GPU, write a report\n"
+      "  fathom run --suite quick   the same in under a minute\n"
+      "  fathom doctor              is everything in place, and what to do if not\n"
+      "  fathom list                the probes and the questions they answer\n"
+      "`fathom COMMAND --help` says more.\n");
+
+  RunArguments run;
+  DoctorArguments doctor;
+  ReportArguments report;
+  Commands commands{
+      {"run",
+       {app.add_subcommand("run", "Measure the GPU and write document and report"),
+        [&run] { return run_command(run); }}},
+      {"list",
+       {app.add_subcommand("list", "Show the probes, their questions and claims"),
+        [] { return list_command(); }}},
+      {"doctor",
+       {app.add_subcommand("doctor", "Check driver, permissions and tools"),
+        [&doctor] { return doctor_command(doctor); }}},
+      {"report", {app.add_subcommand("report", "Make the report of a result document"), [&report] {
+                    return report_command(report);
+                  }}}};
+  add_run(*commands.at("run").app, run);
+  add_doctor(*commands.at("doctor").app, doctor);
+  add_report(*commands.at("report").app, report);
+  commands.at("list").app->footer("Example:\n  fathom list\n");
+
+  // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
+  std::vector<std::string> words;
+  for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
+    if (word.starts_with("--benchmark_"))
+      run.benchmark_flags.push_back(word);
+    else if (word != "--")
+      words.push_back(word);
+  }
+  const auto first = std::find_if(words.begin(), words.end(),
+                                  [](const auto& word) { return !word.starts_with('-'); });
+  const std::string command = first == words.end() ? "" : *first;
+  if (!command.empty()) refuse_unknown_command(command, commands);
+  if (!run.benchmark_flags.empty() && command != "run")
+    refuse_extra(run.benchmark_flags.front(), command, app);
+  for (const auto& flag : run.benchmark_flags) check_benchmark_flag(flag);
+
+  try {
+    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    app.parse(words);
+  } catch (const CLI::Success& wanted) {
+    app.exit(wanted);  // prints the help or the version
+    return ExitCode::ok;
+  } catch (const CLI::ExtrasError&) {
+    const auto extras = app.remaining(true);
+    const auto& of = command.empty() ? app : *commands.at(command).app;
+    refuse_extra(extras.empty() ? "" : extras.front(), command, of);
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: see `fathom {} --help`.", error.what(), command));
+  }
+  if (command.empty()) {
+    fmt::print("{}", app.help());
+    return ExitCode::ok;
+  }
+  return commands.at(command).act();
+}
+
+}  // namespace fathom

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/exit_codes.h"
+
+namespace fathom {
+
+struct RunArguments {
+  std::string suite = "default";    ///< or "quick"
+  std::vector<std::string> probes;  ///< by name; empty: all
+  std::filesystem::path out;        ///< empty: a folder named for GPU and time
+  int device = 0;                   ///< CUDA ordinal
+  bool counters = true;
+  bool require_counters = false;
+  bool require_gpu = false;
+  bool replay = false;  ///< replay the recording even where there is a GPU
+  bool wait = false;    ///< for another Fathom that holds the GPU
+  std::uint64_t seed = 1;
+  double time_limit_s = 0;                   ///< per probe; 0: the suite's own
+  std::vector<std::string> benchmark_flags;  ///< "--benchmark_filter=1GiB", ...
+};
+
+/// Measures, or replays the recording where there is no GPU, and writes document and report.
+/// Returns what the probes' failures amount to; throws Error where nothing could be done at all.
+ExitCode run_command(const RunArguments& options);
+
+/// Prints the probes with their questions and claims, and the suites.
+ExitCode list_command();
+
+struct DoctorArguments {
+  std::optional<int> device;  ///< CUDA ordinal; empty: every GPU
+  bool json = false;
+};
+
+/// Prints what is in order on this machine and what is not, with what to do about it. Returns the
+/// code of the first failing check.
+ExitCode doctor_command(const DoctorArguments& options);
+
+struct ReportArguments {
+  std::filesystem::path document;
+  std::filesystem::path out;  ///< empty: "report" beside the document
+};
+
+/// Makes the report of a result document.
+ExitCode report_command(const ReportArguments& options);
+
+}  // namespace fathom

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+// This program itself knows nothing of CUDA, so that it runs, replays and reports on any machine:
+// it asks the program `fathom-device` in the folder `programs`.
+
+/// The GPU with CUDA's number `device`. Throws Error with the code and sentence of `fathom-device`:
+/// no driver, driver too old, GPU lost, GPU busy, or no such device.
+Fingerprint query_device(const std::filesystem::path& programs, int device);
+
+/// One line of `fathom doctor`.
+struct DoctorCheck {
+  std::string id;          ///< "driver", "gnuplot", ...
+  std::string status;      ///< "ok", "warn", "fail" or "skip"
+  std::optional<int> gpu;  ///< CUDA's number; empty for a check of the whole machine
+  std::string what, detail;
+  std::string what_to_do;  ///< empty where there is nothing to do
+};
+
+/// The checks of `fathom-device`, of one GPU or of all.
+std::vector<DoctorCheck> query_checks(const std::filesystem::path& programs,
+                                      std::optional<int> device);
+
+/// PCI address of an NVIDIA GPU in this machine, driver or not; empty if there is none.
+/// FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
+std::string nvidia_gpu_on_pci();
+
+}  // namespace fathom

@@ -1,0 +1,21 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+
+#include "results/error.h"
+#include "tools/command_line.h"
+
+int main(int argc, char** argv) {
+  // A reader that goes away (`fathom run | head`) must not cost the measurement.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return fathom::to_int(fathom::run_command_line(argc, argv));
+  } catch (const fathom::Error& error) {
+    fmt::print(stderr, "fathom: {}\n", error.what());
+    return fathom::to_int(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fathom: This is a defect in Fathom, please report it: {}\n", error.what());
+    return fathom::to_int(fathom::ExitCode::incomplete);
+  }
+}

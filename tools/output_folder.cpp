@@ -1,0 +1,91 @@
+#include "tools/output_folder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+#include "results/error.h"
+#include "tools/child_process.h"
+
+namespace fathom {
+namespace {
+
+// A default run's document, report, pictures and logs take about a quarter of it.
+constexpr std::size_t room_needed = std::size_t{16} << 20;
+
+bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
+
+[[noreturn]] void refuse(const std::filesystem::path& folder, int error) {
+  if (means_full(error))
+    throw Error(
+        ExitCode::output_full,
+        fmt::format("The disk under {} has less than {} MiB free: free some space, or choose "
+                    "another folder with --out.",
+                    folder.string(), room_needed >> 20));
+  throw Error(ExitCode::output_unwritable,
+              fmt::format("The output folder {} cannot be written ({}): choose another with --out.",
+                          folder.string(), std::strerror(error)));
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) refuse(folder, error.value());
+}
+
+/// Writes for real: neither permissions nor free-space figures tell the whole truth (quotas,
+/// read-only mounts, reserved blocks).
+void prove_room(const std::filesystem::path& folder) {
+  const auto path = folder / fmt::format(".fathom-room-{}", getpid());
+  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.get() < 0) refuse(folder, errno);
+  const std::vector<char> block(std::size_t{1} << 20, 'x');
+  int error = 0;
+  for (std::size_t written = 0; written < room_needed && error == 0;) {
+    const ssize_t n = write(file.get(), block.data(), block.size());
+    if (n > 0) written += static_cast<std::size_t>(n);
+    if (n == 0) error = ENOSPC;
+    if (n < 0 && errno != EINTR) error = errno;
+  }
+  unlink(path.c_str());
+  if (error) refuse(folder, error);
+}
+
+}  // namespace
+
+std::string gpu_slug(std::string_view gpu_name) {
+  std::string slug;
+  for (const char c : gpu_name) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!slug.empty() && slug.back() != '-')
+      slug += '-';
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  if (slug.starts_with("nvidia-")) slug.erase(0, 7);
+  return slug.empty() ? "gpu" : slug;
+}
+
+std::string default_folder_name(std::string_view gpu_name, bool replay,
+                                std::chrono::system_clock::time_point now) {
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  return fmt::format("fathom-{}{}-{:%Y%m%dT%H%M%SZ}", replay ? "replay-" : "", gpu_slug(gpu_name),
+                     fmt::gmtime(seconds));
+}
+
+OutputFolder prepare_output_folder(const std::filesystem::path& root) {
+  const OutputFolder folder{std::filesystem::absolute(root).lexically_normal()};
+  for (const auto& part : {folder.root, folder.report(), folder.logs(), folder.parts()})
+    make_folder(part);
+  prove_room(folder.root);
+  return folder;
+}
+
+}  // namespace fathom

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace fathom {
+
+/// "NVIDIA H200" -> "h200"; "NVIDIA GeForce RTX 4090" -> "geforce-rtx-4090".
+std::string gpu_slug(std::string_view gpu_name);
+
+/// "fathom-h200-20260131T120000Z", or "fathom-replay-h200-..." so that a folder of replayed figures
+/// cannot be taken for a measurement either.
+std::string default_folder_name(std::string_view gpu_name, bool replay,
+                                std::chrono::system_clock::time_point now);
+
+/// Where a run puts what it makes.
+struct OutputFolder {
+  std::filesystem::path root;
+  std::filesystem::path result() const { return root / "result.json"; }
+  std::filesystem::path report() const { return root / "report"; }
+  std::filesystem::path logs() const { return root / "logs"; }
+  /// The probes' own documents, until they are merged into `result`.
+  std::filesystem::path parts() const { return root / "parts"; }
+};
+
+/// Makes the folder and proves, by writing, that a run's results fit into it. Throws
+/// Error(output_unwritable) or Error(output_full).
+OutputFolder prepare_output_folder(const std::filesystem::path& root);
+
+}  // namespace fathom

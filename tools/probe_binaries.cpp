@@ -1,0 +1,82 @@
+#include "tools/probe_binaries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "results/error.h"
+#include "tools/child_process.h"
+#include "tools/suggestion.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::string_view prefix = "probe_";
+constexpr std::chrono::seconds description_limit{30};
+
+bool is_program(const std::filesystem::directory_entry& file) {
+  std::error_code ignored;
+  const auto permissions = file.status(ignored).permissions();
+  return file.is_regular_file(ignored) &&
+         (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
+}
+
+ProbeBinary describe(const std::filesystem::path& program) {
+  const CapturedRun run = run_and_capture(program, {"--describe"}, description_limit);
+  try {
+    const auto description = nlohmann::json::parse(run.output);
+    return {program, description.at("name"), description.at("question"), description.at("method"),
+            description.at("claims")};
+  } catch (const nlohmann::json::exception&) {
+    const std::string said = last_line(run.errors);
+    throw Error(
+        ExitCode::setup_incomplete,
+        fmt::format("{} does not describe itself ({}{}): build Fathom again with "
+                    "./fathom run.",
+                    program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said));
+  }
+}
+
+}  // namespace
+
+std::filesystem::path program_folder() {
+  if (const char* folder = std::getenv("FATHOM_BIN_DIR")) return folder;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> programs;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(folder, error))
+    if (file.path().filename().string().starts_with(prefix) && is_program(file))
+      programs.push_back(file.path());
+  if (programs.empty())
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("There are no probe programs in {}: build Fathom with ./fathom run.",
+                            folder.string()));
+  std::sort(programs.begin(), programs.end());
+  std::vector<ProbeBinary> probes;
+  for (const auto& program : programs) probes.push_back(describe(program));
+  return probes;
+}
+
+std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
+                                       const std::vector<std::string>& names) {
+  if (names.empty()) return probes;
+  std::vector<std::string> known;
+  for (const auto& probe : probes) known.push_back(probe.name);
+  for (const auto& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ExitCode::bad_input,
+                  fmt::format("There is no probe `{}`.{} `fathom list` shows them all.", name,
+                              did_you_mean(name, known)));
+  std::vector<ProbeBinary> selected;
+  for (const auto& probe : probes)
+    if (std::find(names.begin(), names.end(), probe.name) != names.end()) selected.push_back(probe);
+  return selected;
+}
+
+}  // namespace fathom

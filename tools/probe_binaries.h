@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+/// The folder of Fathom's programs: this program's own, or FATHOM_BIN_DIR.
+std::filesystem::path program_folder();
+
+/// A probe's program and what it says of itself (`--describe`).
+struct ProbeBinary {
+  std::filesystem::path program;
+  std::string name;  ///< "copy_bandwidth"
+  std::string question;
+  std::string method;
+  std::vector<std::string> claims;  ///< identifiers
+};
+
+/// Every `probe_*` program of the folder, by name. Throws Error(setup_incomplete) if there is none,
+/// or if one does not answer.
+std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
+
+/// Those with the given names, in the order of `probes`; all of them if no name is given. Throws
+/// Error(bad_input) for a name that is not there, with the closest one that is.
+std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
+                                       const std::vector<std::string>& names);
+
+}  // namespace fathom

@@ -1,0 +1,123 @@
+#include "tools/probe_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "results/document_io.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::chrono::seconds time_limit(const RunArguments& options) {
+  if (options.time_limit_s > 0)
+    return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
+  return std::chrono::seconds(options.suite == "quick" ? 120 : 300);
+}
+
+std::vector<std::string> probe_arguments(const RunArguments& options, const fs::path& document,
+                                         int progress_fd) {
+  std::vector<std::string> arguments{"--suite",       options.suite,
+                                     "--out",         document.string(),
+                                     "--device",      std::to_string(options.device),
+                                     "--seed",        std::to_string(options.seed),
+                                     "--progress-fd", std::to_string(progress_fd)};
+  if (!options.counters) arguments.push_back("--no-counters");
+  if (options.require_counters) arguments.push_back("--require-counters");
+  arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
+  return arguments;
+}
+
+FileDescriptor open_log(const fs::path& path) {
+  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (log.get() < 0)
+    throw Error(errno == ENOSPC ? ExitCode::output_full : ExitCode::output_unwritable,
+                fmt::format("The log {} cannot be written ({}): choose another folder with --out.",
+                            path.string(), std::strerror(errno)));
+  return log;
+}
+
+std::string last_line_of(const fs::path& log) {
+  std::ifstream file(log);
+  return last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+std::optional<Document> read_part(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    return read_document(path);
+  } catch (const Error&) {
+    return std::nullopt;  // a torn document is no result; the probe is then reported as crashed
+  }
+}
+
+bool has_filter(const RunArguments& options) {
+  return std::any_of(options.benchmark_flags.begin(), options.benchmark_flags.end(),
+                     [](const auto& flag) { return flag.starts_with("--benchmark_filter"); });
+}
+
+}  // namespace
+
+ProbePart run_probe(const ProbeBinary& probe, const RunArguments& options,
+                    const OutputFolder& folder, SignalInbox& inbox,
+                    const std::function<void(const ProbeProgress&)>& progress) {
+  const fs::path part = folder.parts() / (probe.name + ".json");
+  const fs::path log_path = folder.logs() / (probe.name + ".log");
+  fs::remove(part);  // of an earlier run into the same folder
+
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    throw Error(ExitCode::setup_incomplete, fmt::format("No pipe: {}.", std::strerror(errno)));
+  const FileDescriptor progress_reader(ends[0]);
+  FileDescriptor progress_writer(ends[1]);
+  const auto limit = time_limit(options);
+  const auto start = std::chrono::steady_clock::now();
+
+  ProbePart result;
+  SupervisedEnd end;
+  {
+    const FileDescriptor log = open_log(log_path);
+    ChildProcess child({probe.program, probe_arguments(options, part, progress_writer.get()),
+                        log.get(), log.get(), progress_writer.get()});
+    progress_writer.close();
+    end = supervise(
+        child, inbox,
+        {.limit = limit, .lines_from = progress_reader.get(), .line = [&](std::string_view line) {
+           if (const auto parsed = parse_progress(line)) progress(*parsed);
+         }});
+  }
+  result.elapsed_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.document = read_part(part);
+  result.nothing_selected = !result.document && has_filter(options) && end.end.signal == 0 &&
+                            end.end.status == to_int(ExitCode::bad_input);
+  result.outcome = judge_probe(end, result.document, last_line_of(log_path), limit);
+  if (result.document)
+    for (ProbeSummary& summary : result.document->probes) {
+      summary.status = result.outcome.status;
+      summary.status_reason = result.outcome.reason;
+    }
+  return result;
+}
+
+ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome) {
+  ProbeSummary summary;
+  summary.name = probe.name;
+  summary.question = probe.question;
+  summary.method = probe.method;
+  summary.status = outcome.status;
+  summary.status_reason = outcome.reason;
+  return summary;
+}
+
+}  // namespace fathom

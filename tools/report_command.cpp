@@ -1,0 +1,24 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "reports/report.h"
+#include "results/document_io.h"
+#include "tools/commands.h"
+
+namespace fathom {
+
+ExitCode report_command(const ReportArguments& options) {
+  const Document document = read_document(options.document);
+  const auto folder = options.out.empty() ? options.document.parent_path() / "report" : options.out;
+  if (document.source == Source::replay)
+    fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
+  write_report(document, folder);
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour),
+             (std::filesystem::absolute(folder) / "README.md").lexically_normal().string());
+  return ExitCode::ok;
+}
+
+}  // namespace fathom

@@ -1,0 +1,202 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+#include "reports/report.h"
+#include "results/device_lock.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/merge.h"
+#include "results/version.h"
+#include "tools/commands.h"
+#include "tools/device_query.h"
+#include "tools/probe_runner.h"
+#include "tools/replay.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+fs::path output_root(const RunArguments& options, const std::string& gpu_name, bool replay) {
+  if (!options.out.empty()) return options.out;
+  return default_folder_name(gpu_name, replay, std::chrono::system_clock::now());
+}
+
+/// The common end of measurement and replay.
+void publish(const Document& document, const OutputFolder& folder) {
+  write_document(document, folder.result());
+  fs::remove_all(folder.parts());  // they are in the document now
+  write_report(document, folder.report());
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  say(terminal_summary(document, colour));
+  say(fmt::format("Report: {}", (folder.report() / "README.md").string()));
+}
+
+ExitCode replay(const RunArguments& options, const std::string& why) {
+  const Document document = load_replay(recording_path(), options);
+  say(replay_notice(document, why));
+  const OutputFolder folder =
+      prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
+  publish(document, folder);
+  return ExitCode::ok;  // nothing was measured, so no check can have failed
+}
+
+/// Holds the GPU for the whole run, so that nobody gets in between two probes.
+DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
+  DeviceLock lock(fingerprint.gpu_uuid_hash,
+                  options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail,
+                  std::chrono::hours(1), [](const std::string& holder) {
+                    say(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+                  });
+  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
+  return lock;
+}
+
+/// The parts of a run as they come in.
+class Run {
+ public:
+  Run(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint)
+      : options_(options), folder_(folder), fingerprint_(fingerprint) {}
+
+  void measure(const std::vector<ProbeBinary>& probes, SignalInbox& inbox) {
+    ProgressLine progress(probes.size());
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      if (inbox.drain(); inbox.interrupts() > 0 && !stopper_)
+        stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+      if (stopper_) {
+        skip(probes[i]);
+        continue;
+      }
+      progress.start_probe(i, probes[i].name);
+      ProbePart part = run_probe(probes[i], options_, folder_, inbox,
+                                 [&](const ProbeProgress& p) { progress.update(p); });
+      progress.clear();
+      add(probes[i], std::move(part));
+    }
+  }
+
+  bool nothing_selected() const { return selected_ == 0; }
+
+  Document document() const {
+    Document merged = parts_.empty() ? empty_document() : merge_documents(parts_);
+    for (const auto& summary : missing_) merged.probes.push_back(summary);
+    merged.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
+    merged.executable = "fathom";
+    return merged;
+  }
+
+  ExitCode exit_code() const { return combined_exit_code(causes_); }
+
+ private:
+  void add(const ProbeBinary& probe, ProbePart part) {
+    if (part.nothing_selected) return;
+    ++selected_;
+    const ProbeOutcome& outcome = part.outcome;
+    causes_.push_back(outcome.cause);
+    if (stops_the_run(outcome.cause)) stopper_ = outcome;
+    say(fmt::format("{}: {} cases in {}{}", probe.name,
+                    part.document ? part.document->entries.size() : 0,
+                    spoken_duration(part.elapsed_s),
+                    outcome.reason.empty() ? "" : "; incomplete: " + outcome.reason));
+    if (part.document)
+      parts_.push_back(std::move(*part.document));
+    else
+      missing_.push_back(missing_summary(probe, outcome));
+  }
+
+  void skip(const ProbeBinary& probe) {
+    ++selected_;
+    causes_.push_back(stopper_->cause);
+    const ProbeStatus status =
+        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
+    missing_.push_back(missing_summary(
+        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
+  }
+
+  /// For a run in which no probe left a document: the report still says on what it was tried.
+  Document empty_document() const {
+    Document document;
+    document.date =
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    document.fathom_version = version();
+    document.fathom_commit = commit();
+    document.suite = options_.suite;
+    document.seed = std::to_string(options_.seed);
+    document.num_cpus = std::thread::hardware_concurrency();
+    document.fingerprint = fingerprint_;
+    return document;
+  }
+
+  const RunArguments& options_;
+  const OutputFolder& folder_;
+  const Fingerprint& fingerprint_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<Document> parts_;
+  std::vector<ProbeSummary> missing_;
+  std::vector<ExitCode> causes_;
+  std::optional<ProbeOutcome> stopper_;
+  int selected_ = 0;
+};
+
+ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
+                 const Fingerprint& fingerprint) {
+  const OutputFolder folder =
+      prepare_output_folder(output_root(options, fingerprint.gpu_name, false));
+  const DeviceLock lock = lock_device(options, fingerprint);
+  say(fmt::format("Measuring {} with {} probes, suite {}.", fingerprint.gpu_name, probes.size(),
+                  options.suite));
+  // Until the report is written: an interrupt ends the measuring, not the keeping of results.
+  SignalInbox inbox(SignalInbox::Interrupts::collect);
+  Run run(options, folder, fingerprint);
+  run.measure(probes, inbox);
+  if (run.nothing_selected())
+    throw Error(ExitCode::bad_input,
+                "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
+                "--benchmark_list_tests` shows how cases are named.");
+  publish(run.document(), folder);
+  return run.exit_code();
+}
+
+}  // namespace
+
+ExitCode run_command(const RunArguments& options) {
+  const fs::path programs = program_folder();
+  const auto probes = select_probes(find_probes(programs), options.probes);
+  if (options.replay) {
+    if (options.require_gpu)
+      throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
+    return replay(options, "a replay was asked for");
+  }
+  Fingerprint fingerprint;
+  try {
+    fingerprint = query_device(programs, options.device);
+  } catch (const Error& error) {
+    // Only a machine without a GPU gets a replay. One whose GPU cannot be used has a problem that
+    // wants to be known: a driver that is missing, too old or lost its GPU.
+    if (error.code() != ExitCode::no_driver) throw;
+    if (const auto address = nvidia_gpu_on_pci(); !address.empty())
+      throw Error(ExitCode::no_driver,
+                  fmt::format("There is an NVIDIA GPU at PCI address {}, but its driver cannot be "
+                              "used: install it, or start the container with the GPU (--gpus all); "
+                              "`fathom run --replay` shows a recording meanwhile.",
+                              address));
+    if (options.require_gpu)
+      throw Error(ExitCode::gpu_required,
+                  "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
+    return replay(options, "no NVIDIA GPU found");
+  }
+  return measure(options, probes, fingerprint);
+}
+
+}  // namespace fathom

@@ -1,0 +1,59 @@
+# shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
+# What the set-up says: plain lines on standard error, so that the output of a command stays its own,
+# and on a terminal one line of progress that is written over.
+
+# The rows of results/exit_codes.h that the set-up can end with.
+# shellcheck disable=SC2034  # used by the other parts
+readonly CHECK_FAILED=1 BAD_INPUT=2 OUTPUT_UNWRITABLE=10 SETUP_INCOMPLETE=23 INTERRUPTED=130
+
+bold='' red='' plain=''
+if [[ -t 2 && -z ${NO_COLOR-} && ${TERM-dumb} != dumb ]]; then
+  bold=$'\e[1m' red=$'\e[31m' plain=$'\e[0m'
+fi
+
+say() { printf '%s\n' "${bold}fathom:${plain} $*" >&2; }
+
+# fail CODE SENTENCE: ends with the exit code.
+fail() {
+  clear_progress
+  printf '%s\n' "${bold}fathom:${plain} ${red}$2${plain}" >&2
+  exit "$1"
+}
+
+progress() { if [[ -t 2 ]]; then printf '\r\e[K%s' "$*" >&2; fi; }
+clear_progress() { if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi; }
+
+# "75" -> "1 min 15 s"
+duration() {
+  if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
+}
+
+# logged TITLE ESTIMATE COMMAND...: runs the command with its output in the log. On a terminal it
+# shows how long that has taken, beside about how many seconds it takes.
+logged() {
+  local title=$1 estimate=$2 start=$SECONDS job
+  shift 2
+  printf '\n== %s\n+ %s\n' "$title" "$*" >>"$log"
+  if [[ ! -t 2 ]]; then
+    "$@" >>"$log" 2>&1 </dev/null
+    return
+  fi
+  # Standard input stays, for a password that sudo may ask for.
+  "$@" >>"$log" 2>&1 <&0 &
+  job=$!
+  while kill -0 $job 2>/dev/null; do
+    progress "$title: $(duration $((SECONDS - start))) of about $(duration "$estimate")"
+    sleep 0.5
+  done
+  clear_progress
+  wait $job
+}
+
+# fail_with_log CODE SENTENCE: the end of the log first, since it has the reason.
+fail_with_log() {
+  clear_progress
+  printf '%s\n' "--- the last lines of $log" >&2
+  tail -n 25 "$log" | cut -c 1-300 >&2
+  printf '%s\n' "---" >&2
+  fail "$1" "$2"
+}
