@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,14 +10,16 @@ namespace fathom {
 /// One GPU job at a time per device: an advisory lock on a file named for the GPU. The file holds
 /// the process id and command of its owner, so that a second start can say who holds it. A parent
 /// that holds the lock passes it to its children by environment variable FATHOM_LOCK_FD (an
-/// inherited descriptor), and such a child takes no second lock.
+/// inherited descriptor), and such a child takes no second lock. The file lies in /tmp (or
+/// FATHOM_LOCK_DIR), so that users see each other; containers with a /tmp of their own do not.
 class DeviceLock {
  public:
   enum class IfHeld { fail, wait };
   /// Throws Error(gpu_busy) naming the holder if the lock is held and `if_held` is `fail`, or if it
-  /// is still held after `limit`.
+  /// is still held after `limit`. `on_wait` is called once, with who holds it, before a wait.
   DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held,
-             std::chrono::seconds limit = std::chrono::hours(1));
+             std::chrono::seconds limit = std::chrono::hours(1),
+             const std::function<void(const std::string& holder)>& on_wait = {});
   ~DeviceLock();
   DeviceLock(DeviceLock&&) noexcept;
   DeviceLock& operator=(DeviceLock&&) noexcept;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "results/document.h"
 
@@ -13,6 +15,7 @@ namespace fathom {
 class TelemetrySampler {
  public:
   explicit TelemetrySampler(int device_ordinal);
+  explicit TelemetrySampler(const std::string& pci_bus_id);  ///< as of cudaDeviceGetPCIBusId
   ~TelemetrySampler();
   TelemetrySampler(const TelemetrySampler&) = delete;
   TelemetrySampler& operator=(const TelemetrySampler&) = delete;

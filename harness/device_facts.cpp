@@ -1,0 +1,204 @@
+#include "harness/device_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "harness/cuda_device.h"
+#include "harness/device_readings.h"
+#include "harness/gpu_checks.h"
+#include "models/bandwidth.h"
+#include "models/occupancy.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+template <class T, class Describe>
+std::string described(const Reading<T>& reading, Describe describe) {
+  if (reading) return describe(*reading);
+  return reading.status == NvmlStatus::not_supported ? "not supported"
+                                                     : "unknown: " + reading.missing();
+}
+
+template <class T>
+std::string enabled(const Reading<T>& reading) {
+  return described(reading, [](bool on) { return on ? "enabled" : "disabled"; });
+}
+std::string enabled(const Reading<NvmlMode>& reading) {
+  return described(reading, [](NvmlMode mode) { return mode.current ? "enabled" : "disabled"; });
+}
+
+std::string name_of(NvmlComputeMode mode) {
+  switch (mode) {
+    case NvmlComputeMode::shared: return "default";
+    case NvmlComputeMode::prohibited: return "prohibited";
+    case NvmlComputeMode::exclusive_thread:
+    case NvmlComputeMode::exclusive_process: return "exclusive process";
+  }
+  return "unknown";
+}
+
+std::string name_of(NvmlVirtualization mode) {
+  switch (mode) {
+    case NvmlVirtualization::none: return "none";
+    case NvmlVirtualization::passthrough: return "passthrough";
+    case NvmlVirtualization::vgpu: return "vGPU";
+    case NvmlVirtualization::host_vgpu: return "vGPU host";
+    case NvmlVirtualization::host_vsga: return "vSGA host";
+  }
+  return "unknown";
+}
+
+/// The highest generation, since the current one falls while the GPU idles, and the lanes in use.
+std::string name_of(const NvmlPcieLink& link) {
+  const std::string lanes = link.width == link.width_max
+                                ? fmt::format("x{}", link.width)
+                                : fmt::format("x{} of x{}", link.width, link.width_max);
+  return fmt::format("generation {}, {}", link.generation_max, lanes);
+}
+
+Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
+                           const CudaVersions& versions, const NvmlLibrary& nvml,
+                           const Reading<NvmlDevice>& found) {
+  Fingerprint print;
+  print.gpu_name = facts.name;
+  print.gpu_uuid_hash = uuid_hash(cuda.uuid);
+  print.compute_capability = fmt::format("{}.{}", facts.major, facts.minor);
+  print.cuda_driver = version_text(versions.driver);
+  print.cuda_runtime = version_text(versions.runtime);
+  print.toolkit = toolkit_version();
+  print.driver = described(nvml.driver_version(), [](const std::string& text) { return text; });
+  print.sms = facts.sms;
+  print.memory_bytes = static_cast<std::int64_t>(facts.memory_bytes);
+  print.l2_bytes = static_cast<std::int64_t>(facts.l2_bytes);
+  if (facts.memory_bus_bits > 0) print.memory_bus_bits = facts.memory_bus_bits;
+  if (facts.sm_clock_max_hz > 0) print.sm_clock_max_hz = facts.sm_clock_max_hz;
+  if (facts.memory_clock_max_hz > 0) print.memory_clock_max_hz = facts.memory_clock_max_hz;
+
+  const std::string confidential = described(
+      nvml.confidential_computing(), [](bool on) { return on ? "enabled" : "disabled"; });
+  print.confidential_computing = confidential;
+  if (!found) {
+    const std::string why =
+        "unknown: " + (nvml.available() ? to_string(found.status) : nvml.problem());
+    print.vbios = print.ecc = print.mig = print.persistence = print.pcie_link =
+        print.virtualization = print.compute_mode = why;
+    return print;
+  }
+  const NvmlDevice& gpu = *found;
+  print.vbios = described(gpu.vbios(), [](const std::string& text) { return text; });
+  print.power_limit_w = gpu.power_limit_w().value;
+  print.ecc = enabled(gpu.ecc());
+  print.mig = enabled(gpu.mig());
+  print.persistence = enabled(gpu.persistence());
+  const auto name = [](const auto& value) { return name_of(value); };
+  print.pcie_link = described(gpu.pcie_link(), name);
+  print.virtualization = described(gpu.virtualization(), name);
+  print.compute_mode = described(gpu.compute_mode(), name);
+  return print;
+}
+
+void add_bounds(DeviceFacts& facts) {
+  models::PhysicalDevice device{.sms = facts.sms,
+                                .sm_clock_hz = facts.sm_clock_max_hz,
+                                .memory_bus_bits = facts.memory_bus_bits,
+                                .memory_clock_hz = facts.memory_clock_max_hz};
+  const auto add = [&](models::PhysicalBound (*formula)(const models::PhysicalDevice&)) {
+    try {
+      const models::PhysicalBound bound = formula(device);
+      facts.bounds.push_back({bound.name, bound.unit, bound.source, bound.value});
+    } catch (const std::invalid_argument& missing) {
+      facts.warnings.push_back(fmt::format("A physical bound is unknown: {}.", missing.what()));
+    }
+  };
+  add(models::dram_bandwidth_bound);
+  try {
+    const models::SmLimits& limits = models::sm_limits(facts.major, facts.minor);
+    device.l1_bytes_per_clock = limits.l1_bytes_per_clock;
+    device.fp32_per_clock = limits.fp32_per_clock;
+  } catch (const std::invalid_argument& unknown_chip) {
+    facts.warnings.push_back(fmt::format(
+        "Bounds of the SM are unknown for this chip: {}.", unknown_chip.what()));
+    return;
+  }
+  add(models::shared_bandwidth_bound);
+  add(models::l1_bandwidth_bound);
+  add(models::fp32_fma_bound);
+}
+
+/// In exclusive mode a second process is refused only when it first uses the GPU: try it now, so
+/// that a program ends with a clear sentence before it has begun.
+void require_usable(int ordinal, const Reading<NvmlDevice>& gpu) {
+  if (!gpu) return;
+  const NvmlComputeMode mode = gpu->compute_mode().value_or(NvmlComputeMode::shared);
+  if (mode == NvmlComputeMode::shared) return;
+  if (mode == NvmlComputeMode::prohibited)
+    throw Error(ExitCode::gpu_busy,
+                fmt::format("GPU {} is in compute mode \"prohibited\": set it back with nvidia-smi "
+                            "-c DEFAULT, as root.",
+                            ordinal));
+  FATHOM_CUDA(cudaSetDevice(ordinal));
+  FATHOM_CUDA(cudaFree(nullptr));
+}
+
+}  // namespace
+
+DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& versions,
+                                  const NvmlLibrary& nvml) {
+  const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(cuda.pci_bus_id);
+  if (gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required)
+    throw Error(ExitCode::gpu_lost,
+                fmt::format("GPU {} cannot be used ({}): look for Xid lines in the kernel log "
+                            "(dmesg) and restart the machine.",
+                            cuda.ordinal, to_string(gpu.status)));
+  DeviceFacts facts;
+  facts.ordinal = cuda.ordinal;
+  facts.name = cuda.name;
+  facts.major = cuda.major;
+  facts.minor = cuda.minor;
+  facts.sms = cuda.sms;
+  facts.l2_bytes = cuda.l2_bytes;
+  facts.memory_bytes = cuda.memory_bytes;
+  facts.shared_bytes_per_sm = cuda.shared_bytes_per_sm;
+  facts.shared_bytes_per_block_max = cuda.shared_bytes_per_block_max;
+  facts.reserved_shared_bytes_per_block = cuda.reserved_shared_bytes_per_block;
+  facts.registers_per_sm = cuda.registers_per_sm;
+  facts.threads_per_sm = cuda.threads_per_sm;
+  facts.blocks_per_sm = cuda.blocks_per_sm;
+  facts.memory_bus_bits = cuda.memory_bus_bits;
+  // The higher of the two sources: a bound must hold whatever clock the GPU can reach.
+  const auto nvml_clock = [&gpu](NvmlClock which) {
+    return gpu ? gpu->clock_max_hz(which).value_or(0) : 0;
+  };
+  facts.sm_clock_max_hz = std::max(cuda.sm_clock_max_hz, nvml_clock(NvmlClock::sm));
+  facts.memory_clock_max_hz = std::max(cuda.memory_clock_max_hz, nvml_clock(NvmlClock::memory));
+  facts.mig = gpu && gpu->mig().value_or({}).current;
+  facts.vgpu = gpu && gpu->virtualization().value == NvmlVirtualization::vgpu;
+  facts.fingerprint = fingerprint_of(facts, cuda, versions, nvml, gpu);
+  add_bounds(facts);
+  for (const Check& check : check_gpu(cuda.ordinal, nvml, gpu, cuda.own_context))
+    if (check.status == CheckStatus::warn || check.status == CheckStatus::fail)
+      facts.warnings.push_back(
+          fmt::format("{}: {}. {}", check.what, check.detail, check.what_to_do));
+  return facts;
+}
+
+DeviceFacts query_device_facts(int ordinal) {
+  const NvmlLibrary nvml;
+  const CudaDevice cuda = read_cuda_device(ordinal, nvml);
+  DeviceFacts facts = assemble_device_facts(cuda, read_cuda_versions(), nvml);
+  // After the facts: a context of our own would show among the GPU's processes and memory.
+  require_usable(ordinal, nvml.device_by_pci_bus_id(cuda.pci_bus_id));
+  return facts;
+}
+
+const DeviceBound& bound(const DeviceFacts& facts, const std::string& name) {
+  for (const DeviceBound& candidate : facts.bounds)
+    if (candidate.name == name) return candidate;
+  throw std::out_of_range(fmt::format("GPU {} has no bound named {}", facts.ordinal, name));
+}
+
+}  // namespace fathom

@@ -1,0 +1,99 @@
+#include "harness/device_json.h"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const Fingerprint& print) {
+  return {{"gpu_name", print.gpu_name},
+          {"gpu_uuid_hash", print.gpu_uuid_hash},
+          {"compute_capability", print.compute_capability},
+          {"vbios", print.vbios},
+          {"driver", print.driver},
+          {"cuda_driver", print.cuda_driver},
+          {"cuda_runtime", print.cuda_runtime},
+          {"toolkit", print.toolkit},
+          {"sms", or_null(print.sms)},
+          {"memory_bytes", or_null(print.memory_bytes)},
+          {"l2_bytes", or_null(print.l2_bytes)},
+          {"memory_bus_bits", or_null(print.memory_bus_bits)},
+          {"sm_clock_max_hz", or_null(print.sm_clock_max_hz)},
+          {"memory_clock_max_hz", or_null(print.memory_clock_max_hz)},
+          {"power_limit_w", or_null(print.power_limit_w)},
+          {"ecc", print.ecc},
+          {"mig", print.mig},
+          {"persistence", print.persistence},
+          {"pcie_link", print.pcie_link},
+          {"virtualization", print.virtualization},
+          {"compute_mode", print.compute_mode},
+          {"confidential_computing", print.confidential_computing}};
+}
+
+const char* name_of(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::ok: return "ok";
+    case CheckStatus::warn: return "warn";
+    case CheckStatus::fail: return "fail";
+    case CheckStatus::skip: return "skip";
+  }
+  return "skip";
+}
+
+}  // namespace
+
+Json to_json(const DeviceFacts& facts) {
+  Json bounds = Json::array();
+  for (const DeviceBound& bound : facts.bounds)
+    bounds.push_back({{"name", bound.name},
+                      {"unit", bound.unit},
+                      {"value", bound.value},
+                      {"source", bound.source}});
+  return {{"ordinal", facts.ordinal},
+          {"name", facts.name},
+          {"compute_capability", facts.fingerprint.compute_capability},
+          {"sms", facts.sms},
+          {"memory_bytes", facts.memory_bytes},
+          {"l2_bytes", facts.l2_bytes},
+          {"shared_bytes_per_sm", facts.shared_bytes_per_sm},
+          {"shared_bytes_per_block_max", facts.shared_bytes_per_block_max},
+          {"reserved_shared_bytes_per_block", facts.reserved_shared_bytes_per_block},
+          {"registers_per_sm", facts.registers_per_sm},
+          {"threads_per_sm", facts.threads_per_sm},
+          {"blocks_per_sm", facts.blocks_per_sm},
+          {"memory_bus_bits", facts.memory_bus_bits},
+          {"sm_clock_max_hz", facts.sm_clock_max_hz},
+          {"memory_clock_max_hz", facts.memory_clock_max_hz},
+          {"mig", facts.mig},
+          {"vgpu", facts.vgpu},
+          {"fingerprint", to_json(facts.fingerprint)},
+          {"bounds", std::move(bounds)},
+          {"warnings", facts.warnings}};
+}
+
+Json to_json(const std::vector<Check>& checks) {
+  Json list = Json::array();
+  for (const Check& check : checks)
+    list.push_back({{"id", check.id},
+                    {"status", name_of(check.status)},
+                    {"gpu", or_null(check.gpu)},
+                    {"what", check.what},
+                    {"detail", check.detail},
+                    {"what_to_do", check.what_to_do}});
+  const auto count = [&checks](CheckStatus status) {
+    return std::count_if(checks.begin(), checks.end(),
+                         [status](const Check& check) { return check.status == status; });
+  };
+  return {{"checks", std::move(list)},
+          {"fail", count(CheckStatus::fail)},
+          {"warn", count(CheckStatus::warn)}};
+}
+
+}  // namespace fathom

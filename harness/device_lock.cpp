@@ -1,0 +1,223 @@
+#include "harness/device_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() {
+    // Not LOCK_UN: that would take the lock from children that inherited it as well.
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Not XDG_RUNTIME_DIR: that is one per user, and two users must see each other's lock.
+std::string lock_path(const std::string& gpu_uuid_hash) {
+  const char* folder = std::getenv("FATHOM_LOCK_DIR");
+  return fmt::format("{}/fathom-gpu-{}.lock", folder ? folder : "/tmp", gpu_uuid_hash);
+}
+
+FileDescriptor open_lock_file(const std::string& path) {
+  // First without O_CREAT: in a sticky folder the kernel may refuse to "create" another user's file
+  // that is there already (fs.protected_regular). O_NOFOLLOW, since anyone may write to /tmp.
+  constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
+  int fd = open(path.c_str(), O_RDWR | flags);
+  if (fd < 0 && errno == ENOENT) {
+    fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | flags, 0666);
+    if (fd >= 0) {
+      // For other users, against the umask. If it fails, they still lock a read-only descriptor.
+      [[maybe_unused]] const int widened = fchmod(fd, 0666);
+    } else if (errno == EEXIST) {
+      fd = open(path.c_str(), O_RDWR | flags);  // another process was faster
+    }
+  }
+  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | flags);
+  struct stat status {};
+  if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    const std::string why = fd < 0 ? std::strerror(errno) : "it is not a regular file";
+    if (fd >= 0) close(fd);
+    throw Error(ExitCode::gpu_busy,
+                fmt::format("The GPU's lock file {} cannot be opened ({}): remove it, or give "
+                            "another folder in FATHOM_LOCK_DIR.",
+                            path, why));
+  }
+  return FileDescriptor(fd);
+}
+
+/// Whether the lock is now held through `fd`; also true if its open file held it before.
+bool try_lock(int fd, const std::string& path) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    if (errno != EINTR)
+      throw Error(ExitCode::gpu_busy, fmt::format("The GPU's lock file {} cannot be locked ({}): "
+                                                  "give another folder in FATHOM_LOCK_DIR.",
+                                                  path, std::strerror(errno)));
+  }
+  return true;
+}
+
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  for (char& c : text)
+    if (c == '\0' || c == '\n') c = ' ';
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  constexpr std::size_t longest = 200;
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return text;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
+}
+
+void write_holder(int fd) {
+  const std::string text = fmt::format("{}\n{}\n{}\n", getpid(), own_command(), utc_now());
+  // The lock holds without this text too: it only lets others name the holder.
+  if (ftruncate(fd, 0) == 0) {
+    [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);
+  }
+}
+
+struct Holder {
+  pid_t pid = 0;
+  std::string command, since;
+};
+
+std::optional<Holder> read_holder(int fd) {
+  std::array<char, 512> buffer{};
+  const ssize_t bytes = pread(fd, buffer.data(), buffer.size(), 0);
+  if (bytes <= 0) return std::nullopt;
+  std::istringstream text(std::string(buffer.data(), static_cast<std::size_t>(bytes)));
+  Holder holder;
+  std::string pid_line;
+  if (!std::getline(text, pid_line) || !std::getline(text, holder.command) ||
+      !std::getline(text, holder.since))
+    return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(pid_line.data(), pid_line.data() + pid_line.size(), holder.pid);
+  if (error != std::errc() || holder.pid <= 0) return std::nullopt;
+  return holder;
+}
+
+bool alive(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+
+/// Who holds the lock, as a phrase. A holder writes its name just after it took the lock, so a
+/// missing or dead one is read again for a moment before it is believed.
+std::string describe_holder(int fd) {
+  std::optional<Holder> holder;
+  for (int tries = 0; tries < 5; ++tries) {
+    holder = read_holder(fd);
+    if (holder && alive(holder->pid)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (!holder) return "another process, which has not written its name,";
+  const std::string who =
+      fmt::format("process {} ({}, since {})", holder->pid, holder->command, holder->since);
+  return alive(holder->pid) ? who : fmt::format("a child left over by {}, which has ended,", who);
+}
+
+/// The parent's lock, if FATHOM_LOCK_FD names a descriptor that is this GPU's lock file and holds
+/// it. Anything else (a stale variable, another GPU's lock) is no reason to skip the lock.
+std::optional<FileDescriptor> inherited_lock(const std::string& path) {
+  const char* text = std::getenv("FATHOM_LOCK_FD");
+  if (!text) return std::nullopt;
+  int fd = -1;
+  const char* end = text + std::strlen(text);
+  if (auto [last, error] = std::from_chars(text, end, fd); error != std::errc() || last != end)
+    return std::nullopt;
+  struct stat by_fd {}, by_path {};
+  if (fd < 0 || fstat(fd, &by_fd) != 0 || stat(path.c_str(), &by_path) != 0) return std::nullopt;
+  if (by_fd.st_dev != by_path.st_dev || by_fd.st_ino != by_path.st_ino) return std::nullopt;
+  if (!try_lock(fd, path)) return std::nullopt;
+  const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) return std::nullopt;
+  return FileDescriptor(duplicate);
+}
+
+}  // namespace
+
+struct DeviceLock::State {
+  FileDescriptor fd;
+};
+
+DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::chrono::seconds limit,
+                       const std::function<void(const std::string& holder)>& on_wait)
+    : state_(std::make_unique<State>()) {
+  const std::string path = lock_path(gpu_uuid_hash);
+  if (auto inherited = inherited_lock(path)) {
+    state_->fd = std::move(*inherited);
+    return;
+  }
+  state_->fd = open_lock_file(path);
+  const int fd = state_->fd.get();
+  const auto deadline = Clock::now() + limit;
+  bool told = false;
+  while (!try_lock(fd, path)) {
+    if (if_held == IfHeld::fail)
+      throw Error(ExitCode::gpu_busy,
+                  fmt::format("The GPU is in use by {}: wait for it or start with --wait.",
+                              describe_holder(fd)));
+    if (Clock::now() >= deadline)
+      throw Error(ExitCode::gpu_busy,
+                  fmt::format("The GPU is still in use by {} after {} s of waiting: end it or start "
+                              "again later.",
+                              describe_holder(fd), limit.count()));
+    if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(fd));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  write_holder(fd);
+}
+
+DeviceLock::~DeviceLock() = default;
+DeviceLock::DeviceLock(DeviceLock&&) noexcept = default;
+DeviceLock& DeviceLock::operator=(DeviceLock&&) noexcept = default;
+
+std::string DeviceLock::share_with_children() {
+  const int fd = state_->fd.get();
+  if (fcntl(fd, F_SETFD, 0) != 0)
+    throw Error(ExitCode::gpu_busy, fmt::format("The GPU's lock cannot be shared with child "
+                                                "processes ({}).",
+                                                std::strerror(errno)));
+  return std::to_string(fd);
+}
+
+}  // namespace fathom

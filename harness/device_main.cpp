@@ -1,0 +1,59 @@
+// fathom-device: what is known about a GPU before it is measured, as JSON on standard output, for
+// the `fathom` command, which has no CUDA in it.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "harness/device_facts.h"
+#include "harness/device_json.h"
+#include "harness/doctor.h"
+#include "results/error.h"
+
+namespace {
+
+// A process name or a path may hold any byte; JSON holds UTF-8 only.
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Prints what is known about a GPU as JSON.", "fathom-device"};
+  app.footer("Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor");
+  bool facts = false, doctor = false;
+  std::optional<int> device;
+  const auto what = app.add_option_group("what");
+  what->add_flag("--facts", facts, "facts and physical bounds of one GPU");
+  what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
+  what->require_option(1);
+  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)")
+      ->check(CLI::NonNegativeNumber);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : to_int(fathom::ExitCode::bad_input);
+  }
+  if (facts) {
+    fmt::print("{}\n", text_of(fathom::to_json(fathom::query_device_facts(device.value_or(0)))));
+  } else {
+    fathom::DoctorOptions options;
+    options.device = device;
+    fmt::print("{}\n", text_of(fathom::to_json(fathom::run_doctor(options))));
+  }
+  return to_int(fathom::ExitCode::ok);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const fathom::Error& error) {
+    fmt::print(stderr, "fathom-device: {}\n", error.what());
+    return to_int(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fathom-device: unexpected failure: {}\n", error.what());
+    return to_int(fathom::ExitCode::probe_crashed);
+  }
+}

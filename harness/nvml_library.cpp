@@ -1,0 +1,346 @@
+#include "harness/nvml_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace fathom {
+namespace {
+
+// Structures that NVML fills, laid out as in its reference.
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+static_assert(sizeof(MemoryV2) == 40);
+constexpr unsigned memory_v2_version = sizeof(MemoryV2) | 2u << 24;
+
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+constexpr unsigned long long process_memory_unknown = ~0ull;
+
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency_us;
+  unsigned value_type;
+  int status;
+  union {
+    double f64;
+    unsigned u32;
+    unsigned long long u64;
+  } value;
+};
+static_assert(sizeof(FieldValue) == 40);
+constexpr unsigned field_power_instant = 186;
+
+struct ConfidentialState {
+  unsigned environment, feature, developer_tools;
+};
+
+/// The open library. Functions are looked up by name at each call: a lookup costs well under a
+/// microsecond, and an older driver lacks some of them.
+struct Library {
+  void* handle = nullptr;
+  bool initialized = false;
+
+  Library() = default;
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (initialized) call("nvmlShutdown");
+    if (handle) dlclose(handle);
+  }
+
+  template <class... Args>
+  NvmlStatus call(const char* function, Args... args) const {
+    using Function = int (*)(Args...);
+    const auto address = reinterpret_cast<Function>(dlsym(handle, function));
+    if (!address) return NvmlStatus::function_not_found;
+    return static_cast<NvmlStatus>(address(args...));
+  }
+};
+
+const Library& as_library(const std::shared_ptr<const void>& pointer) {
+  return *static_cast<const Library*>(pointer.get());
+}
+
+template <class T>
+Reading<T> reading(NvmlStatus status, T value) {
+  if (status != NvmlStatus::success) return {std::nullopt, status};
+  return {std::move(value), status};
+}
+
+template <class To, class From, class Convert>
+Reading<To> convert(const Reading<From>& from, Convert convert_value) {
+  if (!from) return {std::nullopt, from.status};
+  return {convert_value(*from), from.status};
+}
+
+Reading<double> scaled(const Reading<unsigned>& from, double factor) {
+  return convert<double>(from, [factor](unsigned value) { return value * factor; });
+}
+
+constexpr double mega = 1e6, milli = 1e-3;
+
+}  // namespace
+
+std::string to_string(NvmlStatus status) {
+  switch (status) {
+    case NvmlStatus::success: return "success";
+    case NvmlStatus::uninitialized: return "NVML is not initialised";
+    case NvmlStatus::not_supported: return "not supported on this GPU";
+    case NvmlStatus::no_permission: return "not permitted to this user";
+    case NvmlStatus::driver_not_loaded: return "the NVIDIA kernel driver is not loaded";
+    case NvmlStatus::library_not_found: return "NVML (libnvidia-ml.so.1) is not installed";
+    case NvmlStatus::function_not_found: return "this driver's NVML has no such function";
+    case NvmlStatus::gpu_is_lost: return "the GPU has fallen off the bus";
+    case NvmlStatus::reset_required: return "the GPU needs a reset";
+    case NvmlStatus::library_driver_mismatch:
+      return "NVML and the kernel driver are of different versions (a reboot or a reload of the "
+             "driver is due)";
+    case NvmlStatus::gpu_not_found: return "there is no such GPU";
+    default: return fmt::format("NVML error {}", static_cast<int>(status));
+  }
+}
+
+NvmlDevice::NvmlDevice(std::shared_ptr<const void> library, void* device)
+    : library_(std::move(library)), device_(device) {}
+
+template <class... Args>
+NvmlStatus NvmlDevice::call(const char* function, Args... args) const {
+  return as_library(library_).call(function, device_, args...);
+}
+
+template <class T, class... Args>
+Reading<T> NvmlDevice::number(const char* function, Args... args) const {
+  T value{};
+  const NvmlStatus status = call(function, args..., &value);
+  return reading(status, value);
+}
+
+Reading<std::string> NvmlDevice::text(const char* function) const {
+  std::array<char, 128> buffer{};
+  const NvmlStatus status = call(function, buffer.data(), static_cast<unsigned>(buffer.size()));
+  return reading(status, std::string(buffer.data()));
+}
+
+Reading<std::string> NvmlDevice::name() const { return text("nvmlDeviceGetName"); }
+Reading<std::string> NvmlDevice::uuid() const { return text("nvmlDeviceGetUUID"); }
+Reading<std::string> NvmlDevice::vbios() const { return text("nvmlDeviceGetVbiosVersion"); }
+
+Reading<double> NvmlDevice::clock_hz(NvmlClock which) const {
+  return scaled(number<unsigned>("nvmlDeviceGetClockInfo", static_cast<unsigned>(which)), mega);
+}
+Reading<double> NvmlDevice::clock_max_hz(NvmlClock which) const {
+  return scaled(number<unsigned>("nvmlDeviceGetMaxClockInfo", static_cast<unsigned>(which)), mega);
+}
+Reading<double> NvmlDevice::application_clock_hz(NvmlClock which) const {
+  return scaled(number<unsigned>("nvmlDeviceGetApplicationsClock", static_cast<unsigned>(which)),
+                mega);
+}
+Reading<double> NvmlDevice::default_application_clock_hz(NvmlClock which) const {
+  return scaled(
+      number<unsigned>("nvmlDeviceGetDefaultApplicationsClock", static_cast<unsigned>(which)),
+      mega);
+}
+
+Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
+  auto reasons = number<unsigned long long>("nvmlDeviceGetCurrentClocksEventReasons");
+  if (reasons.status == NvmlStatus::function_not_found)  // its name before driver 535
+    reasons = number<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  return convert<std::uint64_t>(reasons, [](unsigned long long bits) { return bits; });
+}
+
+Reading<double> NvmlDevice::power_w() const {
+  FieldValue field{};
+  field.field = field_power_instant;
+  const NvmlStatus status = call("nvmlDeviceGetFieldValues", 1, &field);
+  if (status == NvmlStatus::success && field.status == 0) return {field.value.u32 * milli, status};
+  return power_average_w();
+}
+Reading<double> NvmlDevice::power_average_w() const {
+  return scaled(number<unsigned>("nvmlDeviceGetPowerUsage"), milli);
+}
+Reading<double> NvmlDevice::power_limit_w() const {
+  return scaled(number<unsigned>("nvmlDeviceGetEnforcedPowerLimit"), milli);
+}
+Reading<double> NvmlDevice::default_power_limit_w() const {
+  return scaled(number<unsigned>("nvmlDeviceGetPowerManagementDefaultLimit"), milli);
+}
+Reading<double> NvmlDevice::energy_j() const {
+  return convert<double>(number<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption"),
+                         [](unsigned long long mj) { return static_cast<double>(mj) * milli; });
+}
+
+Reading<double> NvmlDevice::temperature_c() const {
+  return scaled(number<unsigned>("nvmlDeviceGetTemperature", 0u /* the GPU's own sensor */), 1);
+}
+Reading<double> NvmlDevice::slowdown_temperature_c() const {
+  return scaled(number<unsigned>("nvmlDeviceGetTemperatureThreshold", 1u /* slowdown */), 1);
+}
+
+Reading<NvmlMode> NvmlDevice::ecc() const {
+  unsigned current = 0, pending = 0;
+  const NvmlStatus status = call("nvmlDeviceGetEccMode", &current, &pending);
+  return reading(status, NvmlMode{current != 0, pending != 0});
+}
+Reading<NvmlMode> NvmlDevice::mig() const {
+  unsigned current = 0, pending = 0;
+  const NvmlStatus status = call("nvmlDeviceGetMigMode", &current, &pending);
+  return reading(status, NvmlMode{current != 0, pending != 0});
+}
+
+Reading<std::uint64_t> NvmlDevice::uncorrected_ecc_errors() const {
+  unsigned long long count = 0;
+  const unsigned uncorrected = 1, since_driver_load = 0;
+  const NvmlStatus status =
+      call("nvmlDeviceGetTotalEccErrors", uncorrected, since_driver_load, &count);
+  return reading(status, std::uint64_t{count});
+}
+Reading<NvmlRemappedRows> NvmlDevice::remapped_rows() const {
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
+  const NvmlStatus status =
+      call("nvmlDeviceGetRemappedRows", &corrected, &uncorrected, &pending, &failed);
+  return reading(status, NvmlRemappedRows{corrected, uncorrected, pending != 0, failed != 0});
+}
+
+Reading<bool> NvmlDevice::persistence() const {
+  return convert<bool>(number<unsigned>("nvmlDeviceGetPersistenceMode"),
+                       [](unsigned mode) { return mode != 0; });
+}
+Reading<NvmlComputeMode> NvmlDevice::compute_mode() const {
+  return convert<NvmlComputeMode>(number<unsigned>("nvmlDeviceGetComputeMode"), [](unsigned mode) {
+    return static_cast<NvmlComputeMode>(mode);
+  });
+}
+Reading<NvmlVirtualization> NvmlDevice::virtualization() const {
+  return convert<NvmlVirtualization>(
+      number<unsigned>("nvmlDeviceGetVirtualizationMode"),
+      [](unsigned mode) { return static_cast<NvmlVirtualization>(mode); });
+}
+
+Reading<NvmlPcieLink> NvmlDevice::pcie_link() const {
+  NvmlPcieLink link;
+  const std::pair<const char*, unsigned*> parts[] = {
+      {"nvmlDeviceGetCurrPcieLinkGeneration", &link.generation},
+      {"nvmlDeviceGetCurrPcieLinkWidth", &link.width},
+      {"nvmlDeviceGetMaxPcieLinkGeneration", &link.generation_max},
+      {"nvmlDeviceGetMaxPcieLinkWidth", &link.width_max}};
+  for (const auto& [function, part] : parts)
+    if (const NvmlStatus status = call(function, part); status != NvmlStatus::success)
+      return {std::nullopt, status};
+  return {link, NvmlStatus::success};
+}
+
+Reading<NvmlMemory> NvmlDevice::memory() const {
+  MemoryV2 memory{};
+  memory.version = memory_v2_version;
+  const NvmlStatus status = call("nvmlDeviceGetMemoryInfo_v2", &memory);
+  return reading(status, NvmlMemory{memory.total, memory.used, memory.free});
+}
+
+Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
+  std::vector<ProcessInfo> list(32);
+  unsigned count = 0;
+  NvmlStatus status = NvmlStatus::insufficient_size;
+  // Processes may come between the answer "too small" and the next try: a few tries are enough.
+  for (int tries = 0; status == NvmlStatus::insufficient_size && tries < 4; ++tries) {
+    if (count > list.size()) list.resize(count + 8);
+    count = static_cast<unsigned>(list.size());
+    status = call("nvmlDeviceGetComputeRunningProcesses_v3", &count, list.data());
+  }
+  if (status != NvmlStatus::success) return {std::nullopt, status};
+  std::vector<NvmlProcess> processes;
+  for (unsigned i = 0; i < count; ++i) {
+    NvmlProcess process{list[i].pid, std::nullopt};
+    if (list[i].used_bytes != process_memory_unknown) process.used_bytes = list[i].used_bytes;
+    processes.push_back(process);
+  }
+  return reading(status, std::move(processes));
+}
+
+NvmlLibrary::NvmlLibrary() {
+  const char* override_path = std::getenv("FATHOM_NVML_LIBRARY");
+  const char* path = override_path ? override_path : "libnvidia-ml.so.1";
+  auto library = std::make_shared<Library>();
+  library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library->handle) {
+    problem_ = override_path ? fmt::format("NVML cannot be loaded from {}", path)
+                             : to_string(NvmlStatus::library_not_found);
+    return;
+  }
+  status_ = library->call("nvmlInit_v2");
+  if (status_ != NvmlStatus::success) {
+    problem_ = to_string(status_);
+    return;
+  }
+  library->initialized = true;
+  library_ = std::move(library);
+}
+
+Reading<std::string> NvmlLibrary::driver_version() const {
+  if (!available()) return {std::nullopt, status_};
+  std::array<char, 128> buffer{};
+  const NvmlStatus status = as_library(library_).call(
+      "nvmlSystemGetDriverVersion", buffer.data(), static_cast<unsigned>(buffer.size()));
+  return reading(status, std::string(buffer.data()));
+}
+
+Reading<unsigned> NvmlLibrary::device_count() const {
+  if (!available()) return {std::nullopt, status_};
+  unsigned count = 0;
+  const NvmlStatus status = as_library(library_).call("nvmlDeviceGetCount_v2", &count);
+  return reading(status, count);
+}
+
+Reading<bool> NvmlLibrary::confidential_computing() const {
+  if (!available()) return {std::nullopt, status_};
+  ConfidentialState state{};
+  const NvmlStatus status = as_library(library_).call("nvmlSystemGetConfComputeState", &state);
+  return reading(status, state.feature != 0);
+}
+
+Reading<NvmlDevice> NvmlLibrary::device_by_index(unsigned index) const {
+  if (!available()) return {std::nullopt, status_};
+  void* device = nullptr;
+  const NvmlStatus status =
+      as_library(library_).call("nvmlDeviceGetHandleByIndex_v2", index, &device);
+  return reading(status, NvmlDevice(library_, device));
+}
+
+Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id) const {
+  if (!available()) return {std::nullopt, status_};
+  void* device = nullptr;
+  const NvmlStatus status =
+      as_library(library_).call("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str(), &device);
+  return reading(status, NvmlDevice(library_, device));
+}
+
+std::vector<std::string> throttle_reason_names(std::uint64_t bits) {
+  static constexpr std::pair<std::uint64_t, const char*> names[] = {
+      {0x002, "applications_clocks_setting"}, {0x004, "sw_power_cap"},
+      {0x008, "hw_slowdown"},                 {0x010, "sync_boost"},
+      {0x020, "sw_thermal_slowdown"},         {0x040, "hw_thermal_slowdown"},
+      {0x080, "hw_power_brake"},              {0x100, "display_clock_setting"},
+      {0x200, "board_limit"},                 {0x400, "reliability"}};
+  constexpr std::uint64_t gpu_idle = 0x001;
+  bits &= ~gpu_idle;
+  std::vector<std::string> found;
+  for (const auto& [bit, name] : names) {
+    if (bits & bit) found.emplace_back(name);
+    bits &= ~bit;
+  }
+  if (bits) found.push_back(fmt::format("unknown_{:#x}", bits));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace fathom

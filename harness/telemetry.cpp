@@ -1,0 +1,171 @@
+#include "harness/telemetry.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "harness/nvml_library.h"
+
+namespace fathom {
+namespace {
+
+constexpr auto sampling_period = std::chrono::milliseconds(10);
+
+enum Channel { sm_clock, memory_clock, power, temperature, channel_count };
+
+/// One look at the GPU: each channel that answered, and why one did not.
+struct Round {
+  std::array<Reading<double>, channel_count> channels;
+  Reading<std::uint64_t> reasons;
+};
+
+Round read_round(const NvmlDevice& device) {
+  return {{device.clock_hz(NvmlClock::sm), device.clock_hz(NvmlClock::memory), device.power_w(),
+           device.temperature_c()},
+          device.clock_event_reasons()};
+}
+
+/// What a window collected.
+struct Window {
+  std::array<std::vector<double>, channel_count> values;
+  std::uint64_t reasons = 0;
+  NvmlStatus first_failure = NvmlStatus::success;
+
+  void add(const Round& round) {
+    for (int i = 0; i < channel_count; ++i) {
+      if (const auto& reading = round.channels[i])
+        values[i].push_back(*reading);
+      else if (first_failure == NvmlStatus::success)
+        first_failure = reading.status;
+    }
+    reasons |= round.reasons.value_or(0);
+  }
+
+  Range range(Channel channel) {
+    std::vector<double>& v = values[channel];
+    if (v.empty()) return {};
+    std::sort(v.begin(), v.end());
+    const std::size_t half = v.size() / 2;
+    const double median = v.size() % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
+    return {v.front(), median, v.back()};
+  }
+
+  Telemetry summary() {
+    Telemetry telemetry{range(sm_clock), range(memory_clock), range(power), range(temperature),
+                        throttle_reason_names(reasons), ""};
+    const bool empty = std::all_of(values.begin(), values.end(),
+                                   [](const std::vector<double>& v) { return v.empty(); });
+    if (empty) telemetry.missing_reason = to_string(first_failure);
+    return telemetry;
+  }
+};
+
+}  // namespace
+
+struct TelemetrySampler::State {
+  explicit State(int ordinal) {
+    std::array<char, 32> bus_id{};
+    const cudaError_t status = cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), ordinal);
+    if (status != cudaSuccess) {
+      problem = fmt::format("the GPU's PCI address is unknown ({})", cudaGetErrorName(status));
+      return;
+    }
+    open(bus_id.data());
+  }
+  explicit State(const std::string& bus_id) { open(bus_id); }
+  ~State() {
+    {
+      const std::lock_guard guard(mutex);
+      quit = true;
+    }
+    wake.notify_all();
+    if (thread.joinable()) thread.join();
+  }
+
+  void open(const std::string& bus_id) {
+    const NvmlLibrary library;
+    const Reading<NvmlDevice> found = library.device_by_pci_bus_id(bus_id);
+    if (!found) {
+      problem = library.available() ? found.missing() : library.problem();
+      return;
+    }
+    device = *found;
+    thread = std::thread([this] { sample_while_active(); });
+  }
+
+  void sample_while_active() {
+    std::unique_lock guard(mutex);
+    while (!quit) {
+      wake.wait(guard, [this] { return quit || active; });
+      const std::uint64_t number = window_number;
+      const auto ended = [&] { return quit || !active || window_number != number; };
+      while (!wake.wait_for(guard, sampling_period, ended)) {
+        guard.unlock();  // NVML may take milliseconds, and stop() must not wait for that
+        const Round round = read_round(*device);
+        guard.lock();
+        if (!ended()) window.add(round);
+      }
+    }
+  }
+
+  std::optional<NvmlDevice> device;
+  std::string problem;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool active = false, quit = false;
+  std::uint64_t window_number = 0;
+  Window window;
+  std::thread thread;
+};
+
+TelemetrySampler::TelemetrySampler(int device_ordinal)
+    : state_(std::make_unique<State>(device_ordinal)) {}
+TelemetrySampler::TelemetrySampler(const std::string& pci_bus_id)
+    : state_(std::make_unique<State>(pci_bus_id)) {}
+TelemetrySampler::~TelemetrySampler() = default;
+
+void TelemetrySampler::start() {
+  if (!state_->device) return;
+  const Round round = read_round(*state_->device);
+  {
+    const std::lock_guard guard(state_->mutex);
+    state_->window = {};
+    state_->window.add(round);
+    state_->active = true;
+    ++state_->window_number;
+  }
+  state_->wake.notify_all();
+}
+
+Telemetry TelemetrySampler::stop() {
+  if (!state_->device) {
+    Telemetry telemetry;
+    telemetry.missing_reason = state_->problem;
+    return telemetry;
+  }
+  const Round round = read_round(*state_->device);
+  Window window;
+  {
+    const std::lock_guard guard(state_->mutex);
+    state_->window.add(round);
+    state_->active = false;
+    std::swap(window, state_->window);
+  }
+  state_->wake.notify_all();
+  return window.summary();
+}
+
+std::optional<double> TelemetrySampler::energy_j() const {
+  if (!state_->device) return std::nullopt;
+  return state_->device->energy_j().value;
+}
+
+}  // namespace fathom

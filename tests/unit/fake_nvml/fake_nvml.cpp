@@ -1,0 +1,244 @@
+// An NVML for tests: two GPUs that answer like an idle H200, unless the environment says otherwise.
+//
+// FAKE_NVML_<answer>=<value>        a value; "a,b,c": one after the other, the last for ever
+// FAKE_NVML_<answer>=error:<code>   the function refuses with this nvmlReturn_t
+// FAKE_NVML_ALL=error:<code>        every number of a GPU is refused, but not its handle
+// FAKE_NVML_DELAY_MS=<n>            each number of a GPU takes that long
+//
+// The names of the answers are the first arguments below. Structures are declared here again, from
+// NVML's reference, so that a wrong layout in the code under test does not cancel out.
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int ok = 0, invalid_argument = 2, not_found = 6, insufficient_size = 7;
+
+std::optional<std::string> setting(const std::string& name) {
+  const char* text = std::getenv(("FAKE_NVML_" + name).c_str());
+  if (!text) return std::nullopt;
+  return text;
+}
+
+std::optional<int> refusal(const std::string& text) {
+  if (text.rfind("error:", 0) != 0) return std::nullopt;
+  return std::atoi(text.c_str() + 6);
+}
+
+/// The next of the values in a list; the last one stays.
+std::string next_of(const std::string& name, const std::string& list) {
+  static std::mutex mutex;
+  static std::map<std::string, std::size_t> position;
+  std::vector<std::string> values;
+  std::stringstream stream(list);
+  for (std::string value; std::getline(stream, value, ',');) values.push_back(value);
+  if (values.size() < 2) return list;
+  const std::lock_guard guard(mutex);
+  std::size_t& at = position[name + "=" + list];  // another list starts anew
+  const std::string value = values[at];
+  if (at + 1 < values.size()) ++at;
+  return value;
+}
+
+int text_answer(const char* name, const char* standard, char* out, unsigned size) {
+  const std::string text = setting(name).value_or(standard);
+  if (const auto code = refusal(text)) return *code;
+  if (text.size() + 1 > size) return insufficient_size;
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  return ok;
+}
+
+template <class T>
+int answer(const char* name, unsigned long long standard, T* out) {
+  if (!out) return invalid_argument;
+  const auto text = setting(name);
+  if (!text) {
+    *out = static_cast<T>(standard);
+    return ok;
+  }
+  const std::string value = next_of(name, *text);
+  if (const auto code = refusal(value)) return *code;
+  *out = static_cast<T>(std::strtoull(value.c_str(), nullptr, 0));
+  return ok;
+}
+
+/// As `answer`, for a function that takes a GPU.
+template <class T>
+int gpu_answer(const char* name, unsigned long long standard, T* out) {
+  if (const auto all = setting("ALL"))
+    if (const auto code = refusal(*all)) return *code;
+  if (const auto delay = setting("DELAY_MS"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(delay->c_str())));
+  return answer(name, standard, out);
+}
+
+constexpr const char* bus_ids[] = {"0000:0A:00.0", "0000:0B:00.0"};
+int gpus[2];
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() {
+  int unused = 0;
+  return answer("init", 0, &unused);
+}
+int nvmlShutdown() { return ok; }
+int nvmlSystemGetDriverVersion(char* out, unsigned size) {
+  return text_answer("driver", "580.95.05", out, size);
+}
+int nvmlSystemGetConfComputeState(void* out) {
+  struct State {
+    unsigned environment, feature, developer_tools;
+  }* state = static_cast<State*>(out);
+  state->environment = state->developer_tools = 0;
+  return answer("confidential_computing", 0, &state->feature);
+}
+int nvmlDeviceGetCount_v2(unsigned* count) { return answer("count", 2, count); }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index > 1) return not_found;
+  int unused = 0;
+  *device = &gpus[index];
+  return answer("handle", 0, &unused);
+}
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
+  for (unsigned index = 0; index < 2; ++index)
+    if (std::strcmp(bus_id, bus_ids[index]) == 0) return nvmlDeviceGetHandleByIndex_v2(index, device);
+  return not_found;
+}
+
+int nvmlDeviceGetName(void* device, char* out, unsigned size) {
+  return text_answer("name", device == &gpus[0] ? "Fake H200" : "Second fake H200", out, size);
+}
+int nvmlDeviceGetUUID(void*, char* out, unsigned size) {
+  return text_answer("uuid", "GPU-00112233-4455-6677-8899-aabbccddeeff", out, size);
+}
+int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
+  return text_answer("vbios", "96.00.BC.00.01", out, size);
+}
+
+int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* mhz) {
+  return which == 2 ? gpu_answer("memory_clock", 3201, mhz) : gpu_answer("sm_clock", 345, mhz);
+}
+int nvmlDeviceGetMaxClockInfo(void*, unsigned which, unsigned* mhz) {
+  return which == 2 ? gpu_answer("memory_clock_max", 3201, mhz)
+                    : gpu_answer("sm_clock_max", 1980, mhz);
+}
+int nvmlDeviceGetApplicationsClock(void*, unsigned, unsigned* mhz) {
+  return gpu_answer("application_clock", 1980, mhz);
+}
+int nvmlDeviceGetDefaultApplicationsClock(void*, unsigned, unsigned* mhz) {
+  return gpu_answer("default_application_clock", 1980, mhz);
+}
+int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* bits) {
+  return gpu_answer("reasons", 1, bits);
+}
+
+int nvmlDeviceGetFieldValues(void*, int count, void* out) {
+  struct Field {
+    unsigned field, scope;
+    long long timestamp, latency;
+    unsigned type;
+    int status;
+    unsigned long long value;
+  }* fields = static_cast<Field*>(out);
+  for (int i = 0; i < count; ++i) {
+    fields[i].value = 0xffffffff00000000;  // only the low half is the answer
+    unsigned milliwatts = 0;
+    fields[i].status =
+        fields[i].field == 186 ? gpu_answer("power_instant", 75500, &milliwatts) : invalid_argument;
+    fields[i].value |= milliwatts;
+    fields[i].type = 1;
+  }
+  return ok;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* mw) { return gpu_answer("power_average", 74000, mw); }
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) {
+  return gpu_answer("power_limit", 700000, mw);
+}
+int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned* mw) {
+  return gpu_answer("default_power_limit", 700000, mw);
+}
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
+  return gpu_answer("energy", 123456789, mj);
+}
+int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* celsius) {
+  return sensor == 0 ? gpu_answer("temperature", 31, celsius) : invalid_argument;
+}
+int nvmlDeviceGetTemperatureThreshold(void*, unsigned which, unsigned* celsius) {
+  return which == 1 ? gpu_answer("slowdown_temperature", 89, celsius) : invalid_argument;
+}
+
+int nvmlDeviceGetEccMode(void*, unsigned* current, unsigned* pending) {
+  const int status = gpu_answer("ecc", 1, current);
+  return status == ok ? gpu_answer("ecc_pending", *current, pending) : status;
+}
+int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
+  const int status = gpu_answer("mig", 0, current);
+  return status == ok ? gpu_answer("mig_pending", *current, pending) : status;
+}
+int nvmlDeviceGetTotalEccErrors(void*, unsigned type, unsigned counter, unsigned long long* count) {
+  if (type != 1 || counter != 0) return invalid_argument;
+  return gpu_answer("ecc_errors", 0, count);
+}
+int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                              unsigned* failed) {
+  const int status = gpu_answer("remapped", 0, corrected);
+  *uncorrected = 0;
+  if (status == ok) gpu_answer("remap_pending", 0, pending);
+  return status == ok ? gpu_answer("remap_failed", 0, failed) : status;
+}
+int nvmlDeviceGetPersistenceMode(void*, unsigned* mode) { return gpu_answer("persistence", 1, mode); }
+int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return gpu_answer("compute_mode", 0, mode); }
+int nvmlDeviceGetVirtualizationMode(void*, unsigned* mode) {
+  return gpu_answer("virtualization", 0, mode);
+}
+
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* n) { return gpu_answer("pcie_gen", 1, n); }
+int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* n) { return gpu_answer("pcie_width", 16, n); }
+int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* n) {
+  return gpu_answer("pcie_gen_max", 5, n);
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* n) { return gpu_answer("pcie_width_max", 16, n); }
+
+int nvmlDeviceGetMemoryInfo_v2(void*, void* out) {
+  struct Memory {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+  }* memory = static_cast<Memory*>(out);
+  if (memory->version != 0x02000028) return 25;
+  const int status = gpu_answer("memory_used", 0, &memory->used);
+  memory->total = 143771ull << 20;
+  memory->reserved = 600ull << 20;
+  memory->free = memory->total - memory->reserved - memory->used;
+  return status;
+}
+
+/// FAKE_NVML_processes=<n>: that many, with process ids from 4000001 on; FAKE_NVML_process_pid: the
+/// id of the first.
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void* out) {
+  struct Process {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+  }* processes = static_cast<Process*>(out);
+  unsigned there = 0;
+  if (const int status = gpu_answer("processes", 0, &there); status != ok) return status;
+  const unsigned room = *count;
+  *count = there;
+  if (there > room) return insufficient_size;
+  for (unsigned i = 0; i < there; ++i)
+    processes[i] = {4000001 + i, i % 2 ? ~0ull : 3ull << 30, ~0u, ~0u};
+  return there > 0 ? gpu_answer("process_pid", processes[0].pid, &processes[0].pid) : ok;
+}
+
+}  // extern "C"

@@ -1,0 +1,258 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "harness/device_lock.h"
+#include "results/error.h"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using fathom::DeviceLock;
+using fathom::Error;
+using fathom::ExitCode;
+using namespace std::chrono_literals;
+using IfHeld = DeviceLock::IfHeld;
+
+/// A folder of its own for the locks, and no lock inherited from whoever runs the tests.
+class LockFolder {
+ public:
+  LockFolder() {
+    char name[] = "/tmp/fathom-lock-test-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    path_ = name;
+    setenv("FATHOM_LOCK_DIR", name, 1);
+    unsetenv("FATHOM_LOCK_FD");
+  }
+  ~LockFolder() {
+    unsetenv("FATHOM_LOCK_DIR");
+    unsetenv("FATHOM_LOCK_FD");
+    std::filesystem::remove_all(path_);
+  }
+  std::filesystem::path file(const std::string& hash) const {
+    return path_ / ("fathom-gpu-" + hash + ".lock");
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A second process that runs `body` and then waits until it is told to end.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& body) {
+    std::array<int, 2> ready{}, finish{};
+    REQUIRE(pipe(ready.data()) == 0);
+    REQUIRE(pipe(finish.data()) == 0);
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ == 0) {
+      close(ready[0]);
+      close(finish[1]);
+      // No exception may leave the child: it would run the rest of the tests a second time.
+      int result = 0;
+      try {
+        body();
+        char byte = 1;
+        if (write(ready[1], &byte, 1) != 1) result = 2;
+        if (read(finish[0], &byte, 1) < 0) result = 2;
+      } catch (...) {
+        result = 1;
+      }
+      _exit(result);
+    }
+    close(ready[1]);
+    close(finish[0]);
+    finish_ = finish[1];
+    char byte = 0;
+    const ssize_t count = read(ready[0], &byte, 1);
+    close(ready[0]);
+    REQUIRE(count == 1);
+  }
+  ~Child() {
+    if (pid_ > 0) end(SIGKILL);
+  }
+  pid_t pid() const { return pid_; }
+  void let_end() { close(std::exchange(finish_, -1)); }
+  void end(int signal) {
+    if (finish_ >= 0) let_end();
+    if (signal) kill(pid_, signal);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int finish_ = -1;
+};
+
+/// Holds the lock as long as the process lives.
+std::function<void()> holder(const std::string& hash) {
+  return [hash] { new DeviceLock(hash, IfHeld::fail); };
+}
+
+std::string refusal(const std::string& hash, IfHeld if_held, std::chrono::seconds limit = 1h) {
+  try {
+    DeviceLock lock(hash, if_held, limit);
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::gpu_busy);
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("A lock held by another process is refused with its holder's name", "[harness][lock]") {
+  const LockFolder folder;
+  const Child child(holder("a"));
+  const std::string message = refusal("a", IfHeld::fail);
+  CHECK_THAT(message, ContainsSubstring("process " + std::to_string(child.pid())));
+  CHECK_THAT(message, ContainsSubstring("UTC"));
+  CHECK_THAT(message, ContainsSubstring("--wait"));
+  CHECK(refusal("b", IfHeld::fail).empty());  // another GPU is free
+}
+
+TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for", "[harness][lock]") {
+  const LockFolder folder;
+  Child child(holder("a"));
+  std::string told;
+  int times = 0;
+  std::thread later([&child] {
+    std::this_thread::sleep_for(350ms);
+    child.let_end();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const DeviceLock lock("a", IfHeld::wait, 60s, [&](const std::string& who) {
+      told = who;
+      ++times;
+    });
+    CHECK(std::chrono::steady_clock::now() - start >= 300ms);
+    later.join();
+    CHECK(times == 1);
+    CHECK_THAT(told, ContainsSubstring(std::to_string(child.pid())));
+    CHECK_FALSE(refusal("a", IfHeld::fail).empty());  // now it is held here
+  }
+  CHECK(refusal("a", IfHeld::fail).empty());
+}
+
+TEST_CASE("Waiting has a limit", "[harness][lock]") {
+  const LockFolder folder;
+  const Child child(holder("a"));
+  CHECK_THAT(refusal("a", IfHeld::wait, 1s), ContainsSubstring("after 1 s of waiting"));
+}
+
+TEST_CASE("A killed holder leaves no lock behind", "[harness][lock]") {
+  const LockFolder folder;
+  Child child(holder("a"));
+  child.end(SIGKILL);
+  CHECK(std::filesystem::file_size(folder.file("a")) > 0);  // its name is still there
+  const DeviceLock lock("a", IfHeld::fail);
+  std::ifstream file(folder.file("a"));
+  pid_t pid = 0;
+  file >> pid;
+  CHECK(pid == getpid());
+}
+
+TEST_CASE("A child uses its parent's lock and takes no second one", "[harness][lock]") {
+  const LockFolder folder;
+  DeviceLock lock("a", IfHeld::fail);
+  const std::string text = lock.share_with_children();
+  CHECK((fcntl(std::stoi(text), F_GETFD) & FD_CLOEXEC) == 0);
+  setenv("FATHOM_LOCK_FD", text.c_str(), 1);
+  {
+    Child child([] {
+      { const DeviceLock inherited("a", IfHeld::fail); }
+      // The end of the child's object must not free the parent's lock.
+      unsetenv("FATHOM_LOCK_FD");
+      try {
+        const DeviceLock second("a", IfHeld::fail);
+      } catch (const Error&) {
+        return;
+      }
+      throw std::runtime_error("the parent's lock was freed");
+    });
+    child.let_end();
+  }
+  unsetenv("FATHOM_LOCK_FD");
+  CHECK_FALSE(refusal("a", IfHeld::fail).empty());
+}
+
+TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[harness][lock]") {
+  const LockFolder folder;
+  const Child child(holder("a"));
+  DeviceLock other("b", IfHeld::fail);
+  for (const std::string& value :
+       {other.share_with_children(), std::string("0"), std::string("987654"), std::string("-1"),
+        std::string("seven"), std::string()}) {
+    CAPTURE(value);
+    setenv("FATHOM_LOCK_FD", value.c_str(), 1);
+    CHECK_FALSE(refusal("a", IfHeld::fail).empty());
+  }
+}
+
+TEST_CASE("A child that outlives the holder is named as such", "[harness][lock]") {
+  const LockFolder folder;
+  std::array<int, 2> pipe_ends{};
+  REQUIRE(pipe(pipe_ends.data()) == 0);
+  const pid_t parent = fork();
+  REQUIRE(parent >= 0);
+  if (parent == 0) {
+    auto* lock = new DeviceLock("a", IfHeld::fail);
+    lock->share_with_children();
+    const pid_t left_over = fork();
+    if (left_over == 0) {
+      execlp("sleep", "sleep", "60", nullptr);
+      _exit(127);
+    }
+    const bool told = write(pipe_ends[1], &left_over, sizeof left_over) == sizeof left_over;
+    _exit(told ? 0 : 1);
+  }
+  pid_t left_over = -1;
+  REQUIRE(read(pipe_ends[0], &left_over, sizeof left_over) == sizeof left_over);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+  waitpid(parent, nullptr, 0);
+  const std::string message = refusal("a", IfHeld::fail);
+  CHECK_THAT(message, ContainsSubstring("left over by process " + std::to_string(parent)));
+  kill(left_over, SIGKILL);
+  const DeviceLock free_again("a", IfHeld::wait, 10s);
+}
+
+TEST_CASE("The lock file is usable by other users and is no link", "[harness][lock]") {
+  const LockFolder folder;
+  const mode_t mask = umask(077);
+  { const DeviceLock lock("a", IfHeld::fail); }
+  umask(mask);
+  const auto permissions = std::filesystem::status(folder.file("a")).permissions();
+  CHECK(static_cast<unsigned>(permissions) == 0666);
+
+  const auto target = folder.file("target");
+  std::ofstream(target) << "precious";
+  std::filesystem::create_symlink(target, folder.file("c"));
+  CHECK_THAT(refusal("c", IfHeld::fail), ContainsSubstring("cannot be opened"));
+  CHECK(std::filesystem::file_size(target) == 8);
+}
+
+TEST_CASE("Garbage in the lock file does not stop anyone", "[harness][lock]") {
+  const LockFolder folder;
+  std::ofstream(folder.file("a")) << "not a process id\n\n";
+  const DeviceLock lock("a", IfHeld::fail);
+  std::ofstream(folder.file("a")) << "x";
+  CHECK_THAT(refusal("a", IfHeld::fail), ContainsSubstring("another process"));
+}
+
+}  // namespace
