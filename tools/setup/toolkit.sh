@@ -75,6 +75,7 @@ install_wheels() {
 # without a version, and in lib64.
 link_libraries() {
   local library plain
+  if [[ ! -d $build/toolkit/lib ]]; then return; fi
   ln -sfn lib "$build/toolkit/lib64"
   for library in "$build"/toolkit/lib/*.so.*; do
     plain=${library%%.so.*}.so
