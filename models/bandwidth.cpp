@@ -35,21 +35,28 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
   require_positive(
       {static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
        static_cast<double>(kernel.bytes_per_access), kernel.independent_loads,
-       static_cast<double>(kernel.resident_threads_per_sm), kernel.traffic_ratio},
+       kernel.accesses_per_thread, static_cast<double>(kernel.resident_threads_per_sm),
+       kernel.traffic_ratio},
       "a streaming kernel");
   require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
-                    p.memory_instructions_per_clock, p.issue_per_clock, p.instructions_per_access,
-                    p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share},
+                    p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
+                    p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
+                    p.l2_efficiency, p.l2_usable_share},
                    "a streaming expectation's parameters");
   if (!(p.overhead_seconds >= 0)) {
     throw std::invalid_argument("a launch's overhead cannot be negative");
   }
 }
 
+bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p,
+           double bytes) {
+  return kernel.hot &&
+         bytes * kernel.traffic_ratio <= p.l2_usable_share * static_cast<double>(device.l2_bytes);
+}
+
 Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                        const StreamParameters& p, double bytes) {
-  const double usable_l2 = p.l2_usable_share * static_cast<double>(device.l2_bytes);
-  if (kernel.hot && bytes * kernel.traffic_ratio <= usable_l2) {
+  if (in_l2(device, kernel, p, bytes)) {
     const double port = device.sms * device.sm_clock_hz * p.l2_bytes_per_clock;
     return {
         .name = "L2",
@@ -67,14 +74,15 @@ Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
 
 Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                         const StreamParameters& p, double bytes) {
+  const double latency =
+      in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds : p.loaded_latency_seconds;
   double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
   if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
   const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
   return {.name = "latency",
-          .bytes_per_second =
-              in_flight / p.loaded_latency_seconds * bytes / static_cast<double>(kernel.read_bytes),
+          .bytes_per_second = in_flight / latency * bytes / static_cast<double>(kernel.read_bytes),
           .reason = formatted("%.0f KiB of loads in flight over %.0f ns", in_flight / 1024,
-                              p.loaded_latency_seconds * 1e9)};
+                              latency * 1e9)};
 }
 
 Ceiling load_store_ceiling(const StreamDevice& device, const StreamKernel& kernel,
@@ -93,12 +101,14 @@ Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel,
   // A thread's access reads and writes; count the bytes of both.
   const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
   const double bytes_per_warp_access = warp_size * kernel.bytes_per_access * bytes / larger;
+  const double instructions =
+      p.instructions_per_access + p.instructions_per_thread / kernel.accesses_per_thread;
   return {.name = "instruction issue",
-          .bytes_per_second = device.sms * device.sm_clock_hz * p.issue_per_clock /
-                              p.instructions_per_access * bytes_per_warp_access,
-          .reason = formatted("%d SMs x %.0f MHz x %g slots / %g instructions x %.0f B", device.sms,
-                              device.sm_clock_hz / 1e6, p.issue_per_clock,
-                              p.instructions_per_access, bytes_per_warp_access)};
+          .bytes_per_second = device.sms * device.sm_clock_hz * p.issue_per_clock / instructions *
+                              bytes_per_warp_access,
+          .reason = formatted("%d SMs x %.0f MHz x %g slots / %.1f instructions x %.0f B",
+                              device.sms, device.sm_clock_hz / 1e6, p.issue_per_clock, instructions,
+                              bytes_per_warp_access)};
 }
 
 }  // namespace

@@ -43,14 +43,17 @@ struct StreamParameters {
   /// From issue of a load to its data while the memory is busy. An assumption, of the order of
   /// what pointer chases on recent parts find with no load (0.3 to 0.5 us) and queueing.
   double loaded_latency_seconds = 650e-9;
+  double loaded_l2_latency_seconds = 250e-9;  ///< the same for hits in the L2, also an assumption
   /// Warp-wide memory instructions that an SM's load/store units take per clock: 32 units on GA100
   /// and GH100 (white papers), 16 on Turing, GA10x and AD10x, i.e. 0.5 there.
   double memory_instructions_per_clock = 1;
-  /// Issue slots: four schedulers, one warp instruction a clock each (Programming Guide, "Multi-
-  /// Processor Level"), and what one thread-level access takes of them with its index, bounds
-  /// check and share of the thread's start and end (counted in compiled copies).
+  /// Issue slots: four schedulers, one warp instruction a clock each (Programming Guide,
+  /// "Multiprocessor Level"), and what a thread takes of them: a compiled copy of one element a
+  /// thread is 22 instructions on sm_90a whatever the width, of which an unrolled further element
+  /// repeats about four.
   double issue_per_clock = 4;
-  double instructions_per_access = 12;
+  double instructions_per_thread = 18;
+  double instructions_per_access = 4;
   /// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction; and
   /// the share of it that the L2 sustains for all SMs at once, an assumption.
   double l2_bytes_per_clock = 64;
@@ -72,11 +75,11 @@ struct StreamKernel {
   std::uint64_t write_bytes = 0;       ///< useful, in all; 0 for a reduction
   int bytes_per_access = 4;            ///< of one thread, 1 to 32; 32 are two instructions
   double independent_loads = 1;        ///< loads a thread has in flight at once (unrolling)
+  double accesses_per_thread = 1;      ///< in all, in flight at once or not
   int resident_threads_per_sm = 2048;  ///< occupancy x threads
   std::uint64_t threads = 0;           ///< of the grid; 0: enough to fill the GPU
-  double traffic_ratio =
-      1;             ///< bytes of the sectors moved / useful bytes: 8 for a stride of 32 B by 4 B
-  bool hot = false;  ///< launched again and again with no flush between
+  double traffic_ratio = 1;            ///< sector bytes moved / useful bytes: 8 for 4 B every 32 B
+  bool hot = false;                    ///< launched again and again with no flush between
 };
 
 struct Ceiling {
@@ -99,7 +102,8 @@ struct StreamExpectation {
 ///  - latency (Little's law): bytes of loads in flight on all SMs / loaded latency, scaled from
 ///    reads to reads and writes, since stores need not be waited for;
 ///  - load/store units: 32 lanes x bytes per instruction x instructions per clock x SMs x clock;
-///  - instruction issue: bytes per access x 32 x issue slots / instructions per access.
+///  - instruction issue: bytes per access x 32 x issue slots / instructions per access, the
+///    thread's own shared among its accesses.
 /// An expectation, unlike a bound: within some 10 % at best with the defaults. Throws
 /// std::invalid_argument where a figure is not positive or no byte moves.
 StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel,

@@ -74,6 +74,11 @@ TEST_CASE("Each ceiling binds where it should", "[models]") {
   slow = {};
   slow.instructions_per_access = 40;
   CHECK(expected_stream(device, bytes, slow).bound_by == "instruction issue");
+  // A loop shares a thread's own instructions among its accesses.
+  StreamKernel looped = bytes;
+  looped.accesses_per_thread = 8;
+  CHECK(expected_stream(device, looped).bytes_per_second >
+        expected_stream(device, bytes).bytes_per_second);
 
   StreamKernel tiny{.read_bytes = 4096, .write_bytes = 4096};
   CHECK(expected_stream(device, tiny).bound_by == "launch overhead");
@@ -82,7 +87,11 @@ TEST_CASE("Each ceiling binds where it should", "[models]") {
   StreamKernel cached{
       .read_bytes = 8 << 20, .write_bytes = 8 << 20, .bytes_per_access = 16, .hot = true};
   CHECK(expected_stream(device, cached).ceilings.front().name == "L2");
+  // What is in the L2 comes sooner, so fewer threads do.
+  cached.resident_threads_per_sm = 64;
+  const double hot = expected_stream(device, cached).ceilings[1].bytes_per_second;
   cached.hot = false;
+  CHECK(hot > 2 * expected_stream(device, cached).ceilings[1].bytes_per_second);
   CHECK(expected_stream(device, cached).ceilings.front().name == "DRAM");
 
   StreamKernel strided{.read_bytes = GiB, .bytes_per_access = 4, .traffic_ratio = 8};
