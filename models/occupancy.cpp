@@ -62,9 +62,9 @@ int limit_by_registers(const SmLimits& sm, const KernelResources& kernel, int& p
   const int warps = warps_of(kernel);
   const int per_warp = round_up(kernel.registers_per_thread * warp_size, sm.register_granularity);
   per_block = per_warp * warps;
-  // The launch check takes a block to use all four partitions evenly, whatever it does in truth.
-  if (per_warp * round_up(warps, sm.partitions) > sm.registers_per_block) return 0;
   if (per_warp == 0) return INT_MAX;
+  // Each partition gives registers to whole warps only. That also covers the launch check of a
+  // block spread evenly over the partitions, since a block may have all of an SM's registers.
   const int warps_per_partition = sm.registers / sm.partitions / per_warp;
   return warps_per_partition * sm.partitions / warps;
 }

@@ -20,12 +20,12 @@ struct SmLimits {
   int shared_reserved_per_block = 0;   ///< taken by the driver: 1 KiB since 8.0
   int shared_granularity = 128;        ///< 256 on 7.x
   std::span<const int> carveouts_kib;  ///< sizes that the split with L1 can have, ascending
-  int fp32_per_clock = 0;  ///< FMA a clock, table "Throughput of Native Arithmetic Instructions"
-  int l1_bytes_per_clock =
-      0;  ///< of L1 and shared memory; GA102 white paper: 64 on Turing, 128 since
+  /// FMA a clock; same guide, table "Throughput of Native Arithmetic Instructions".
+  int fp32_per_clock = 0;
+  /// Of L1 and shared memory; GA102 white paper: 64 on Turing, 128 since.
+  int l1_bytes_per_clock = 0;
   // The same from 7.5 to 12.1:
-  int registers = 65536;
-  int registers_per_block = 65536;
+  int registers = 65536;  ///< a block may have them all
   int registers_per_thread = 255;
   int threads_per_block = 1024;
   int register_granularity = 256;  ///< per warp
@@ -66,10 +66,9 @@ struct Occupancy {
 };
 
 /// Follows the allocation rules of the toolkit's cuda_occupancy.h: registers by warp in units of
-/// 256 within each quarter of the SM, a block's warps rounded up to 4 for the launch check, shared
-/// memory in units of the granularity from the carve-out. Throws std::invalid_argument for
-/// non-positive threads, negative or absurd amounts, static shared memory above 48 KiB or a
-/// carve-out outside -1 to 100.
+/// 256 within each quarter of the SM, shared memory in units of the granularity from the carve-out.
+/// Throws std::invalid_argument for non-positive threads, negative or absurd amounts, static shared
+/// memory above 48 KiB or a carve-out outside -1 to 100.
 Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel);
 
 /// The smallest change of one resource that lets more warps be resident.
