@@ -1,0 +1,293 @@
+#include "harness/counters/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+/// A metric name or an absence that holds on some chips instead of the usual one.
+struct Exception {
+  std::vector<std::string> chips;  ///< names or prefixes of names
+  std::string metric;              ///< empty: the role is unavailable there
+  std::string reason;              ///< follows "unavailable on <chip>: "
+};
+
+struct Row {
+  Role role;
+  std::string metric;
+  std::vector<Exception> exceptions;
+};
+
+// Integrated GPUs share the processor's memory controller, whose counters CUPTI does not offer.
+const std::vector<std::string> integrated = {"GA10B", "GB10B", "GB20B"};
+const std::vector<std::string> turing = {"TU"};
+
+Exception no_dram_unit() {
+  return {integrated, "",
+          "an integrated GPU shares the processor's memory, and CUPTI offers no counters of it"};
+}
+
+Row stall(const std::string& reason, const std::string& meaning,
+          std::vector<Exception> exceptions = {}) {
+  return {{"stall_" + reason, "warps per issue", meaning, false},
+          "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio",
+          std::move(exceptions)};
+}
+
+/// Names follow one grammar: unit__quantity_qualifiers.rollup.
+std::vector<Row> global_memory_rows() {
+  return {
+      {{"global_load_sectors", "sectors", "32-byte sectors that global loads asked the L1 for.",
+        true},
+       "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+       {}},
+      {{"global_store_sectors", "sectors", "32-byte sectors that global stores wrote through the L1.",
+        true},
+       "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+       {}},
+      {{"global_load_requests", "requests", "Global load requests of whole warps to the L1.", true},
+       "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+       {}},
+      {{"global_store_requests", "requests", "Global store requests of whole warps to the L1.", true},
+       "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+       {}},
+      {{"global_load_instructions", "instructions", "Warp-level global load instructions executed.",
+        true},
+       "smsp__inst_executed_op_global_ld.sum",
+       {}},
+      {{"global_store_instructions", "instructions", "Warp-level global store instructions executed.",
+        true},
+       "smsp__inst_executed_op_global_st.sum",
+       {}},
+      {{"global_async_copy_sectors", "sectors",
+        "32-byte sectors that cp.async read from global memory.", true},
+       "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+       {{turing, "", "Turing has no asynchronous copy (cp.async)"}}},
+      {{"global_reduction_requests", "requests", "Global reductions (atomics without a result).", true},
+       "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+       {}},
+      {{"local_load_sectors", "sectors", "32-byte sectors that local loads (spills) asked for.", true},
+       "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+       {}},
+      {{"local_store_sectors", "sectors", "32-byte sectors that local stores (spills) wrote.", true},
+       "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+       {}},
+      {{"l1_hit_rate", "%", "Share of the L1's sector look-ups that hit.", false},
+       "l1tex__t_sector_hit_rate.pct",
+       {}},
+      {{"l2_hit_rate", "%", "Share of the L2's sector look-ups that hit, from every source.", false},
+       "lts__t_sector_hit_rate.pct",
+       {}},
+      {{"l2_read_sectors", "sectors", "32-byte sectors that the SMs read from the L2.", false},
+       "lts__t_sectors_srcunit_tex_op_read.sum",
+       {}},
+      {{"l2_write_sectors", "sectors", "32-byte sectors that the SMs wrote to the L2.", false},
+       "lts__t_sectors_srcunit_tex_op_write.sum",
+       {}},
+      {{"l2_hit_sectors", "sectors", "32-byte sectors of the SMs' L2 look-ups that hit.", false},
+       "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+       {}},
+      {{"dram_read_bytes", "B", "Bytes read from device memory.", false},
+       "dram__bytes_read.sum",
+       {{{"GB202", "GB203", "GB205", "GB206", "GB207"}, "dram__bytes_op_read.sum", ""},
+        no_dram_unit()}},
+      {{"dram_write_bytes", "B", "Bytes written to device memory.", false},
+       "dram__bytes_write.sum",
+       {{{"GB202", "GB203", "GB205", "GB206", "GB207"}, "dram__bytes_op_write.sum", ""},
+        no_dram_unit()}},
+      {{"dram_busy", "%", "Device memory's busiest resource against its sustained peak.", false},
+       "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+       {no_dram_unit()}},
+  };
+}
+
+std::vector<Row> shared_memory_rows() {
+  return {
+      {{"shared_load_wavefronts", "wavefronts",
+        "Passes through the shared-memory data stage that loads took.", true},
+       "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+       {}},
+      {{"shared_store_wavefronts", "wavefronts",
+        "Passes through the shared-memory data stage that stores took.", true},
+       "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+       {}},
+      {{"shared_load_pipe_wavefronts", "wavefronts",
+        "Cycles that shared loads held the L1's data stage, arbitration included.", false},
+       "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+       {}},
+      {{"shared_store_pipe_wavefronts", "wavefronts",
+        "Cycles that shared stores held the L1's data stage, arbitration included.", false},
+       "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+       {}},
+      {{"shared_load_conflicts", "conflicts",
+        "Extra passes of shared loads, from bank conflicts and from arbitration alike.", false},
+       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+       {}},
+      {{"shared_store_conflicts", "conflicts",
+        "Extra passes of shared stores, from bank conflicts and from arbitration alike.", false},
+       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+       {}},
+      {{"shared_load_instructions", "instructions", "Warp-level shared load instructions executed.",
+        true},
+       "smsp__inst_executed_op_shared_ld.sum",
+       {}},
+      {{"shared_store_instructions", "instructions", "Warp-level shared store instructions executed.",
+        true},
+       "smsp__inst_executed_op_shared_st.sum",
+       {}},
+      {{"shared_matrix_load_instructions", "instructions", "Warp-level ldmatrix instructions executed.",
+        true},
+       "smsp__inst_executed_op_ldsm.sum",
+       {}},
+  };
+}
+
+std::vector<Row> sm_rows() {
+  return {
+      {{"instructions_executed", "instructions", "Warp-level instructions executed.", true},
+       "smsp__inst_executed.sum",
+       {}},
+      {{"thread_instructions_executed", "instructions", "Instructions executed, counted by thread.",
+        true},
+       "smsp__thread_inst_executed.sum",
+       {}},
+      {{"lsu_instructions", "instructions",
+        "Warp-level instructions that the load/store units executed, shuffles included.", true},
+       "sm__inst_executed_pipe_lsu.sum",
+       {}},
+      {{"fma_instructions", "instructions", "fp32 fused multiply-adds, counted by thread.", true},
+       "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+       {}},
+      {{"tensor_instructions", "instructions", "Warp-level tensor-core instructions executed.", true},
+       "sm__inst_executed_pipe_tensor.sum",
+       {}},
+      {{"tensor_pipe_active", "%", "Share of the active cycles in which the tensor pipe worked.",
+        false},
+       "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+       {}},
+      {{"achieved_occupancy", "%", "Resident warps per active SM cycle against the SM's maximum.",
+        false},
+       "sm__warps_active.avg.pct_of_peak_sustained_active",
+       {}},
+      {{"warps_active", "warps", "Resident warps per active SM cycle.", false},
+       "sm__warps_active.avg.per_cycle_active",
+       {}},
+      {{"issue_active", "issues per cycle",
+        "Share of a scheduler's active cycles in which it issued an instruction.", false},
+       "smsp__issue_active.avg.per_cycle_active",
+       {}},
+      {{"sm_cycles_elapsed", "cycles", "SM cycles from the start to the end of the range.", false},
+       "sm__cycles_elapsed.max",
+       {}},
+      {{"sm_cycles_active", "cycles", "SM cycles with at least one resident warp, mean over SMs.",
+        false},
+       "sm__cycles_active.avg",
+       {}},
+  };
+}
+
+/// Warp-cycles in each state per instruction issued; the states' sum is the mean latency between
+/// two issues of one warp. See the warp-state metrics in Nsight Compute's documentation.
+std::vector<Row> stall_rows() {
+  return {
+      stall("long_scoreboard", "Waits for the result of a global, local or texture access."),
+      stall("short_scoreboard", "Waits for the result of a shared-memory access or slow arithmetic."),
+      stall("lg_throttle", "Waits for room in the queue of global and local memory instructions."),
+      stall("mio_throttle", "Waits for room in the queue of shared-memory and other MIO work."),
+      stall("tex_throttle", "Waits for room in the queue of texture instructions."),
+      stall("math_pipe_throttle", "Waits for an arithmetic pipe that is busy."),
+      stall("barrier", "Waits for the other warps of its block at a barrier."),
+      stall("membar", "Waits for a memory fence."),
+      stall("wait", "Waits out the fixed latency of its previous instruction."),
+      stall("gmma", "Waits for an asynchronous warpgroup matrix product.",
+            {{{"TU", "GA", "AD", "GB"}, "", "only Hopper has warpgroup matrix products (wgmma)"}}),
+      stall("branch_resolving", "Waits for a branch target."),
+      stall("dispatch_stall", "Waits for the dispatcher."),
+      stall("drain", "Waits at its end for its stores to leave the SM."),
+      stall("imc_miss", "Waits for a miss in the cache of immediate constants.",
+            {{{"GB"}, "", "Blackwell does not report misses of immediate constants apart"}}),
+      stall("misc", "Waits for another reason."),
+      stall("no_instruction", "Waits for an instruction to be fetched."),
+      stall("sleeping", "Sleeps by its own request."),
+      stall("not_selected", "Could issue, but the scheduler chose another warp."),
+      stall("selected", "Issues an instruction."),
+  };
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> result;
+    for (auto part : {global_memory_rows(), shared_memory_rows(), sm_rows(), stall_rows()}) {
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+  }();
+  return all;
+}
+
+const Row& row(std::string_view name) {
+  const auto found = std::ranges::find(rows(), name, [](const Row& r) { return r.role.name; });
+  if (found == rows().end()) {
+    throw Error(ExitCode::bad_input,
+                fmt::format("There is no hardware counter role named '{}': take one of those in "
+                            "harness/counters/catalogue.cpp.",
+                            name));
+  }
+  return *found;
+}
+
+}  // namespace
+
+std::span<const Role> roles() {
+  static const std::vector<Role> all = [] {
+    std::vector<Role> result;
+    for (const Row& r : rows()) result.push_back(r.role);
+    return result;
+  }();
+  return all;
+}
+
+const Role& role(std::string_view name) { return row(name).role; }
+
+std::vector<std::string> stall_roles() {
+  std::vector<std::string> names;
+  for (const Row& r : stall_rows()) names.push_back(r.role.name);
+  return names;
+}
+
+std::span<const Chip> catalogued_chips() {
+  static const std::array<Chip, 28> chips = {{
+      {"TU102", "Turing"},    {"TU104", "Turing"},    {"TU106", "Turing"},
+      {"TU116", "Turing"},    {"TU117", "Turing"},    {"GA100", "Ampere"},
+      {"GA102", "Ampere"},    {"GA103", "Ampere"},    {"GA104", "Ampere"},
+      {"GA106", "Ampere"},    {"GA107", "Ampere"},    {"GA10B", "Ampere"},
+      {"AD102", "Ada"},       {"AD103", "Ada"},       {"AD104", "Ada"},
+      {"AD106", "Ada"},       {"AD107", "Ada"},       {"GH100", "Hopper"},
+      {"GB100", "Blackwell"}, {"GB102", "Blackwell"}, {"GB110", "Blackwell"},
+      {"GB10B", "Blackwell"}, {"GB202", "Blackwell"}, {"GB203", "Blackwell"},
+      {"GB205", "Blackwell"}, {"GB206", "Blackwell"}, {"GB207", "Blackwell"},
+      {"GB20B", "Blackwell"},
+  }};
+  return chips;
+}
+
+CatalogueEntry find_metric(std::string_view role_name, std::string_view chip) {
+  const Row& found = row(role_name);
+  for (const Exception& exception : found.exceptions) {
+    for (const std::string& prefix : exception.chips) {
+      if (!chip.starts_with(prefix)) continue;
+      if (!exception.metric.empty()) return {exception.metric, ""};
+      return {"", fmt::format("unavailable on {}: {}", chip, exception.reason)};
+    }
+  }
+  return {found.metric, ""};
+}
+
+std::string usual_metric(std::string_view role_name) { return row(role_name).metric; }
+
+}  // namespace fathom

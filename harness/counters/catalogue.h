@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom {
+
+/// A hardware counter by what it means. Chips name the same thing differently, and some lack it, so
+/// probes ask for roles and the catalogue says which of CUPTI's metrics answers on a chip.
+struct Role {
+  std::string name;     ///< "global_load_sectors"
+  std::string unit;     ///< "sectors", "B", "%", "cycles", ...
+  std::string meaning;  ///< one sentence
+  /// Whether the same launch gives the same count every time, so that an expectation may be tested
+  /// for equality. False for anything that depends on cache state or on scheduling.
+  bool exact = false;
+};
+
+/// One kind of GPU chip, by the name that CUPTI and the driver give it.
+struct Chip {
+  std::string name;          ///< "GH100"
+  std::string architecture;  ///< "Hopper"
+};
+
+/// How a role is had on a chip: the metric's full name, or why there is none.
+struct CatalogueEntry {
+  std::string metric;  ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"; empty if unavailable
+  std::string reason;  ///< "GA10B has no ..."; empty if available
+  bool available() const { return reason.empty(); }
+};
+
+/// Every role, in the order in which a reader should see them.
+std::span<const Role> roles();
+
+/// The role of this name; throws Error(bad_input) for an unknown one.
+const Role& role(std::string_view name);
+
+/// Names of the warp-stall roles ("stall_long_scoreboard", ...), the part of `roles()` that together
+/// breaks down what a warp does in each cycle between two issues.
+std::vector<std::string> stall_roles();
+
+/// Every chip that the catalogue speaks of: Turing to Blackwell. Each was checked against CUPTI
+/// 13.0's list of metrics, and a unit test repeats that check with the CUPTI at hand.
+std::span<const Chip> catalogued_chips();
+
+/// What answers `role_name` on `chip`. A chip that the catalogue does not know gets the newest
+/// chips' name, which CUPTI then accepts or rejects. Throws Error(bad_input) for an unknown role.
+CatalogueEntry find_metric(std::string_view role_name, std::string_view chip);
+
+/// The metric that other chips use for a role that `chip` lacks: what a test gives to CUPTI to see
+/// that it is really rejected there. Throws Error(bad_input) for an unknown role.
+std::string usual_metric(std::string_view role_name);
+
+}  // namespace fathom

@@ -1,0 +1,117 @@
+#include "harness/counters/counter_problem.h"
+
+#include <cupti_result.h>
+#include <fmt/format.h>
+
+#include <array>
+
+namespace fathom {
+namespace {
+
+struct Row {
+  CounterProblem problem;
+  std::string_view name;
+  ExitCode code;
+  std::string_view sentence;
+};
+
+constexpr std::array<Row, 14> table = {{
+    {CounterProblem::none, "none", ExitCode::ok, ""},
+    {CounterProblem::no_library, "no_library", ExitCode::counters_unavailable,
+     "Hardware counters need libcupti, which was not found: install the toolkit's CUPTI package "
+     "(cuda-cupti), or name its folder in FATHOM_CUPTI_DIR."},
+    {CounterProblem::not_permitted, "not_permitted", ExitCode::counters_unavailable,
+     "The driver lets only administrators read hardware counters: run as root (a container also "
+     "needs --cap-add=SYS_ADMIN), or write 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+     "to a file in /etc/modprobe.d, rebuild the initramfs and restart."},
+    {CounterProblem::vgpu, "vgpu", ExitCode::partitioned_gpu,
+     "This virtual GPU does not offer hardware counters: ask its host's administrator to set the "
+     "vGPU plug-in parameter enable_profiling=1, or run on a whole GPU."},
+    {CounterProblem::mig, "mig", ExitCode::partitioned_gpu,
+     "This MIG slice does not offer hardware counters: run on a GPU with MIG off (nvidia-smi -mig "
+     "0), or on the instance that has the whole GPU."},
+    {CounterProblem::confidential_computing, "confidential_computing",
+     ExitCode::counters_unavailable,
+     "The GPU runs in confidential computing mode, which locks its hardware counters: switch the "
+     "mode off, or to its developer tools variant."},
+    {CounterProblem::mining_gpu, "mining_gpu", ExitCode::counters_unavailable,
+     "This is a mining card (CMP), which has no readable hardware counters: run with "
+     "--no-counters."},
+    {CounterProblem::sli, "sli", ExitCode::counters_unavailable,
+     "The GPU is part of an SLI group, which locks its hardware counters: switch SLI off."},
+    {CounterProblem::wsl, "wsl", ExitCode::counters_unavailable,
+     "The driver under this Windows Subsystem for Linux does not offer hardware counters: update "
+     "the Windows driver and permit counters to all users in the NVIDIA Control Panel "
+     "(Developer > Manage GPU Performance Counters)."},
+    {CounterProblem::unsupported_gpu, "unsupported_gpu", ExitCode::counters_unavailable,
+     "This CUPTI cannot read the counters of this GPU: it needs Turing or newer, and for a GPU "
+     "newer than the toolkit a newer toolkit."},
+    {CounterProblem::busy, "busy", ExitCode::counters_unavailable,
+     "Another profiler holds the hardware counters: end it (ncu, nsys, dcgm; 'dcgmi profile "
+     "--pause' pauses the last) and run again."},
+    {CounterProblem::driver_too_old, "driver_too_old", ExitCode::driver_too_old,
+     "The driver is older than this CUPTI: update the driver to the version of the toolkit or "
+     "newer."},
+    {CounterProblem::out_of_memory, "out_of_memory", ExitCode::gpu_out_of_memory,
+     "Too little memory is free for reading hardware counters: free some and run again."},
+    {CounterProblem::failed, "failed", ExitCode::counters_unavailable,
+     "Reading hardware counters failed: run with --no-counters to measure without them."},
+}};
+
+const Row& row(CounterProblem problem) {
+  for (const Row& r : table) {
+    if (r.problem == problem) return r;
+  }
+  return table.back();
+}
+
+}  // namespace
+
+std::string_view name(CounterProblem problem) { return row(problem).name; }
+std::string sentence(CounterProblem problem) { return std::string(row(problem).sentence); }
+ExitCode exit_code(CounterProblem problem) { return row(problem).code; }
+
+CounterProblem problem_of(int cupti_result) {
+  switch (cupti_result) {
+    case CUPTI_SUCCESS:
+      return CounterProblem::none;
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      return CounterProblem::not_permitted;
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return CounterProblem::vgpu;
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+      return CounterProblem::mig;
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+      return CounterProblem::confidential_computing;
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+      return CounterProblem::mining_gpu;
+    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+      return CounterProblem::sli;
+    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+      return CounterProblem::wsl;
+    case CUPTI_ERROR_INVALID_CHIP_NAME:
+    case CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED:
+    case CUPTI_ERROR_NOT_SUPPORTED:
+      return CounterProblem::unsupported_gpu;
+    case CUPTI_ERROR_HARDWARE_BUSY:
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+    case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
+      return CounterProblem::busy;
+    case CUPTI_ERROR_NOT_COMPATIBLE:
+    case CUPTI_ERROR_API_NOT_IMPLEMENTED:
+      return CounterProblem::driver_too_old;
+    case CUPTI_ERROR_OUT_OF_MEMORY:
+      return CounterProblem::out_of_memory;
+    default:
+      return CounterProblem::failed;
+  }
+}
+
+CounterError::CounterError(CounterProblem problem, const std::string& detail)
+    : Error(exit_code(problem), detail.empty()
+                                    ? sentence(problem)
+                                    : fmt::format("{} ({})", sentence(problem), detail)),
+      problem_(problem) {}
+
+}  // namespace fathom

@@ -1,0 +1,92 @@
+#include "harness/counters/cupti_device.h"
+
+#include <cuda_runtime.h>
+
+#include "harness/counters/cupti_library.h"
+#include "harness/cuda_check.h"
+
+namespace fathom {
+namespace {
+
+// Driver functions come through the runtime: a program linked to libcuda could not even start on a
+// machine without a driver.
+template <class Function>
+Function* driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+  FATHOM_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &status));
+  if (status != cudaDriverEntryPointSuccess) throw CounterError(CounterProblem::driver_too_old, name);
+  return reinterpret_cast<Function*>(function);
+}
+
+}  // namespace
+
+void initialise_profilers(int device) {
+  const CuptiLibrary& cupti = cupti_library();
+  FATHOM_CUDA(cudaSetDevice(device));
+  FATHOM_CUDA(cudaFree(nullptr));
+  // Once for the program: CUPTI stays initialised, since other sessions follow.
+  static const CUptiResult result = [&cupti] {
+    CUpti_Profiler_Initialize_Params params{};
+    params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+    return cupti.cuptiProfilerInitialize(&params);
+  }();
+  check_cupti(result, "cuptiProfilerInitialize");
+}
+
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  const CUresult result = driver_function<CUresult(CUcontext*)>("cuCtxGetCurrent")(&context);
+  if (result != CUDA_SUCCESS || context == nullptr) {
+    throw CounterError(CounterProblem::failed, "there is no current CUDA context");
+  }
+  return context;
+}
+
+std::string chip_name(int device) {
+  CUpti_Device_GetChipName_Params params{};
+  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  params.deviceIndex = static_cast<std::size_t>(device);
+  check_cupti(cupti_library().cuptiDeviceGetChipName(&params), "cuptiDeviceGetChipName");
+  return params.pChipName;
+}
+
+CounterProblem device_problem(int device) {
+  CUdevice handle = 0;
+  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
+  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
+
+  CUpti_Profiler_DeviceSupported_Params params{};
+  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  params.cuDevice = handle;
+  params.api = CUPTI_PROFILER_RANGE_PROFILING;
+  check_cupti(cupti_library().cuptiProfilerDeviceSupported(&params),
+              "cuptiProfilerDeviceSupported");
+  const auto closed = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
+  if (closed(params.wsl)) return CounterProblem::wsl;
+  if (closed(params.vGpu)) return CounterProblem::vgpu;
+  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
+  if (closed(params.cmp)) return CounterProblem::mining_gpu;
+  if (closed(params.sli)) return CounterProblem::sli;
+  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
+}
+
+std::vector<std::uint8_t> counter_availability() {
+  const CuptiLibrary& cupti = cupti_library();
+  CUpti_Profiler_GetCounterAvailability_Params params{};
+  params.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
+  params.ctx = current_context();
+  check_cupti(cupti.cuptiProfilerGetCounterAvailability(&params),
+              "cuptiProfilerGetCounterAvailability");
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  check_cupti(cupti.cuptiProfilerGetCounterAvailability(&params),
+              "cuptiProfilerGetCounterAvailability");
+  return image;
+}
+
+}  // namespace fathom

@@ -1,0 +1,101 @@
+#include "harness/counters/metric_host.h"
+
+#include "harness/counters/cupti_library.h"
+
+namespace fathom {
+
+std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
+  std::vector<const char*> pointers;
+  for (const std::string& string : strings) pointers.push_back(string.c_str());
+  return pointers;
+}
+
+std::vector<std::string> cupti_chips() {
+  CUpti_Profiler_Host_GetSupportedChips_Params params{};
+  params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
+  check_cupti(cupti_library().cuptiProfilerHostGetSupportedChips(&params),
+              "cuptiProfilerHostGetSupportedChips");
+  return {params.ppChipNames, params.ppChipNames + params.numChips};
+}
+
+void MetricHost::Deleter::operator()(CUpti_Profiler_Host_Object* object) const {
+  CUpti_Profiler_Host_Deinitialize_Params params{};
+  params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+  params.pHostObject = object;
+  cupti_library().cuptiProfilerHostDeinitialize(&params);
+}
+
+MetricHost::MetricHost(const std::string& chip, std::span<const std::uint8_t> availability) {
+  CUpti_Profiler_Host_Initialize_Params params{};
+  params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.pChipName = chip.c_str();
+  params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+  check_cupti(cupti_library().cuptiProfilerHostInitialize(&params), "cuptiProfilerHostInitialize");
+  object_.reset(params.pHostObject);
+}
+
+bool MetricHost::add(const std::string& metric) {
+  const char* name = metric.c_str();
+  CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
+  params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+  params.pHostObject = object_.get();
+  params.ppMetricNames = &name;
+  params.numMetrics = 1;
+  const CUptiResult result = cupti_library().cuptiProfilerHostConfigAddMetrics(&params);
+  // An unknown name comes back as either, depending on which part of it is unknown.
+  if (result == CUPTI_ERROR_INVALID_METRIC_NAME || result == CUPTI_ERROR_INVALID_PARAMETER) {
+    return false;
+  }
+  check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
+  metrics_.push_back(metric);
+  return true;
+}
+
+std::vector<std::uint8_t> MetricHost::config_image() const {
+  CUpti_Profiler_Host_GetConfigImageSize_Params size{};
+  size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+  size.pHostObject = object_.get();
+  check_cupti(cupti_library().cuptiProfilerHostGetConfigImageSize(&size),
+              "cuptiProfilerHostGetConfigImageSize");
+
+  std::vector<std::uint8_t> image(size.configImageSize);
+  CUpti_Profiler_Host_GetConfigImage_Params params{};
+  params.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+  params.pHostObject = object_.get();
+  params.configImageSize = image.size();
+  params.pConfigImage = image.data();
+  check_cupti(cupti_library().cuptiProfilerHostGetConfigImage(&params),
+              "cuptiProfilerHostGetConfigImage");
+  return image;
+}
+
+std::size_t MetricHost::passes(std::span<const std::uint8_t> config_image) {
+  CUpti_Profiler_Host_GetNumOfPasses_Params params{};
+  params.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  params.configImageSize = config_image.size();
+  // The function only reads the image, although its parameter is not const.
+  params.pConfigImage = const_cast<std::uint8_t*>(config_image.data());
+  check_cupti(cupti_library().cuptiProfilerHostGetNumOfPasses(&params),
+              "cuptiProfilerHostGetNumOfPasses");
+  return params.numOfPasses;
+}
+
+std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_data) const {
+  std::vector<const char*> names = c_strings(metrics_);
+  std::vector<double> values(names.size());
+  CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
+  params.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
+  params.pHostObject = object_.get();
+  params.pCounterDataImage = counter_data.data();
+  params.counterDataImageSize = counter_data.size();
+  params.rangeIndex = 0;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.pMetricValues = values.data();
+  check_cupti(cupti_library().cuptiProfilerHostEvaluateToGpuValues(&params),
+              "cuptiProfilerHostEvaluateToGpuValues");
+  return values;
+}
+
+}  // namespace fathom

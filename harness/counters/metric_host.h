@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+struct CUpti_Profiler_Host_Object;
+
+namespace fathom {
+
+/// Chips that the CUPTI at hand knows, by name. Needs no GPU.
+std::vector<std::string> cupti_chips();
+
+/// The half of CUPTI that needs no GPU: it knows each chip's metrics, schedules them into passes and
+/// evaluates what the passes brought. All calls throw CounterError.
+class MetricHost {
+ public:
+  /// `availability` is the device's counter availability image; empty without a GPU, for a chip that
+  /// this CUPTI knew when it was released.
+  explicit MetricHost(const std::string& chip, std::span<const std::uint8_t> availability = {});
+
+  /// Schedules a metric, "unit__quantity.rollup"; false if the chip has none of that name.
+  bool add(const std::string& metric);
+
+  /// Metrics added so far, in order.
+  const std::vector<std::string>& metrics() const { return metrics_; }
+
+  /// The schedule of the metrics added, as the range profiler takes it. Not for an empty list.
+  std::vector<std::uint8_t> config_image() const;
+  /// How many times the work must run for such a schedule.
+  static std::size_t passes(std::span<const std::uint8_t> config_image);
+
+  /// Values of `metrics()` in the first range of a decoded counter data image. A metric that divides
+  /// by a zero count gives NaN or infinity.
+  std::vector<double> evaluate(std::span<const std::uint8_t> counter_data) const;
+
+ private:
+  struct Deleter {
+    void operator()(CUpti_Profiler_Host_Object* object) const;
+  };
+  std::unique_ptr<CUpti_Profiler_Host_Object, Deleter> object_;
+  std::vector<std::string> metrics_;
+};
+
+/// C strings of `strings`, valid as long as those are.
+std::vector<const char*> c_strings(const std::vector<std::string>& strings);
+
+}  // namespace fathom

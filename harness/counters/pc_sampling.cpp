@@ -1,0 +1,264 @@
+#include "harness/counters/pc_sampling.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+
+#include "harness/counters/cupti_device.h"
+#include "harness/counters/cupti_library.h"
+#include "harness/cuda_check.h"
+
+namespace fathom {
+namespace {
+
+// Enough for the instructions of every kernel that one launch starts.
+constexpr std::size_t max_instructions = 20000;
+
+/// Machine code by the check sum that CUPTI's samples name it by.
+struct Modules {
+  std::mutex mutex;
+  bool watched = false;
+  std::map<std::uint64_t, std::vector<char>> cubins;
+};
+
+Modules& modules() {
+  static Modules all;
+  return all;
+}
+
+// CUPTI calls this as it loads a module, which is the one moment at which it shows the code.
+void CUPTIAPI keep_cubin(const void* cubin, std::size_t bytes, std::uint64_t* crc) {
+  CUpti_GetCubinCrcParams params{};
+  params.size = CUpti_GetCubinCrcParamsSize;
+  params.cubin = cubin;
+  params.cubinSize = bytes;
+  if (cupti_library().cuptiGetCubinCrc(&params) != CUPTI_SUCCESS) return;
+  *crc = params.cubinCrc;
+  const auto* const begin = static_cast<const char*>(cubin);
+  const std::scoped_lock lock(modules().mutex);
+  modules().cubins.try_emplace(params.cubinCrc, begin, begin + bytes);
+}
+
+/// "smsp__pcsamp_warps_issue_stalled_long_scoreboard" -> "long_scoreboard".
+std::string short_reason(std::string_view name) {
+  constexpr std::string_view marker = "issue_stalled_";
+  const std::size_t at = name.find(marker);
+  return std::string(at == std::string_view::npos ? name : name.substr(at + marker.size()));
+}
+
+/// Puts the source line of `sample` in; false if there is none.
+bool locate(PcSample& sample, std::uint64_t crc) {
+  const std::scoped_lock lock(modules().mutex);
+  const auto cubin = modules().cubins.find(crc);
+  if (cubin == modules().cubins.end()) return false;
+  CUpti_GetSassToSourceCorrelationParams params{};
+  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+  params.cubin = cubin->second.data();
+  params.cubinSize = cubin->second.size();
+  params.functionName = sample.function.c_str();
+  params.pcOffset = sample.pc_offset;
+  if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return false;
+  if (params.fileName != nullptr) {
+    sample.file = std::filesystem::path(params.fileName).filename().string();
+    sample.line = params.lineNumber;
+  }
+  std::free(params.fileName);
+  std::free(params.dirName);
+  return sample.line != 0;
+}
+
+CUpti_PCSamplingConfigurationInfo attribute(CUpti_PCSamplingConfigurationAttributeType type) {
+  CUpti_PCSamplingConfigurationInfo info{};
+  info.attributeType = type;
+  return info;
+}
+
+}  // namespace
+
+struct PcSampler::State {
+  CUcontext context = nullptr;
+  bool enabled = false;
+  std::map<std::uint32_t, std::string> reasons;  ///< by CUPTI's index
+
+  // CUPTI keeps pointers into these, and writes into them when it is disabled.
+  std::vector<std::vector<CUpti_PCSamplingStallReason>> stalls;
+  std::vector<CUpti_PCSamplingPCData> instructions;
+  CUpti_PCSamplingData data{};
+
+  void enable() {
+    CUpti_PCSamplingEnableParams params{};
+    params.size = CUpti_PCSamplingEnableParamsSize;
+    params.ctx = context;
+    check_cupti(cupti_library().cuptiPCSamplingEnable(&params), "cuptiPCSamplingEnable");
+    enabled = true;
+  }
+
+  void read_reasons() {
+    std::size_t count = 0;
+    CUpti_PCSamplingGetNumStallReasonsParams number{};
+    number.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
+    number.ctx = context;
+    number.numStallReasons = &count;
+    check_cupti(cupti_library().cuptiPCSamplingGetNumStallReasons(&number),
+                "cuptiPCSamplingGetNumStallReasons");
+
+    std::vector<std::uint32_t> indices(count);
+    std::vector<std::string> names(count, std::string(CUPTI_STALL_REASON_STRING_SIZE, '\0'));
+    std::vector<char*> pointers;
+    for (std::string& name : names) pointers.push_back(name.data());
+    CUpti_PCSamplingGetStallReasonsParams params{};
+    params.size = CUpti_PCSamplingGetStallReasonsParamsSize;
+    params.ctx = context;
+    params.numStallReasons = count;
+    params.stallReasonIndex = indices.data();
+    params.stallReasons = pointers.data();
+    check_cupti(cupti_library().cuptiPCSamplingGetStallReasons(&params),
+                "cuptiPCSamplingGetStallReasons");
+    for (std::size_t i = 0; i < count; ++i) reasons[indices[i]] = short_reason(pointers[i]);
+  }
+
+  void make_buffer() {
+    stalls.assign(max_instructions, std::vector<CUpti_PCSamplingStallReason>(reasons.size()));
+    instructions.assign(max_instructions, {});
+    for (std::size_t i = 0; i < max_instructions; ++i) {
+      instructions[i].size = sizeof(CUpti_PCSamplingPCData);
+      instructions[i].stallReason = stalls[i].data();
+    }
+    data = {};
+    data.size = sizeof(CUpti_PCSamplingData);
+    data.collectNumPcs = max_instructions;
+    data.pPcData = instructions.data();
+  }
+
+  void configure(unsigned log2_period) {
+    std::vector<CUpti_PCSamplingConfigurationInfo> infos;
+    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD));
+    infos.back().attributeData.samplingPeriodData.samplingPeriod = log2_period;
+    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE));
+    infos.back().attributeData.collectionModeData.collectionMode =
+        CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL));
+    infos.back().attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT));
+    infos.back().attributeData.outputDataFormatData.outputDataFormat =
+        CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED;
+    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER));
+    infos.back().attributeData.samplingDataBufferData.samplingDataBuffer = &data;
+
+    CUpti_PCSamplingConfigurationInfoParams params{};
+    params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
+    params.ctx = context;
+    params.numAttributes = infos.size();
+    params.pPCSamplingConfigurationInfo = infos.data();
+    check_cupti(cupti_library().cuptiPCSamplingSetConfigurationAttribute(&params),
+                "cuptiPCSamplingSetConfigurationAttribute");
+  }
+
+  void start() {
+    CUpti_PCSamplingStartParams params{};
+    params.size = CUpti_PCSamplingStartParamsSize;
+    params.ctx = context;
+    check_cupti(cupti_library().cuptiPCSamplingStart(&params), "cuptiPCSamplingStart");
+  }
+
+  CUptiResult stop() {
+    CUpti_PCSamplingStopParams params{};
+    params.size = CUpti_PCSamplingStopParamsSize;
+    params.ctx = context;
+    return cupti_library().cuptiPCSamplingStop(&params);
+  }
+
+  /// Moves what is in the buffer to `profile`, summed by instruction.
+  void drain(std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
+             PcProfile& profile) {
+    for (std::size_t i = 0; i < data.totalNumPcs; ++i) {
+      CUpti_PCSamplingPCData& pc = instructions[i];
+      const std::string function = pc.functionName == nullptr ? "" : pc.functionName;
+      // Copies, since a reference cannot bind to a field of CUPTI's packed structure.
+      const std::uint64_t offset = pc.pcOffset, crc = pc.cubinCrc;
+      PcSample& sample = found[{function, offset, crc}];
+      sample.function = function;
+      sample.pc_offset = offset;
+      for (std::size_t k = 0; k < pc.stallReasonCount; ++k) {
+        const CUpti_PCSamplingStallReason& stall = pc.stallReason[k];
+        if (stall.samples == 0) continue;
+        sample.by_reason[reasons[stall.pcSamplingStallReasonIndex]] += stall.samples;
+        sample.total += stall.samples;
+      }
+    }
+    profile.total_samples += data.totalSamples;
+    profile.dropped_samples += data.droppedSamples;
+  }
+
+  ~State() {
+    if (!enabled) return;
+    CUpti_PCSamplingDisableParams params{};
+    params.size = CUpti_PCSamplingDisableParamsSize;
+    params.ctx = context;
+    cupti_library().cuptiPCSamplingDisable(&params);
+  }
+};
+
+void PcSampler::watch_modules() {
+  const std::scoped_lock lock(modules().mutex);
+  if (modules().watched) return;
+  check_cupti(cupti_library().cuptiRegisterComputeCrcCallback(&keep_cubin),
+              "cuptiRegisterComputeCrcCallback");
+  modules().watched = true;
+}
+
+PcSampler::PcSampler(int device, unsigned log2_period) : state_(std::make_unique<State>()) {
+  initialise_profilers(device);
+  watch_modules();
+  state_->context = current_context();
+  state_->enable();
+  state_->read_reasons();
+  state_->make_buffer();
+  state_->configure(log2_period);
+}
+
+PcSampler::~PcSampler() = default;
+
+PcProfile PcSampler::collect(const std::function<void()>& launch) {
+  State& s = *state_;
+  FATHOM_CUDA(cudaDeviceSynchronize());
+  s.start();
+  try {
+    launch();
+    FATHOM_CUDA(cudaGetLastError());
+    FATHOM_CUDA(cudaDeviceSynchronize());
+  } catch (...) {
+    s.stop();
+    throw;
+  }
+  check_cupti(s.stop(), "cuptiPCSamplingStop");
+
+  PcProfile profile;
+  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample> found;
+  do {
+    CUpti_PCSamplingGetDataParams params{};
+    params.size = CUpti_PCSamplingGetDataParamsSize;
+    params.ctx = s.context;
+    params.pcSamplingData = &s.data;
+    check_cupti(cupti_library().cuptiPCSamplingGetData(&params), "cuptiPCSamplingGetData");
+    s.drain(found, profile);
+  } while (s.data.remainingNumPcs > 0);
+
+  bool all_located = true;
+  for (auto& [key, sample] : found) {
+    all_located = locate(sample, std::get<2>(key)) && all_located;
+    profile.samples.push_back(std::move(sample));
+  }
+  if (!all_located) {
+    profile.line_reason =
+        "some kernels were compiled without -lineinfo, or loaded before PcSampler::watch_modules";
+  }
+  return profile;
+}
+
+}  // namespace fathom

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/counters/counters_active.h"
+
+namespace fathom {
+
+/// Where the warps of a launch were found waiting at one instruction.
+struct PcSample {
+  std::string function;                            ///< mangled name of the kernel
+  std::uint64_t pc_offset = 0;                     ///< bytes from the kernel's first instruction
+  std::map<std::string, std::uint64_t> by_reason;  ///< "long_scoreboard" -> samples
+  std::uint64_t total = 0;                         ///< over all reasons, issues included
+  std::string file;                                ///< source file; empty without line information
+  unsigned line = 0;                               ///< source line; 0 without line information
+};
+
+struct PcProfile {
+  std::vector<PcSample> samples;  ///< by function, then by pc_offset
+  std::uint64_t total_samples = 0;
+  std::uint64_t dropped_samples = 0;  ///< lost by the hardware: above 0, shares are biased
+  /// Why instructions have no source line; empty if all have one.
+  std::string line_reason;
+};
+
+/// Samples the program counter of every warp scheduler at a fixed period and sums up, instruction by
+/// instruction, why its warp did or did not issue: it shows which instruction a kernel waits on.
+/// Statistical, so compare shares over thousands of samples. An instruction is charged for what it
+/// waits for itself: a full store queue shows at the store, a late load at its first use.
+///
+/// Source lines need kernels compiled with -lineinfo and a `watch_modules` before the first launch.
+/// While a sampler is alive, `counters_active()` is true and nothing may be timed; it excludes
+/// CounterSession.
+class PcSampler {
+ public:
+  /// Keeps a copy of each module's machine code as it is loaded, which source lines are looked up
+  /// in. Call it at the program's start, before the first kernel: modules loaded earlier have no
+  /// lines. Throws CounterError. Repeated calls do nothing.
+  static void watch_modules();
+
+  /// Takes a sample every 2^log2_period cycles of each SM, log2_period from 5 to 31. Throws
+  /// CounterError.
+  explicit PcSampler(int device, unsigned log2_period = 11);
+  ~PcSampler();
+  PcSampler(const PcSampler&) = delete;
+  PcSampler& operator=(const PcSampler&) = delete;
+
+  /// Samples all kernels that `launch` starts; it may be asynchronous. Throws CounterError, and
+  /// whatever `launch` throws.
+  PcProfile collect(const std::function<void()>& launch);
+
+ private:
+  struct State;
+  CountersActive active_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom

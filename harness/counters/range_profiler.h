@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/counters/catalogue.h"
+#include "harness/counters/counter_problem.h"
+#include "harness/counters/counters_active.h"
+
+namespace fathom {
+
+/// Whether hardware counters can be read on a device, and if not, why.
+struct CounterAvailability {
+  CounterProblem problem = CounterProblem::none;
+  std::string sentence;  ///< what is wrong and what to do; empty if nothing is
+  std::string chip;      ///< "GH100"; empty if that is not known
+  bool ok() const { return problem == CounterProblem::none; }
+};
+
+/// One counter of one launch.
+struct CounterReading {
+  std::string metric;           ///< CUPTI's name; empty where the chip has none for the role
+  std::optional<double> value;  ///< in the role's unit
+  std::string reason;           ///< why there is no value; empty if there is
+};
+
+/// Collects one set of counters over any number of launches on one device.
+///
+/// While a session is alive, `counters_active()` is true and nothing may be timed. At most one
+/// session (of this kind or of PcSampler) may be alive. Making one costs milliseconds, since it
+/// schedules the counters and takes the profiler; `collect` may then be called as often as wanted,
+/// so cases that ask for the same roles should share a session.
+class CounterSession {
+ public:
+  /// Tries everything that reading a counter needs, without a launch. Throws only what is not about
+  /// counters (no GPU, lost GPU).
+  static CounterAvailability probe(int device);
+
+  /// `roles` are names from the catalogue. A role that the chip lacks costs nothing and comes back
+  /// with its reason. Throws CounterError, and Error(bad_input) for an unknown role.
+  CounterSession(int device, std::span<const std::string> roles);
+  ~CounterSession();
+  CounterSession(const CounterSession&) = delete;
+  CounterSession& operator=(const CounterSession&) = delete;
+
+  /// Counts what the GPU does in `launch`, which must be idempotent: it runs `passes()` times, each
+  /// with some of the counters. `prepare` runs before each pass and is not counted: it must leave
+  /// the caches in the same state each time (flushed or warm); it may be empty. Both may be
+  /// asynchronous: the device is synchronised after each. Gives a reading for every role, by name.
+  /// Throws CounterError, and whatever the two functions throw.
+  std::map<std::string, CounterReading> collect(const std::function<void()>& prepare,
+                                                const std::function<void()>& launch);
+
+  /// How often `collect` launches; 0 if the chip has none of the roles.
+  std::size_t passes() const;
+  const std::string& chip() const;
+
+ private:
+  struct State;
+  CountersActive active_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom

@@ -1,0 +1,110 @@
+// The whole metric catalogue against CUPTI's host API, which needs no GPU.
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "harness/counters/catalogue.h"
+#include "harness/counters/metric_host.h"
+#include "results/error.h"
+
+using namespace fathom;
+
+TEST_CASE("every catalogued metric is accepted on its chip", "[counters]") {
+  for (const Chip& chip : catalogued_chips()) {
+    for (const Role& role : roles()) {
+      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      if (!entry.available()) continue;
+      CAPTURE(chip.name, role.name, entry.metric);
+      MetricHost host(chip.name);
+      CHECK(host.add(entry.metric));
+    }
+  }
+}
+
+TEST_CASE("a role that is unavailable on a chip is really rejected there", "[counters]") {
+  int unavailable = 0;
+  for (const Chip& chip : catalogued_chips()) {
+    for (const Role& role : roles()) {
+      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      if (entry.available()) continue;
+      ++unavailable;
+      CAPTURE(chip.name, role.name, entry.reason);
+      CHECK(entry.metric.empty());
+      CHECK(entry.reason.find("unavailable on " + chip.name + ": ") == 0);
+      MetricHost host(chip.name);
+      CHECK_FALSE(host.add(usual_metric(role.name)));
+    }
+  }
+  CHECK(unavailable > 0);
+}
+
+TEST_CASE("a metric name that does not exist is rejected on every chip", "[counters]") {
+  for (const Chip& chip : catalogued_chips()) {
+    CAPTURE(chip.name);
+    MetricHost host(chip.name);
+    CHECK_FALSE(host.add("l1tex__t_sectors_pipe_lsu_mem_global_op_teleport.sum"));
+    CHECK(host.add("smsp__inst_executed.sum"));
+    CHECK(host.metrics() == std::vector<std::string>{"smsp__inst_executed.sum"});
+  }
+}
+
+TEST_CASE("all roles of a chip can be scheduled together", "[counters]") {
+  for (const Chip& chip : catalogued_chips()) {
+    CAPTURE(chip.name);
+    MetricHost host(chip.name);
+    for (const Role& role : roles()) {
+      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      if (entry.available()) host.add(entry.metric);
+    }
+    const auto image = host.config_image();
+    const std::size_t passes = MetricHost::passes(image);
+    CHECK(passes >= 2);
+    CHECK(passes < 100);
+  }
+}
+
+TEST_CASE("the catalogue spans Turing to Blackwell and only chips that CUPTI knows", "[counters]") {
+  const std::vector<std::string> known = cupti_chips();
+  std::set<std::string> architectures;
+  for (const Chip& chip : catalogued_chips()) {
+    CAPTURE(chip.name);
+    CHECK(std::ranges::count(known, chip.name) == 1);
+    architectures.insert(chip.architecture);
+  }
+  CHECK(architectures == std::set<std::string>{"Turing", "Ampere", "Ada", "Hopper", "Blackwell"});
+}
+
+TEST_CASE("every chip from Turing on that CUPTI knows is catalogued", "[counters]") {
+  for (const std::string& chip : cupti_chips()) {
+    if (chip.starts_with("GV")) continue;  // Volta: CUDA 13 has no compiler for it
+    CAPTURE(chip);
+    CHECK(std::ranges::count(catalogued_chips(), chip, &Chip::name) == 1);
+  }
+}
+
+TEST_CASE("roles have one name, a unit and a sentence", "[counters]") {
+  std::set<std::string> names;
+  for (const Role& role : roles()) {
+    CAPTURE(role.name);
+    CHECK(names.insert(role.name).second);
+    CHECK_FALSE(role.unit.empty());
+    CHECK(role.meaning.ends_with("."));
+  }
+  for (const std::string& name : stall_roles()) CHECK(names.contains(name));
+  CHECK_THROWS_AS(role("global_teleport_sectors"), Error);
+  CHECK_THROWS_AS(find_metric("global_teleport_sectors", "GH100"), Error);
+}
+
+TEST_CASE("names that the claims quote", "[counters]") {
+  CHECK(find_metric("global_load_sectors", "GH100").metric ==
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
+  CHECK(find_metric("dram_read_bytes", "GH100").metric == "dram__bytes_read.sum");
+  CHECK(find_metric("dram_read_bytes", "GB202").metric == "dram__bytes_op_read.sum");
+  CHECK_FALSE(find_metric("dram_read_bytes", "GA10B").available());
+  CHECK_FALSE(find_metric("stall_gmma", "AD102").available());
+  // A chip that came after the catalogue gets the usual name.
+  CHECK(find_metric("dram_read_bytes", "ZZ999").metric == "dram__bytes_read.sum");
+}
