@@ -1,0 +1,105 @@
+#include <cstdint>
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/occupancy/kernels.h"
+
+namespace fathom::occupancy_probe {
+namespace {
+
+using Kernel = void (*)(const uint4*, uint4*, std::size_t, unsigned);
+
+/// Registers that hold something from before the copy until after it: readings of the clock, which
+/// the compiler can neither repeat nor foresee.
+template <int Count>
+struct Ballast {
+  unsigned held[Count];
+  __device__ Ballast() {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) asm volatile("mov.u32 %0, %%clock;" : "=r"(held[i])::"memory");
+  }
+  /// `seed` is known after the copy only, and each step needs the one before: nothing of this can
+  /// be computed earlier to free the registers.
+  __device__ unsigned combined_with(unsigned seed) const {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) seed = (seed ^ held[i]) * 3;
+    return seed;
+  }
+};
+
+template <>
+struct Ballast<0> {};
+
+template <int Vectors>
+__device__ void copy_some(const uint4* src, uint4* dst, std::size_t first, std::size_t step) {
+  uint4 value[Vectors];
+#pragma unroll
+  for (int v = 0; v < Vectors; ++v) value[v] = src[first + v * step];
+#pragma unroll
+  for (int v = 0; v < Vectors; ++v) dst[first + v * step] = value[v];
+}
+
+template <int Vectors>
+__global__ void one_shot_copy(const uint4* src, uint4* dst, std::size_t, unsigned) {
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x * Vectors + threadIdx.x;
+  copy_some<Vectors>(src, dst, first, blockDim.x);
+}
+
+template <int Vectors, int BallastRegisters>
+__global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count, unsigned unlikely) {
+  const Ballast<BallastRegisters> ballast;
+  const std::size_t per_block = static_cast<std::size_t>(blockDim.x) * Vectors;
+  std::size_t block = blockIdx.x;
+  for (; block * per_block < count; block += gridDim.x) {
+    copy_some<Vectors>(src, dst, block * per_block + threadIdx.x, blockDim.x);
+  }
+  if constexpr (BallastRegisters > 0) {
+    // Uses the ballast. Should the value turn up by chance, a right element is written once more.
+    if (ballast.combined_with(static_cast<unsigned>(block)) == unlikely) dst[threadIdx.x] = src[threadIdx.x];
+  }
+}
+
+Kernel kernel_of(const Variant& variant) {
+  if (variant.grid == GridKind::one_shot) {
+    if (variant.ballast == 0 && variant.vectors == 1) return one_shot_copy<1>;
+    if (variant.ballast == 0 && variant.vectors == 4) return one_shot_copy<4>;
+  } else if (variant.vectors == 4) {
+    if (variant.ballast == 0) return persistent_copy<4, 0>;
+  } else if (variant.vectors == 1) {
+    switch (variant.ballast) {
+      case 0: return persistent_copy<1, 0>;
+      case 64: return persistent_copy<1, 64>;
+      case 80: return persistent_copy<1, 80>;
+      case 112: return persistent_copy<1, 112>;
+      case 164: return persistent_copy<1, 164>;
+      case 214: return persistent_copy<1, 214>;
+    }
+  }
+  throw std::invalid_argument("no such variant of the occupancy probe's copy");
+}
+
+}  // namespace
+
+void launch_copy(const Variant& variant, const Launch& launch, cudaStream_t stream) {
+  kernel_of(variant)<<<launch.blocks, launch.threads, launch.dynamic_shared, stream>>>(
+      reinterpret_cast<const uint4*>(launch.src), reinterpret_cast<uint4*>(launch.dst),
+      launch.bytes / sizeof(uint4), 0x2545F491u);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
+  const Kernel kernel = kernel_of(variant);
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   dynamic_shared));
+  cudaFuncAttributes attributes{};
+  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel));
+  KernelFacts facts;
+  facts.registers = attributes.numRegs;
+  facts.static_shared = static_cast<int>(attributes.sharedSizeBytes);
+  facts.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&facts.resident_blocks, kernel, threads,
+                                                            dynamic_shared));
+  return facts;
+}
+
+}  // namespace fathom::occupancy_probe
