@@ -26,7 +26,8 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     return CudaFailure{code, std::string(remedy)};
   };
   switch (status) {
-    case cudaSuccess: return {ExitCode::ok, ""};
+    case cudaSuccess:
+      return {ExitCode::ok, ""};
     case cudaErrorMemoryAllocation:
       return failure(ExitCode::gpu_out_of_memory,
                      "end other processes on the GPU (nvidia-smi lists them), or choose smaller "
@@ -47,20 +48,20 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     case cudaErrorCallRequiresNewerDriver:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorSystemDriverMismatch:
-    case cudaErrorCompatNotSupportedOnDevice: return failure(ExitCode::driver_too_old, driver_remedy);
+    case cudaErrorCompatNotSupportedOnDevice:
+      return failure(ExitCode::driver_too_old, driver_remedy);
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
     case cudaErrorMpsConnectionFailed:
     case cudaErrorMpsRpcFailure:
     case cudaErrorMpsServerNotReady:
     case cudaErrorMpsMaxClientsReached:
-    case cudaErrorMpsMaxConnectionsReached: return failure(ExitCode::gpu_busy, busy_remedy);
+    case cudaErrorMpsMaxConnectionsReached:
+      return failure(ExitCode::gpu_busy, busy_remedy);
     case cudaErrorInvalidDevice:
-      return failure(ExitCode::bad_input,
-                     "choose a GPU that exists: `fathom doctor` lists them");
+      return failure(ExitCode::bad_input, "choose a GPU that exists: `fathom doctor` lists them");
     case cudaErrorDeviceNotLicensed:
-      return failure(ExitCode::partitioned_gpu,
-                     "license this virtual GPU, or use a whole one");
+      return failure(ExitCode::partitioned_gpu, "license this virtual GPU, or use a whole one");
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorInvalidKernelImage:
@@ -70,7 +71,8 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorContained:
     case cudaErrorHardwareStackError:
-    case cudaErrorExternalDevice: return failure(ExitCode::gpu_lost, lost_remedy);
+    case cudaErrorExternalDevice:
+      return failure(ExitCode::gpu_lost, lost_remedy);
     case cudaErrorLaunchTimeout:
       return failure(ExitCode::probe_timed_out,
                      "use a GPU without a display, whose driver does not end long kernels");
@@ -80,7 +82,8 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
-    case cudaErrorAssert: return failure(ExitCode::probe_crashed, fault_remedy);
+    case cudaErrorAssert:
+      return failure(ExitCode::probe_crashed, fault_remedy);
     default:
       return failure(ExitCode::probe_crashed,
                      "run `fathom doctor`; if it finds nothing wrong, report this as a bug");
@@ -90,9 +93,9 @@ CudaFailure explain_cuda_error(cudaError_t status) {
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   const CudaFailure failure = explain_cuda_error(status);
-  throw Error(failure.code, fmt::format("{} at {}:{} failed with {} ({}): {}.", call, file, line,
-                                        cudaGetErrorName(status), cudaGetErrorString(status),
-                                        failure.remedy));
+  throw Error(failure.code,
+              fmt::format("{} at {}:{} failed with {} ({}): {}.", call, file, line,
+                          cudaGetErrorName(status), cudaGetErrorString(status), failure.remedy));
 }
 
 }  // namespace fathom

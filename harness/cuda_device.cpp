@@ -48,9 +48,12 @@ bool has_context(int ordinal) {
 /// minor version compatibility).
 std::string needed_driver(int runtime) {
   switch (runtime / 1000) {
-    case 12: return "525.60.13";
-    case 13: return "580";
-    default: return fmt::format("the one of CUDA {}", version_text(runtime));
+    case 12:
+      return "525.60.13";
+    case 13:
+      return "580";
+    default:
+      return fmt::format("the one of CUDA {}", version_text(runtime));
   }
 }
 
@@ -121,12 +124,12 @@ NoGpu explain_no_gpu(cudaError_t status, const Surroundings& around, const NvmlL
   if (status == cudaErrorInsufficientDriver || status == cudaErrorSystemDriverMismatch) {
     const auto driver = nvml.driver_version();
     const std::string supported = version_text(around.versions.driver);
-    return {ExitCode::driver_too_old,
-            fmt::format("The NVIDIA driver{} supports CUDA {}, but this build needs CUDA {}",
-                        driver ? " " + *driver : "", supported,
-                        version_text(around.versions.runtime)),
-            fmt::format("install driver {} or newer, or build with the toolkit of CUDA {}",
-                        needed_driver(around.versions.runtime), supported)};
+    return {
+        ExitCode::driver_too_old,
+        fmt::format("The NVIDIA driver{} supports CUDA {}, but this build needs CUDA {}",
+                    driver ? " " + *driver : "", supported, version_text(around.versions.runtime)),
+        fmt::format("install driver {} or newer, or build with the toolkit of CUDA {}",
+                    needed_driver(around.versions.runtime), supported)};
   }
   if (status == cudaErrorNoDevice && nvml_devices > 0 && around.visible_devices)
     return {ExitCode::no_driver,

@@ -58,7 +58,7 @@ CudaDevice read_cuda_device(int ordinal, const NvmlLibrary& nvml);
 /// What is around a CUDA runtime that found no GPU.
 struct Surroundings {
   CudaVersions versions;
-  bool kernel_driver_loaded = false;  ///< /proc/driver/nvidia is there
+  bool kernel_driver_loaded = false;           ///< /proc/driver/nvidia is there
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES, if it is set
 };
 Surroundings read_surroundings();

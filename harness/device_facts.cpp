@@ -33,21 +33,29 @@ std::string enabled(const Reading<NvmlMode>& reading) {
 
 std::string name_of(NvmlComputeMode mode) {
   switch (mode) {
-    case NvmlComputeMode::shared: return "default";
-    case NvmlComputeMode::prohibited: return "prohibited";
+    case NvmlComputeMode::shared:
+      return "default";
+    case NvmlComputeMode::prohibited:
+      return "prohibited";
     case NvmlComputeMode::exclusive_thread:
-    case NvmlComputeMode::exclusive_process: return "exclusive process";
+    case NvmlComputeMode::exclusive_process:
+      return "exclusive process";
   }
   return "unknown";
 }
 
 std::string name_of(NvmlVirtualization mode) {
   switch (mode) {
-    case NvmlVirtualization::none: return "none";
-    case NvmlVirtualization::passthrough: return "passthrough";
-    case NvmlVirtualization::vgpu: return "vGPU";
-    case NvmlVirtualization::host_vgpu: return "vGPU host";
-    case NvmlVirtualization::host_vsga: return "vSGA host";
+    case NvmlVirtualization::none:
+      return "none";
+    case NvmlVirtualization::passthrough:
+      return "passthrough";
+    case NvmlVirtualization::vgpu:
+      return "vGPU";
+    case NvmlVirtualization::host_vgpu:
+      return "vGPU host";
+    case NvmlVirtualization::host_vsga:
+      return "vSGA host";
   }
   return "unknown";
 }
@@ -78,8 +86,8 @@ Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
   if (facts.sm_clock_max_hz > 0) print.sm_clock_max_hz = facts.sm_clock_max_hz;
   if (facts.memory_clock_max_hz > 0) print.memory_clock_max_hz = facts.memory_clock_max_hz;
 
-  const std::string confidential = described(
-      nvml.confidential_computing(), [](bool on) { return on ? "enabled" : "disabled"; });
+  const std::string confidential =
+      described(nvml.confidential_computing(), [](bool on) { return on ? "enabled" : "disabled"; });
   print.confidential_computing = confidential;
   if (!found) {
     const std::string why =
@@ -120,8 +128,8 @@ void add_bounds(DeviceFacts& facts) {
     device.l1_bytes_per_clock = limits.l1_bytes_per_clock;
     device.fp32_per_clock = limits.fp32_per_clock;
   } catch (const std::invalid_argument& unknown_chip) {
-    facts.warnings.push_back(fmt::format(
-        "Bounds of the SM are unknown for this chip: {}.", unknown_chip.what()));
+    facts.warnings.push_back(
+        fmt::format("Bounds of the SM are unknown for this chip: {}.", unknown_chip.what()));
     return;
   }
   add(models::shared_bandwidth_bound);

@@ -39,10 +39,14 @@ Json to_json(const Fingerprint& print) {
 
 const char* name_of(CheckStatus status) {
   switch (status) {
-    case CheckStatus::ok: return "ok";
-    case CheckStatus::warn: return "warn";
-    case CheckStatus::fail: return "fail";
-    case CheckStatus::skip: return "skip";
+    case CheckStatus::ok:
+      return "ok";
+    case CheckStatus::warn:
+      return "warn";
+    case CheckStatus::fail:
+      return "fail";
+    case CheckStatus::skip:
+      return "skip";
   }
   return "skip";
 }

@@ -164,7 +164,8 @@ std::optional<FileDescriptor> inherited_lock(const std::string& path) {
   const char* end = text + std::strlen(text);
   if (auto [last, error] = std::from_chars(text, end, fd); error != std::errc() || last != end)
     return std::nullopt;
-  struct stat by_fd {}, by_path {};
+  struct stat by_fd {
+  }, by_path{};
   if (fd < 0 || fstat(fd, &by_fd) != 0 || stat(path.c_str(), &by_path) != 0) return std::nullopt;
   if (by_fd.st_dev != by_path.st_dev || by_fd.st_ino != by_path.st_ino) return std::nullopt;
   if (!try_lock(fd, path)) return std::nullopt;
@@ -197,10 +198,11 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::ch
                   fmt::format("The GPU is in use by {}: wait for it or start with --wait.",
                               describe_holder(fd)));
     if (Clock::now() >= deadline)
-      throw Error(ExitCode::gpu_busy,
-                  fmt::format("The GPU is still in use by {} after {} s of waiting: end it or start "
-                              "again later.",
-                              describe_holder(fd), limit.count()));
+      throw Error(
+          ExitCode::gpu_busy,
+          fmt::format("The GPU is still in use by {} after {} s of waiting: end it or start "
+                      "again later.",
+                      describe_holder(fd), limit.count()));
     if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(fd));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -42,7 +42,8 @@ bool has_admin_capability(const std::string& status_path) {
 
 constexpr const char* grant_counters =
     "Run as root (in a container: --cap-add=SYS_ADMIN), or let every user read counters: write "
-    "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to /etc/modprobe.d/nvidia-counters.conf "
+    "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to "
+    "/etc/modprobe.d/nvidia-counters.conf "
     "and restart the machine.";
 
 Check check_counters(const DoctorOptions& options, int ordinal) {
@@ -72,13 +73,16 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const Surround
       works ? NoGpu{ExitCode::ok, "", ""} : explain_no_gpu(devices.status, around, nvml);
   const bool no_driver_at_all = around.versions.driver == 0;
   if (no_driver_at_all)
-    checks.push_back({"driver", CheckStatus::fail, {}, "NVIDIA driver", why.cause + ".",
-                      sentence(why.remedy)});
+    checks.push_back(
+        {"driver", CheckStatus::fail, {}, "NVIDIA driver", why.cause + ".", sentence(why.remedy)});
   else
-    checks.push_back({"driver", CheckStatus::ok, {}, "NVIDIA driver",
-                      fmt::format("{}, supports CUDA {}", driver.empty() ? "present" : driver,
-                                  cuda_driver),
-                      ""});
+    checks.push_back(
+        {"driver",
+         CheckStatus::ok,
+         {},
+         "NVIDIA driver",
+         fmt::format("{}, supports CUDA {}", driver.empty() ? "present" : driver, cuda_driver),
+         ""});
 
   const std::string built = fmt::format("runtime {}, toolkit {}", cuda_runtime, toolkit_version());
   if (!works && !no_driver_at_all)
@@ -87,17 +91,27 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const Surround
   else if (no_driver_at_all)
     checks.push_back({"cuda", CheckStatus::skip, {}, "CUDA", built + "; needs the driver", ""});
   else if (around.versions.driver < around.versions.runtime)
-    checks.push_back({"cuda", CheckStatus::warn, {}, "CUDA",
+    checks.push_back({"cuda",
+                      CheckStatus::warn,
+                      {},
+                      "CUDA",
                       fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
                       "Works, but features of the newer runtime are missing: update the driver."});
   else
     checks.push_back({"cuda", CheckStatus::ok, {}, "CUDA", built, ""});
 
   if (nvml.available())
-    checks.push_back({"nvml", CheckStatus::ok, {}, "NVML",
-                      fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)), ""});
+    checks.push_back({"nvml",
+                      CheckStatus::ok,
+                      {},
+                      "NVML",
+                      fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)),
+                      ""});
   else
-    checks.push_back({"nvml", no_driver_at_all ? CheckStatus::skip : CheckStatus::warn, {}, "NVML",
+    checks.push_back({"nvml",
+                      no_driver_at_all ? CheckStatus::skip : CheckStatus::warn,
+                      {},
+                      "NVML",
                       sentence(nvml.problem()),
                       no_driver_at_all
                           ? ""

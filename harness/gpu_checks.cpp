@@ -96,16 +96,16 @@ class GpuChecks {
     const auto mem = gpu_.clock_hz(NvmlClock::memory);
     const auto mem_max = gpu_.clock_max_hz(NvmlClock::memory);
     if (!sm_max || !mem_max) return skip("clocks", what, sm_max.missing() + mem_max.missing());
-    const std::string detail =
-        fmt::format("SM {} of {:.0f} MHz, memory {} of {:.0f} MHz", mhz(sm), *sm_max / megahertz,
-                    mhz(mem), *mem_max / megahertz);
+    const std::string detail = fmt::format("SM {} of {:.0f} MHz, memory {} of {:.0f} MHz", mhz(sm),
+                                           *sm_max / megahertz, mhz(mem), *mem_max / megahertz);
     const auto set = gpu_.application_clock_hz(NvmlClock::sm);
     const auto normal = gpu_.default_application_clock_hz(NvmlClock::sm);
     if (set && normal && *set < *normal)
-      return add("clocks", CheckStatus::warn, what,
-                 fmt::format("{}; the application clock is set to {} MHz, below its default of {} MHz",
-                             detail, mhz(set), mhz(normal)),
-                 "Set it back (nvidia-smi -rac, and -rgc for locked clocks).");
+      return add(
+          "clocks", CheckStatus::warn, what,
+          fmt::format("{}; the application clock is set to {} MHz, below its default of {} MHz",
+                      detail, mhz(set), mhz(normal)),
+          "Set it back (nvidia-smi -rac, and -rgc for locked clocks).");
     add("clocks", CheckStatus::ok, what, detail);
   }
 
@@ -164,12 +164,14 @@ class GpuChecks {
     if (!mode) return skip("compute_mode", what, mode.missing());
     switch (*mode) {
       case NvmlComputeMode::prohibited:
-        return add("compute_mode", CheckStatus::fail, what, "prohibited: no program may use the GPU",
+        return add("compute_mode", CheckStatus::fail, what,
+                   "prohibited: no program may use the GPU",
                    "Set it back (nvidia-smi -c DEFAULT, as root).");
       case NvmlComputeMode::exclusive_process:
       case NvmlComputeMode::exclusive_thread:
         return add("compute_mode", CheckStatus::ok, what, "exclusive: one process at a time");
-      case NvmlComputeMode::shared: break;
+      case NvmlComputeMode::shared:
+        break;
     }
     add("compute_mode", CheckStatus::ok, what, "default: processes may share the GPU");
   }
@@ -239,7 +241,8 @@ class GpuChecks {
         process.used_bytes
             ? fmt::format(", {:.0f} MiB", static_cast<double>(*process.used_bytes) / mebibyte)
             : "";
-    return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")", memory);
+    return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")",
+                       memory);
   }
 
   int ordinal_;
@@ -255,11 +258,11 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading
   if (!gpu) {
     const bool lost =
         gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required;
-    return {{"nvml_device", lost ? CheckStatus::fail : CheckStatus::warn, ordinal, "NVML",
-             fmt::format("cannot read this GPU: {}",
-                         nvml.available() ? gpu.missing() : nvml.problem()),
-             lost ? "Look for Xid lines in the kernel log (dmesg) and restart the machine."
-                  : "Results come without clocks, power and throttle reasons until NVML works."}};
+    return {
+        {"nvml_device", lost ? CheckStatus::fail : CheckStatus::warn, ordinal, "NVML",
+         fmt::format("cannot read this GPU: {}", nvml.available() ? gpu.missing() : nvml.problem()),
+         lost ? "Look for Xid lines in the kernel log (dmesg) and restart the machine."
+              : "Results come without clocks, power and throttle reasons until NVML works."}};
   }
   GpuChecks checks(ordinal, *gpu, own_context);
   checks.ecc();

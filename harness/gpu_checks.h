@@ -13,7 +13,7 @@ enum class CheckStatus { ok, warn, fail, skip };
 
 /// One thing that was looked at before measuring.
 struct Check {
-  std::string id;          ///< stable name, e.g. "pcie_link"
+  std::string id;  ///< stable name, e.g. "pcie_link"
   CheckStatus status = CheckStatus::ok;
   std::optional<int> gpu;  ///< CUDA's ordinal; empty for a check of the whole machine
   std::string what;        ///< short title, e.g. "PCIe link"

@@ -94,20 +94,31 @@ constexpr double mega = 1e6, milli = 1e-3;
 
 std::string to_string(NvmlStatus status) {
   switch (status) {
-    case NvmlStatus::success: return "success";
-    case NvmlStatus::uninitialized: return "NVML is not initialised";
-    case NvmlStatus::not_supported: return "not supported on this GPU";
-    case NvmlStatus::no_permission: return "not permitted to this user";
-    case NvmlStatus::driver_not_loaded: return "the NVIDIA kernel driver is not loaded";
-    case NvmlStatus::library_not_found: return "NVML (libnvidia-ml.so.1) is not installed";
-    case NvmlStatus::function_not_found: return "this driver's NVML has no such function";
-    case NvmlStatus::gpu_is_lost: return "the GPU has fallen off the bus";
-    case NvmlStatus::reset_required: return "the GPU needs a reset";
+    case NvmlStatus::success:
+      return "success";
+    case NvmlStatus::uninitialized:
+      return "NVML is not initialised";
+    case NvmlStatus::not_supported:
+      return "not supported on this GPU";
+    case NvmlStatus::no_permission:
+      return "not permitted to this user";
+    case NvmlStatus::driver_not_loaded:
+      return "the NVIDIA kernel driver is not loaded";
+    case NvmlStatus::library_not_found:
+      return "NVML (libnvidia-ml.so.1) is not installed";
+    case NvmlStatus::function_not_found:
+      return "this driver's NVML has no such function";
+    case NvmlStatus::gpu_is_lost:
+      return "the GPU has fallen off the bus";
+    case NvmlStatus::reset_required:
+      return "the GPU needs a reset";
     case NvmlStatus::library_driver_mismatch:
       return "NVML and the kernel driver are of different versions (a reboot or a reload of the "
              "driver is due)";
-    case NvmlStatus::gpu_not_found: return "there is no such GPU";
-    default: return fmt::format("NVML error {}", static_cast<int>(status));
+    case NvmlStatus::gpu_not_found:
+      return "there is no such GPU";
+    default:
+      return fmt::format("NVML error {}", static_cast<int>(status));
   }
 }
 
@@ -217,9 +228,8 @@ Reading<bool> NvmlDevice::persistence() const {
                        [](unsigned mode) { return mode != 0; });
 }
 Reading<NvmlComputeMode> NvmlDevice::compute_mode() const {
-  return convert<NvmlComputeMode>(number<unsigned>("nvmlDeviceGetComputeMode"), [](unsigned mode) {
-    return static_cast<NvmlComputeMode>(mode);
-  });
+  return convert<NvmlComputeMode>(number<unsigned>("nvmlDeviceGetComputeMode"),
+                                  [](unsigned mode) { return static_cast<NvmlComputeMode>(mode); });
 }
 Reading<NvmlVirtualization> NvmlDevice::virtualization() const {
   return convert<NvmlVirtualization>(
@@ -289,8 +299,8 @@ NvmlLibrary::NvmlLibrary() {
 Reading<std::string> NvmlLibrary::driver_version() const {
   if (!available()) return {std::nullopt, status_};
   std::array<char, 128> buffer{};
-  const NvmlStatus status = as_library(library_).call(
-      "nvmlSystemGetDriverVersion", buffer.data(), static_cast<unsigned>(buffer.size()));
+  const NvmlStatus status = as_library(library_).call("nvmlSystemGetDriverVersion", buffer.data(),
+                                                      static_cast<unsigned>(buffer.size()));
   return reading(status, std::string(buffer.data()));
 }
 
@@ -326,11 +336,16 @@ Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id)
 
 std::vector<std::string> throttle_reason_names(std::uint64_t bits) {
   static constexpr std::pair<std::uint64_t, const char*> names[] = {
-      {0x002, "applications_clocks_setting"}, {0x004, "sw_power_cap"},
-      {0x008, "hw_slowdown"},                 {0x010, "sync_boost"},
-      {0x020, "sw_thermal_slowdown"},         {0x040, "hw_thermal_slowdown"},
-      {0x080, "hw_power_brake"},              {0x100, "display_clock_setting"},
-      {0x200, "board_limit"},                 {0x400, "reliability"}};
+      {0x002, "applications_clocks_setting"},
+      {0x004, "sw_power_cap"},
+      {0x008, "hw_slowdown"},
+      {0x010, "sync_boost"},
+      {0x020, "sw_thermal_slowdown"},
+      {0x040, "hw_thermal_slowdown"},
+      {0x080, "hw_power_brake"},
+      {0x100, "display_clock_setting"},
+      {0x200, "board_limit"},
+      {0x400, "reliability"}};
   constexpr std::uint64_t gpu_idle = 0x001;
   bits &= ~gpu_idle;
   std::vector<std::string> found;

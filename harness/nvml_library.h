@@ -50,8 +50,19 @@ struct Reading {
 };
 
 enum class NvmlClock : unsigned { graphics = 0, sm = 1, memory = 2 };
-enum class NvmlComputeMode : int { shared = 0, exclusive_thread = 1, prohibited = 2, exclusive_process = 3 };
-enum class NvmlVirtualization : int { none = 0, passthrough = 1, vgpu = 2, host_vgpu = 3, host_vsga = 4 };
+enum class NvmlComputeMode : int {
+  shared = 0,
+  exclusive_thread = 1,
+  prohibited = 2,
+  exclusive_process = 3
+};
+enum class NvmlVirtualization : int {
+  none = 0,
+  passthrough = 1,
+  vgpu = 2,
+  host_vgpu = 3,
+  host_vsga = 4
+};
 
 /// A mode that takes effect after a reset: what holds now and what will.
 struct NvmlMode {

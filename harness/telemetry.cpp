@@ -59,8 +59,12 @@ struct Window {
   }
 
   Telemetry summary() {
-    Telemetry telemetry{range(sm_clock), range(memory_clock), range(power), range(temperature),
-                        throttle_reason_names(reasons), ""};
+    Telemetry telemetry{range(sm_clock),
+                        range(memory_clock),
+                        range(power),
+                        range(temperature),
+                        throttle_reason_names(reasons),
+                        ""};
     const bool empty = std::all_of(values.begin(), values.end(),
                                    [](const std::vector<double>& v) { return v.empty(); });
     if (empty) telemetry.missing_reason = to_string(first_failure);

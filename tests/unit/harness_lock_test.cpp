@@ -125,7 +125,8 @@ TEST_CASE("A lock held by another process is refused with its holder's name", "[
   CHECK(refusal("b", IfHeld::fail).empty());  // another GPU is free
 }
 
-TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for", "[harness][lock]") {
+TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
+          "[harness][lock]") {
   const LockFolder folder;
   Child child(holder("a"));
   std::string told;

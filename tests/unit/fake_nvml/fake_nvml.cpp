@@ -112,7 +112,8 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
 }
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
   for (unsigned index = 0; index < 2; ++index)
-    if (std::strcmp(bus_id, bus_ids[index]) == 0) return nvmlDeviceGetHandleByIndex_v2(index, device);
+    if (std::strcmp(bus_id, bus_ids[index]) == 0)
+      return nvmlDeviceGetHandleByIndex_v2(index, device);
   return not_found;
 }
 
@@ -197,7 +198,9 @@ int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected,
   if (status == ok) gpu_answer("remap_pending", 0, pending);
   return status == ok ? gpu_answer("remap_failed", 0, failed) : status;
 }
-int nvmlDeviceGetPersistenceMode(void*, unsigned* mode) { return gpu_answer("persistence", 1, mode); }
+int nvmlDeviceGetPersistenceMode(void*, unsigned* mode) {
+  return gpu_answer("persistence", 1, mode);
+}
 int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return gpu_answer("compute_mode", 0, mode); }
 int nvmlDeviceGetVirtualizationMode(void*, unsigned* mode) {
   return gpu_answer("virtualization", 0, mode);
@@ -208,7 +211,9 @@ int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* n) { return gpu_answer("pcie
 int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* n) {
   return gpu_answer("pcie_gen_max", 5, n);
 }
-int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* n) { return gpu_answer("pcie_width_max", 16, n); }
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* n) {
+  return gpu_answer("pcie_width_max", 16, n);
+}
 
 int nvmlDeviceGetMemoryInfo_v2(void*, void* out) {
   struct Memory {
