@@ -1,10 +1,9 @@
-# Facts about the GPU: driver and NVML, telemetry, the lock, doctor's checks.
+# Facts about the GPU: driver and NVML, telemetry, doctor's checks.
 set(FATHOM_DEVICE_SOURCES
   cuda_check.cpp
   cuda_device.cpp
   device_facts.cpp
   device_json.cpp
-  device_lock.cpp
   doctor.cpp
   gpu_checks.cpp
   nvml_library.cpp

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <thread>
@@ -36,7 +37,6 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder) {
   write_document(document, folder.result());
-  fs::remove_all(folder.parts());  // they are in the document now
   write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   say(terminal_summary(document, colour));
@@ -48,6 +48,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   say(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
+  fs::remove_all(folder.parts());
   publish(document, folder);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
@@ -87,10 +88,13 @@ class Run {
   }
 
   bool nothing_selected() const { return selected_ == 0; }
+  bool all_merged() const { return all_merged_; }
 
   Document document() const {
-    Document merged = parts_.empty() ? empty_document() : merge_documents(parts_);
+    Document merged = merged_.value_or(empty_document());
     for (const auto& summary : missing_) merged.probes.push_back(summary);
+    std::stable_sort(merged.probes.begin(), merged.probes.end(),
+                     [](const auto& a, const auto& b) { return a.name < b.name; });
     merged.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
     merged.executable = "fathom";
     return merged;
@@ -110,9 +114,23 @@ class Run {
                     spoken_duration(part.elapsed_s),
                     outcome.reason.empty() ? "" : "; incomplete: " + outcome.reason));
     if (part.document)
-      parts_.push_back(std::move(*part.document));
+      merge(probe, *part.document);
     else
       missing_.push_back(missing_summary(probe, outcome));
+  }
+
+  /// A part that does not fit (a driver update or another build in the middle of the run) costs its
+  /// own results only; its document stays in the folder.
+  void merge(const ProbeBinary& probe, const Document& part) {
+    try {
+      merged_ = merged_ ? merge_documents({*merged_, part}) : part;
+    } catch (const Error& error) {
+      causes_.push_back(ExitCode::incomplete);
+      all_merged_ = false;
+      say(fmt::format("{}: {}", probe.name, error.what()));
+      missing_.push_back(
+          missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
+    }
   }
 
   void skip(const ProbeBinary& probe) {
@@ -142,11 +160,12 @@ class Run {
   const OutputFolder& folder_;
   const Fingerprint& fingerprint_;
   Clock::time_point start_ = Clock::now();
-  std::vector<Document> parts_;
+  std::optional<Document> merged_;
   std::vector<ProbeSummary> missing_;
   std::vector<ExitCode> causes_;
   std::optional<ProbeOutcome> stopper_;
   int selected_ = 0;
+  bool all_merged_ = true;
 };
 
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
@@ -165,6 +184,7 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
   publish(run.document(), folder);
+  if (run.all_merged()) fs::remove_all(folder.parts());  // they are in the document now
   return run.exit_code();
 }
 

@@ -1,4 +1,4 @@
-#include "harness/device_lock.h"
+#include "results/device_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

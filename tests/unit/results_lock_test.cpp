@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/device_lock.h"
+#include "results/device_lock.h"
 #include "results/error.h"
 
 namespace {
@@ -115,7 +115,7 @@ std::string refusal(const std::string& hash, IfHeld if_held, std::chrono::second
   return "";
 }
 
-TEST_CASE("A lock held by another process is refused with its holder's name", "[harness][lock]") {
+TEST_CASE("A lock held by another process is refused with its holder's name", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   const std::string message = refusal("a", IfHeld::fail);
@@ -126,7 +126,7 @@ TEST_CASE("A lock held by another process is refused with its holder's name", "[
 }
 
 TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
-          "[harness][lock]") {
+          "[results][lock]") {
   const LockFolder folder;
   Child child(holder("a"));
   std::string told;
@@ -150,13 +150,13 @@ TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
   CHECK(refusal("a", IfHeld::fail).empty());
 }
 
-TEST_CASE("Waiting has a limit", "[harness][lock]") {
+TEST_CASE("Waiting has a limit", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   CHECK_THAT(refusal("a", IfHeld::wait, 1s), ContainsSubstring("after 1 s of waiting"));
 }
 
-TEST_CASE("A killed holder leaves no lock behind", "[harness][lock]") {
+TEST_CASE("A killed holder leaves no lock behind", "[results][lock]") {
   const LockFolder folder;
   Child child(holder("a"));
   child.end(SIGKILL);
@@ -168,7 +168,7 @@ TEST_CASE("A killed holder leaves no lock behind", "[harness][lock]") {
   CHECK(pid == getpid());
 }
 
-TEST_CASE("A child uses its parent's lock and takes no second one", "[harness][lock]") {
+TEST_CASE("A child uses its parent's lock and takes no second one", "[results][lock]") {
   const LockFolder folder;
   DeviceLock lock("a", IfHeld::fail);
   const std::string text = lock.share_with_children();
@@ -192,7 +192,7 @@ TEST_CASE("A child uses its parent's lock and takes no second one", "[harness][l
   CHECK_FALSE(refusal("a", IfHeld::fail).empty());
 }
 
-TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[harness][lock]") {
+TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   DeviceLock other("b", IfHeld::fail);
@@ -205,7 +205,7 @@ TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[harness][
   }
 }
 
-TEST_CASE("A child that outlives the holder is named as such", "[harness][lock]") {
+TEST_CASE("A child that outlives the holder is named as such", "[results][lock]") {
   const LockFolder folder;
   std::array<int, 2> pipe_ends{};
   REQUIRE(pipe(pipe_ends.data()) == 0);
@@ -233,7 +233,7 @@ TEST_CASE("A child that outlives the holder is named as such", "[harness][lock]"
   const DeviceLock free_again("a", IfHeld::wait, 10s);
 }
 
-TEST_CASE("The lock file is usable by other users and is no link", "[harness][lock]") {
+TEST_CASE("The lock file is usable by other users and is no link", "[results][lock]") {
   const LockFolder folder;
   const mode_t mask = umask(077);
   { const DeviceLock lock("a", IfHeld::fail); }
@@ -248,7 +248,7 @@ TEST_CASE("The lock file is usable by other users and is no link", "[harness][lo
   CHECK(std::filesystem::file_size(target) == 8);
 }
 
-TEST_CASE("Garbage in the lock file does not stop anyone", "[harness][lock]") {
+TEST_CASE("Garbage in the lock file does not stop anyone", "[results][lock]") {
   const LockFolder folder;
   std::ofstream(folder.file("a")) << "not a process id\n\n";
   const DeviceLock lock("a", IfHeld::fail);

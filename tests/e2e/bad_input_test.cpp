@@ -1,0 +1,157 @@
+// What a user can get wrong: each is one sentence with what to do, and its own exit code.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(expected));
+  CHECK_THAT(run.errors, StartsWith("fathom: ") && ContainsSubstring(said));
+  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+  CHECK(run.output.empty());
+}
+
+struct Mistake {
+  std::vector<std::string> arguments;
+  const char* said;
+};
+
+TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]") {
+  const auto mistake = GENERATE(
+      Mistake{{"rum"}, "Did you mean `run`?"}, Mistake{{"xyzzy"}, "fathom --help"},
+      Mistake{{"test"}, "./fathom test"},
+      Mistake{{"run", "--probe", "frist"}, "Did you mean `first`?"},
+      Mistake{{"run", "--probe", "nothing_like_it"}, "fathom list"},
+      Mistake{{"run", "--requre-gpu"}, "Did you mean `--require-gpu`?"},
+      Mistake{{"run", "--suite", "fast"}, "quick"}, Mistake{{"run", "--device", "-1"}, "--device"},
+      Mistake{{"run", "--device", "zero"}, "--device"},
+      Mistake{{"run", "--time-limit", "0"}, "--time-limit"},
+      Mistake{{"run", "--benchmark_fliter=x"}, "Did you mean `--benchmark_filter`?"},
+      Mistake{{"run", "--benchmark_out=x"}, "--out"}, Mistake{{"run", "first"}, "first"},
+      Mistake{{"list", "--suite=quick"}, "--suite"},
+      Mistake{{"list", "--benchmark_filter=x"}, "--benchmark_filter"},
+      Mistake{{"--versoin"}, "Did you mean `--version`?"}, Mistake{{"report"}, "FILE"});
+  Sandbox box({"first"});
+  check_refused(box.fathom(mistake.arguments), ExitCode::bad_input, mistake.said);
+}
+
+TEST_CASE("Every command has help with examples", "[e2e]") {
+  const std::string command = GENERATE("run", "list", "doctor", "report");
+  Sandbox box({"first"});
+  const auto help = box.fathom({command, "--help"});
+  CHECK(code(help) == 0);
+  CHECK_THAT(help.output, ContainsSubstring("Example") && ContainsSubstring("fathom " + command));
+  CHECK(help.errors.empty());
+  CHECK_THAT(box.fathom({"--help"}).output, ContainsSubstring("  " + command));
+}
+
+TEST_CASE("--version says version and commit", "[e2e]") {
+  Sandbox box({});
+  const auto version = box.fathom({"--version"});
+  CHECK(code(version) == 0);
+  CHECK_THAT(version.output, StartsWith("fathom ") && ContainsSubstring("("));
+}
+
+TEST_CASE("Without probe programs the set-up is incomplete", "[e2e]") {
+  Sandbox box({});
+  check_refused(box.run(), ExitCode::setup_incomplete, "./fathom run");
+}
+
+TEST_CASE("A document that is none, torn or of another version is refused", "[e2e]") {
+  Sandbox box({"first"});
+  REQUIRE(code(box.run()) == 0);
+  const std::string good = read_text(box.out() / "result.json");
+  const auto file = box.folder() / "bad.json";
+  const auto report = [&] { return box.fathom({"report", "bad.json", "--out", "bad"}); };
+
+  SECTION("not JSON") {
+    write_text(file, "once upon a time");
+    check_refused(report(), ExitCode::document_malformed, "bad.json");
+  }
+  SECTION("empty") {
+    write_text(file, "");
+    check_refused(report(), ExitCode::document_malformed, "bad.json");
+  }
+  SECTION("truncated") {
+    write_text(file, good.substr(0, good.size() / 2));
+    check_refused(report(), ExitCode::document_malformed, "bad.json");
+  }
+  SECTION("JSON, but no result") {
+    write_text(file, R"({"context": {}, "benchmarks": []})");
+    const auto run = report();
+    CHECK(code(run) == to_int(ExitCode::document_malformed));
+    CHECK_THAT(run.errors, ContainsSubstring("bad.json"));
+  }
+  SECTION("of another version") {
+    const std::string key = "\"schema_version\": ";
+    const auto at = good.find(key);
+    REQUIRE(at != std::string::npos);
+    write_text(file, good.substr(0, at) + key + "999" + good.substr(good.find(',', at)));
+    check_refused(report(), ExitCode::document_version, "999");
+  }
+  SECTION("absent") { check_refused(report(), ExitCode::bad_input, "bad.json"); }
+  CHECK_FALSE(std::filesystem::exists(box.folder() / "bad"));
+}
+
+TEST_CASE("A torn recording is no reason for a half replay", "[e2e]") {
+  Sandbox box({"first"});
+  write_text(box.folder() / "torn.json", "{\"context\":");
+  box.set("FATHOM_RECORDING", box.folder() / "torn.json");
+  box.set("FAKE_GPU", "none");
+  check_refused(box.run(), ExitCode::document_malformed, "torn.json");
+}
+
+TEST_CASE("list shows every probe with question and claims", "[e2e]") {
+  Sandbox box({"first", "second"});
+  const auto list = box.fathom({"list"});
+  CHECK(code(list) == 0);
+  for (const std::string name : {"first", "second"})
+    CHECK_THAT(list.output,
+               ContainsSubstring("What does " + name + " do?") && ContainsSubstring("F-" + name));
+  CHECK_THAT(list.output, ContainsSubstring("quick") && ContainsSubstring("default"));
+}
+
+TEST_CASE("doctor says what is in order, and fails with the code of what is not", "[e2e]") {
+  Sandbox box({"first"});
+  const auto well = box.fathom({"doctor"});
+  CHECK(code(well) == 0);
+  CHECK_THAT(well.output, ContainsSubstring("OK    NVIDIA driver") &&
+                              ContainsSubstring("gnuplot") && ContainsSubstring("Disk space"));
+  const auto [gpu, expected] =
+      GENERATE(table<std::string, ExitCode>({{"none", ExitCode::no_driver},
+                                             {"old", ExitCode::driver_too_old},
+                                             {"lost", ExitCode::gpu_lost}}));
+  box.set("FAKE_GPU", gpu);
+  const auto ill = box.fathom({"doctor"});
+  CHECK(code(ill) == to_int(expected));
+  CHECK_THAT(ill.output,
+             ContainsSubstring("FAIL  NVIDIA driver") && ContainsSubstring("-> Install it."));
+  CHECK_THAT(box.fathom({"doctor", "--json"}).output, StartsWith("{\n  \"checks\": ["));
+}
+
+TEST_CASE("report goes beside its document by default", "[e2e]") {
+  Sandbox box({"first"});
+  REQUIRE(code(box.run()) == 0);
+  const std::string before = box.report();
+  std::filesystem::remove_all(box.out() / "report");
+  const auto run = box.fathom({"report", "out/result.json"});
+  CHECK(code(run) == 0);
+  CHECK(box.report() == before);  // the same document gives the same bytes
+  CHECK(last_line(run.output) == "Report: " + (box.out() / "report" / "README.md").string());
+}
+
+}  // namespace
+}  // namespace fathom

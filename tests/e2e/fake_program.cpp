@@ -1,0 +1,205 @@
+// Stands in for `fathom-device` and for probe programs, so that the `fathom` command can be driven
+// through every bad day without a GPU. What it does follows from the name it is started under.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "results/device_lock.h"
+#include "results/document_io.h"
+#include "results/error.h"
+
+namespace {
+
+using fathom::ExitCode;
+using fathom::ProbeStatus;
+using nlohmann::ordered_json;
+
+const std::string uuid_hash = "0123456789abcdef";
+
+using Flags = std::map<std::string, std::string>;
+
+/// "--out FILE --describe --benchmark_filter=x" as name and value.
+Flags parse(int argc, char** argv) {
+  Flags flags;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (const auto equals = word.find('='); equals != std::string::npos)
+      flags[word.substr(0, equals)] = word.substr(equals + 1);
+    else if (i + 1 < argc && argv[i + 1][0] != '-')
+      flags[word] = argv[++i];
+    else
+      flags[word] = "";
+  }
+  return flags;
+}
+
+[[noreturn]] void fail(ExitCode code, const std::string& sentence) {
+  throw fathom::Error(code, sentence);
+}
+
+int device_program(const Flags& flags) {
+  const char* set = std::getenv("FAKE_GPU");
+  const std::string gpu = set ? set : "present";
+  if (gpu == "hang") pause();
+  if (flags.contains("--doctor")) {
+    const bool fine = gpu == "present";
+    const ordered_json check{{"id", "driver"},
+                             {"status", fine ? "ok" : "fail"},
+                             {"gpu", nullptr},
+                             {"what", "NVIDIA driver"},
+                             {"detail", fine ? "580.0" : "not there"},
+                             {"what_to_do", fine ? "" : "Install it."}};
+    std::cout << ordered_json{{"checks", ordered_json::array({check})}};
+    return 0;
+  }
+  if (gpu == "none") fail(ExitCode::no_driver, "There is no NVIDIA driver: install it.");
+  if (gpu == "old") fail(ExitCode::driver_too_old, "The driver is too old: update it.");
+  if (gpu == "lost") fail(ExitCode::gpu_lost, "The GPU is lost: reset it.");
+  if (gpu == "exclusive") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
+  const ordered_json print{{"gpu_name", "NVIDIA Fake 100"}, {"gpu_uuid_hash", uuid_hash}};
+  std::cout << ordered_json{{"fingerprint", print}};
+  return 0;
+}
+
+class FakeProbe {
+ public:
+  FakeProbe(std::string name, const Flags& flags) : name_(std::move(name)), flags_(flags) {
+    document_.date = "2026-01-31T12:00:00Z";
+    document_.executable = "probe_" + name_;
+    document_.fathom_version = "0.0.0";
+    document_.fathom_commit = "unknown";
+    document_.suite = flags.at("--suite");
+    document_.seed = flags.at("--seed");
+    document_.num_cpus = 1;
+    document_.google_benchmark_version = "1.7.1";
+    document_.fingerprint.gpu_name = "NVIDIA Fake 100";
+    document_.fingerprint.gpu_uuid_hash = uuid_hash;
+    fathom::ProbeSummary summary;
+    summary.name = name_;
+    summary.question = "What does " + name_ + " do?";
+    summary.method = "It pretends.";
+    document_.probes = {summary};
+    fathom::Claim claim;
+    claim.id = "F-" + name_;
+    claim.statement = "A fake measures nothing";
+    claim.probe = name_;
+    document_.claims = {claim};
+  }
+
+  void measure(int cases) {
+    for (int i = 0; i < cases; ++i) {
+      report(i, cases);
+      fathom::Entry entry;
+      entry.name = fmt::format("{}/case:{}", name_, i);
+      entry.probe = name_;
+      entry.axes = {{"case", std::int64_t{i}}};
+      entry.real_time_s = entry.cpu_time_s = 1e-6;
+      entry.metric = {"time", "s", fathom::Better::lower, 1e-6};
+      entry.samples = {1e-6, 1e-6, 1e-6};
+      entry.timing.mode = "hot";
+      entry.timing.timer = "cudaEvent";
+      entry.timing.stop = "converged";
+      document_.entries.push_back(entry);
+      write(ProbeStatus::partial, "still running");
+    }
+  }
+
+  void write(ProbeStatus status, const std::string& reason = "") {
+    document_.probes.front().status = status;
+    document_.probes.front().status_reason = reason;
+    fathom::write_document(document_, flags_.at("--out"));
+  }
+
+ private:
+  void report(int done, int total) const {
+    const std::string line = fmt::format("{} {} {:.3f} {}/case\n", done, total, 0.1 * done, name_);
+    [[maybe_unused]] const auto n =
+        ::write(std::stoi(flags_.at("--progress-fd")), line.data(), line.size());
+  }
+
+  std::string name_;
+  const Flags& flags_;
+  fathom::Document document_;
+};
+
+volatile std::sig_atomic_t told_to_stop = 0;
+extern "C" void stop(int) { told_to_stop = 1; }
+
+/// Deaf to everything but SIGKILL, and so is its child.
+[[noreturn]] void hang() {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, SIG_IGN);
+  const pid_t child = fork();
+  if (child != 0) std::cout << "pids " << getpid() << ' ' << child << std::endl;
+  while (true) pause();
+}
+
+/// Leaves no byte free, as another program might in the middle of a run.
+void fill_disk(const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  const std::string block(4096, 'x');
+  while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
+}
+
+int probe_program(const std::string& name, const Flags& flags) {
+  if (flags.contains("--describe")) {
+    std::cout << ordered_json{{"name", name},
+                              {"question", "What does " + name + " do?"},
+                              {"method", "It pretends."},
+                              {"claims", ordered_json::array({"F-" + name})}};
+    return 0;
+  }
+  // As a real probe does: inside a run this must find the lock of the run.
+  const fathom::DeviceLock lock(uuid_hash, fathom::DeviceLock::IfHeld::fail);
+  std::cout << "log of " << name << std::endl;
+  if (name == "silent") return 0;
+  if (flags.contains("--benchmark_filter") && name != flags.at("--benchmark_filter"))
+    fail(ExitCode::bad_input, "No case matches the filter.");
+
+  FakeProbe probe(name, flags);
+  probe.measure(2);
+  if (name == "crash") std::raise(SIGSEGV);
+  if (name == "hang") hang();
+  if (name == "slow") {
+    std::signal(SIGINT, stop);
+    std::signal(SIGTERM, stop);
+    std::cout << "pids " << getpid() << std::endl;
+    while (told_to_stop == 0) usleep(10'000);
+    probe.write(ProbeStatus::interrupted, "interrupted by the user");
+    return 130;
+  }
+  if (name == "lost") {
+    probe.write(ProbeStatus::failed, "The GPU is lost.");
+    fail(ExitCode::gpu_lost, "The GPU fell off the bus: reset it.");
+  }
+  if (name == "memory") fail(ExitCode::gpu_out_of_memory, "The GPU has too little free memory.");
+  if (name == "full") fail(ExitCode::output_full, "The disk is full.");
+  probe.write(ProbeStatus::complete);
+  if (name == "hog") fill_disk(flags.at("--out") + ".ballast");
+  if (name == "mismatch") return 1;
+  if (name == "counters") fail(ExitCode::counters_unavailable, "Counters are not permitted.");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string program = std::filesystem::path(argv[0]).filename();
+  const Flags flags = parse(argc, argv);
+  try {
+    if (program == "fathom-device") return device_program(flags);
+    return probe_program(program.substr(std::string("probe_").size()), flags);
+  } catch (const fathom::Error& error) {
+    std::cerr << program << ": " << error.what() << std::endl;
+    return fathom::to_int(error.code());
+  }
+}

@@ -1,0 +1,92 @@
+// Ctrl-C, a cancelled CI job, a closed terminal.
+
+#include <pty.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+TEST_CASE("An interrupted run keeps what was measured and says what is missing", "[e2e]") {
+  const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  CAPTURE(number);
+  Sandbox box({"first", "slow", "zero"});
+  Background run({"run", "--out", box.out().string()});
+  const auto log = box.out() / "logs" / "slow.log";
+  REQUIRE(wait_for_text(log, "pids"));
+  run.signal(number);
+  CHECK(run.wait() == to_int(ExitCode::interrupted));
+  INFO(run.output());
+  const Document document = box.result();
+  CHECK(entries_of(document, "first") == 2);
+  CHECK(entries_of(document, "slow") == 2);
+  CHECK(entries_of(document, "zero") == 0);
+  CHECK(summary_of(document, "slow").status == ProbeStatus::interrupted);
+  CHECK(summary_of(document, "zero").status == ProbeStatus::interrupted);
+  CHECK_THAT(box.report(), ContainsSubstring("not started") && ContainsSubstring("interrupted"));
+  CHECK_THAT(last_line(run.output()), ContainsSubstring("README.md"));
+  for (const int pid : pids_in(log)) CHECK_FALSE(alive(pid));
+}
+
+TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {
+  Sandbox box({"hang"});
+  Background run({"run", "--out", box.out().string()});
+  const auto log = box.out() / "logs" / "hang.log";
+  REQUIRE(wait_for_text(log, "pids"));
+  const auto start = Clock::now();
+  run.signal(SIGINT);
+  std::this_thread::sleep_for(200ms);
+  run.signal(SIGINT);
+  CHECK(run.wait() == to_int(ExitCode::interrupted));
+  CHECK(Clock::now() - start < 4s);  // less than the grace that one interrupt gives
+  CHECK(entries_of(box.result(), "hang") == 2);
+  for (const int pid : pids_in(log)) CHECK_FALSE(alive(pid));
+}
+
+TEST_CASE("A killed run takes its probe with it", "[e2e]") {
+  Sandbox box({"slow"});
+  Background run({"run", "--out", box.out().string()});
+  const auto log = box.out() / "logs" / "slow.log";
+  REQUIRE(wait_for_text(log, "pids"));
+  run.signal(SIGKILL);
+  CHECK(run.wait() == -SIGKILL);
+  for (const int pid : pids_in(log)) {
+    for (int i = 0; i < 500 && alive(pid); ++i) std::this_thread::sleep_for(10ms);
+    CHECK_FALSE(alive(pid));
+  }
+}
+
+TEST_CASE("On a terminal a run shows its progress, on one line that it clears", "[e2e]") {
+  int master = -1, slave = -1;
+  REQUIRE(openpty(&master, &slave, nullptr, nullptr, nullptr) == 0);
+  const FileDescriptor screen(master);
+  FileDescriptor terminal(slave);
+  Sandbox box({"first", "second"});
+  Background run({"run", "--out", box.out().string()}, terminal.get());
+  CHECK(run.wait() == 0);
+  std::array<char, 65536> text;
+  const ssize_t size = read(screen.get(), text.data(), text.size());
+  REQUIRE(size > 0);
+  const std::string shown(text.data(), static_cast<std::size_t>(size));
+  CHECK_THAT(shown, ContainsSubstring("[1/2] first: 0 of 2"));
+  CHECK_THAT(shown, ContainsSubstring("[2/2] second: 1 of 2, about "));
+  CHECK(shown.ends_with("\r\033[K"));
+  CHECK(shown.find('\n') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,79 @@
+// The programs as they are built, where no GPU is to be seen: hidden, if the machine has one.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "results/error.h"
+#include "sandbox.h"
+#include "tools/probe_binaries.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using namespace std::chrono_literals;
+
+const std::filesystem::path programs = std::filesystem::path(FATHOM_PROGRAM).parent_path();
+
+class Hidden : public Sandbox {
+ public:
+  Hidden() : Sandbox({}) {
+    set("FATHOM_BIN_DIR", programs);
+    set("CUDA_VISIBLE_DEVICES", "");
+  }
+};
+
+TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e2e]") {
+  Hidden box;
+  const auto probes = find_probes(programs);
+  CHECK(probes.size() >= 5);
+  for (const auto& probe : probes) {
+    CAPTURE(probe.name);
+    CHECK(probe.program.filename() == "probe_" + probe.name);
+    CHECK(probe.question.ends_with('?'));
+    CHECK_FALSE(probe.claims.empty());
+    const auto help = run_and_capture(probe.program, {"--help"}, 30s);
+    CHECK(code(help) == 0);
+    CHECK_THAT(help.output, ContainsSubstring("Examples:"));
+    const auto measured = run_and_capture(probe.program, {"--suite", "quick"}, 30s);
+    CHECK(code(measured) == to_int(ExitCode::no_driver));
+    const auto wrong = run_and_capture(probe.program, {"--siute", "quick"}, 30s);
+    CHECK(code(wrong) == to_int(ExitCode::bad_input));
+  }
+}
+
+TEST_CASE("fathom-device without a GPU: facts fail with their code, doctor answers", "[e2e]") {
+  Hidden box;
+  const auto facts = run_and_capture(programs / "fathom-device", {"--facts"}, 30s);
+  CHECK(code(facts) == to_int(ExitCode::no_driver));
+  const auto doctor = run_and_capture(programs / "fathom-device", {"--doctor"}, 30s);
+  REQUIRE(code(doctor) == 0);
+  CHECK_FALSE(nlohmann::json::parse(doctor.output).at("checks").empty());
+  CHECK(code(box.fathom({"doctor"})) == to_int(ExitCode::no_driver));
+}
+
+TEST_CASE("fathom list shows the real probes", "[e2e]") {
+  Hidden box;
+  const auto list = box.fathom({"list"});
+  CHECK(code(list) == 0);
+  for (const char* name :
+       {"bank_conflicts", "copy_bandwidth", "occupancy", "tail_effect", "warp_reduce"})
+    CHECK_THAT(list.output, ContainsSubstring(name));
+}
+
+TEST_CASE("fathom run replays the recording of this repository", "[e2e]") {
+  Hidden box;
+  if (!std::filesystem::exists(FATHOM_RECORDING_FILE)) SKIP("there is no recording");
+  const auto run = box.run();
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK_THAT(first_line(run.output), ContainsSubstring("REPLAY"));
+  CHECK(box.result().source == Source::replay);
+  CHECK(box.result().probes.size() >= 5);
+  CHECK_THAT(box.report(), ContainsSubstring("REPLAY"));
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,148 @@
+#include "sandbox.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include "results/document_io.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+fs::path make_temporary_folder() {
+  std::string pattern = (fs::temp_directory_path() / "fathom-test-XXXXXX").string();
+  REQUIRE(mkdtemp(pattern.data()) != nullptr);
+  return pattern;
+}
+
+}  // namespace
+
+Sandbox::Sandbox(std::initializer_list<std::string> probes) : folder_(make_temporary_folder()) {
+  const fs::path programs = folder_ / "bin";
+  fs::create_directories(programs);
+  fs::create_directories(folder_ / "pci");
+  fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / "fathom-device");
+  for (const auto& probe : probes)
+    fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / ("probe_" + probe));
+  set("FATHOM_BIN_DIR", programs);
+  set("FATHOM_LOCK_DIR", folder_);
+  set("FATHOM_PCI_DEVICES", folder_ / "pci");
+}
+
+Sandbox::~Sandbox() {
+  std::reverse(previous_.begin(), previous_.end());
+  for (const auto& [name, value] : previous_) {
+    if (value)
+      setenv(name.c_str(), value->c_str(), 1);
+    else
+      unsetenv(name.c_str());
+  }
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void Sandbox::set(const std::string& name, const std::string& value) {
+  const char* before = std::getenv(name.c_str());
+  previous_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+  setenv(name.c_str(), value.c_str(), 1);
+}
+
+CapturedRun Sandbox::fathom(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"-c", "cd \"$1\" && shift && exec \"$@\"", "sh", folder_.string(),
+                                 FATHOM_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_and_capture("/bin/sh", words, 60s);
+}
+
+CapturedRun Sandbox::run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"run", "--out", out().string()});
+  return fathom(arguments);
+}
+
+Document Sandbox::result() const { return read_document(out() / "result.json"); }
+
+std::string Sandbox::report() const { return read_text(out() / "report" / "README.md"); }
+
+Background::Background(const std::vector<std::string>& arguments, int errors)
+    : output_(memfd_create("output", MFD_CLOEXEC)),
+      child_({FATHOM_PROGRAM, arguments, output_.get(), errors < 0 ? output_.get() : errors,
+              std::nullopt}) {}
+
+int Background::wait() {
+  const auto ended = supervise(child_, inbox_, {.limit = 40s, .line = {}});
+  return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
+}
+
+std::string Background::output() const {
+  std::string text(1 << 16, '\0');
+  const ssize_t n = pread(output_.get(), text.data(), text.size(), 0);
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return text;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+bool wait_for_text(const fs::path& path, const std::string& text) {
+  for (int i = 0; i < 1000; ++i) {
+    if (read_text(path).find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+std::vector<int> pids_in(const fs::path& log) {
+  std::ifstream file(log);
+  std::vector<int> pids;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("pids ")) continue;
+    std::istringstream numbers(line.substr(5));
+    for (int pid; numbers >> pid;) pids.push_back(pid);
+  }
+  return pids;
+}
+
+bool alive(int pid) {
+  waitpid(pid, nullptr, WNOHANG);  // an orphan's zombie comes to this process, and is not alive
+  return kill(pid, 0) == 0;
+}
+
+int code(const CapturedRun& run) {
+  const ProcessEnd& end = run.end.end;
+  return end.signal != 0 ? -end.signal : end.status;
+}
+
+ProbeSummary summary_of(const Document& document, const std::string& probe) {
+  const auto found = std::find_if(document.probes.begin(), document.probes.end(),
+                                  [&](const auto& summary) { return summary.name == probe; });
+  REQUIRE(found != document.probes.end());
+  return *found;
+}
+
+std::size_t entries_of(const Document& document, const std::string& probe) {
+  return static_cast<std::size_t>(
+      std::count_if(document.entries.begin(), document.entries.end(),
+                    [&](const auto& entry) { return entry.probe == probe; }));
+}
+
+}  // namespace fathom
