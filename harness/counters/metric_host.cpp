@@ -25,31 +25,48 @@ void MetricHost::Deleter::operator()(CUpti_Profiler_Host_Object* object) const {
   cupti_library().cuptiProfilerHostDeinitialize(&params);
 }
 
-MetricHost::MetricHost(const std::string& chip, std::span<const std::uint8_t> availability) {
+MetricHost::MetricHost(const std::string& chip, std::span<const std::uint8_t> availability)
+    : chip_(chip), availability_(availability.begin(), availability.end()) {
+  initialise();
+}
+
+void MetricHost::initialise() {
   CUpti_Profiler_Host_Initialize_Params params{};
   params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  params.pChipName = chip.c_str();
-  params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+  params.pChipName = chip_.c_str();
+  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
   check_cupti(cupti_library().cuptiProfilerHostInitialize(&params), "cuptiProfilerHostInitialize");
   object_.reset(params.pHostObject);
 }
 
-bool MetricHost::add(const std::string& metric) {
-  const char* name = metric.c_str();
+int MetricHost::schedule(const char* metric) {
   CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
   params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
   params.pHostObject = object_.get();
-  params.ppMetricNames = &name;
+  params.ppMetricNames = &metric;
   params.numMetrics = 1;
-  const CUptiResult result = cupti_library().cuptiProfilerHostConfigAddMetrics(&params);
-  // An unknown name comes back as either, depending on which part of it is unknown.
-  if (result == CUPTI_ERROR_INVALID_METRIC_NAME || result == CUPTI_ERROR_INVALID_PARAMETER) {
-    return false;
+  return cupti_library().cuptiProfilerHostConfigAddMetrics(&params);
+}
+
+bool MetricHost::add(const std::string& metric) {
+  const auto result = static_cast<CUptiResult>(schedule(metric.c_str()));
+  if (result == CUPTI_SUCCESS) {
+    metrics_.push_back(metric);
+    return true;
   }
-  check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
-  metrics_.push_back(metric);
-  return true;
+  // After one rejection CUPTI's object answers every further metric with an unknown error: begin
+  // again with those that it took.
+  initialise();
+  for (const std::string& earlier : metrics_) {
+    check_cupti(static_cast<CUptiResult>(schedule(earlier.c_str())),
+                "cuptiProfilerHostConfigAddMetrics");
+  }
+  // An unknown name comes back as either, depending on which part of it is unknown.
+  if (result != CUPTI_ERROR_INVALID_METRIC_NAME && result != CUPTI_ERROR_INVALID_PARAMETER) {
+    check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
+  }
+  return false;
 }
 
 std::vector<std::uint8_t> MetricHost::config_image() const {

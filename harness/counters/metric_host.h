@@ -41,6 +41,11 @@ class MetricHost {
   struct Deleter {
     void operator()(CUpti_Profiler_Host_Object* object) const;
   };
+  void initialise();
+  int schedule(const char* metric);
+
+  std::string chip_;
+  std::vector<std::uint8_t> availability_;
   std::unique_ptr<CUpti_Profiler_Host_Object, Deleter> object_;
   std::vector<std::string> metrics_;
 };

@@ -1,0 +1,222 @@
+// Hardware counters of kernels whose counts are known, on the GPU at hand.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/counters/pc_sampling.h"
+#include "harness/counters/range_profiler.h"
+#include "harness/cuda_handles.h"
+
+using namespace fathom;
+
+namespace {
+
+constexpr std::size_t GiB = std::size_t{1} << 30;
+constexpr double GiB_sectors = 33554432;
+
+template <class T>
+__global__ void copy(T* destination, const T* source) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const T value = source[i];
+  destination[i] = value;
+}
+
+// Every lane reads the word `stride` words after its neighbour's, `repeats` times.
+__global__ void read_shared(int* out, int stride, int repeats) {
+  __shared__ volatile int words[1024];
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) words[i] = i;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < repeats; ++i) sum += words[(threadIdx.x % 32 * stride) & 1023];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+struct Gigabytes {
+  DeviceMemory<std::byte> source = make_device_memory<std::byte>(GiB);
+  DeviceMemory<std::byte> destination = make_device_memory<std::byte>(GiB);
+  Gigabytes() {
+    FATHOM_CUDA(cudaMemset(source.get(), 0x5a, GiB));
+    FATHOM_CUDA(cudaMemset(destination.get(), 0, GiB));
+  }
+  template <class T>
+  auto copy_by() const {
+    return [this] {
+      copy<<<GiB / sizeof(T) / 256, 256>>>(reinterpret_cast<T*>(destination.get()),
+                                           reinterpret_cast<const T*>(source.get()));
+    };
+  }
+  // Leaves the L2 full of what no kernel here reads first.
+  void flush() const { FATHOM_CUDA(cudaMemsetAsync(destination.get(), 0, GiB)); }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double value(const std::map<std::string, CounterReading>& readings, const std::string& role) {
+  const CounterReading& reading = readings.at(role);
+  INFO(role << ": " << reading.reason);
+  REQUIRE(reading.value.has_value());
+  return *reading.value;
+}
+
+}  // namespace
+
+TEST_CASE("counters can be read here", "[counters][gpu]") {
+  const CounterAvailability availability = CounterSession::probe(0);
+  INFO(availability.sentence);
+  REQUIRE(availability.ok());
+  WARN("chip " << availability.chip);
+  CHECK_FALSE(counters_active());
+}
+
+TEST_CASE("a copy of 1 GiB moves exactly its sectors, whatever the width", "[counters][gpu]") {
+  const Gigabytes memory;
+  const std::vector<std::string> names = {"global_load_sectors",      "global_store_sectors",
+                                          "global_load_requests",     "global_store_requests",
+                                          "global_load_instructions", "dram_read_bytes",
+                                          "dram_write_bytes",         "l2_hit_rate"};
+  CounterSession session(0, names);
+  CHECK(counters_active());
+  const auto check = [&](std::size_t width, const std::function<void()>& launch) {
+    CAPTURE(width);
+    const auto readings = session.collect([&] { memory.flush(); }, launch);
+    const double warps = static_cast<double>(GiB / width / 32);
+    CHECK(value(readings, "global_load_sectors") == GiB_sectors);
+    CHECK(value(readings, "global_store_sectors") == GiB_sectors);
+    CHECK(value(readings, "global_load_instructions") == warps);
+    CHECK(value(readings, "global_load_requests") == warps);
+    CHECK(value(readings, "global_store_requests") == warps);
+    CHECK(value(readings, "dram_read_bytes") > 0.98 * GiB);
+    CHECK(value(readings, "dram_read_bytes") < 1.02 * GiB);
+    WARN(width << " B: dram read " << value(readings, "dram_read_bytes") / GiB << " GiB, written "
+               << value(readings, "dram_write_bytes") / GiB << " GiB, L2 hits "
+               << value(readings, "l2_hit_rate") << " %");
+  };
+  check(2, memory.copy_by<short>());
+  check(4, memory.copy_by<int>());
+  check(8, memory.copy_by<int2>());
+  check(16, memory.copy_by<int4>());
+}
+
+TEST_CASE("exact counters repeat exactly", "[counters][gpu]") {
+  const Gigabytes memory;
+  std::vector<std::string> names;
+  for (const Role& role : roles()) names.push_back(role.name);
+  auto start = std::chrono::steady_clock::now();
+  CounterSession session(0, names);
+  WARN("all " << names.size() << " roles: session " << 1e3 * seconds_since(start) << " ms, "
+              << session.passes() << " passes");
+  const auto launch = memory.copy_by<int4>();
+  start = std::chrono::steady_clock::now();
+  const auto first = session.collect({}, launch);
+  WARN("collect " << 1e3 * seconds_since(start) << " ms");
+  const auto second = session.collect({}, launch);
+  REQUIRE(first.size() == names.size());
+  for (const Role& role : roles()) {
+    CAPTURE(role.name);
+    const CounterReading& a = first.at(role.name);
+    const CounterReading& b = second.at(role.name);
+    CHECK(a.value.has_value() == a.reason.empty());
+    if (!a.value) {
+      WARN(role.name << " missing: " << a.reason);
+      continue;
+    }
+    WARN(role.name << (role.exact ? " = " : " ~ ") << *a.value << " / " << b.value.value_or(-1)
+                   << ' ' << role.unit);
+    if (role.exact) CHECK(a.value == b.value);
+  }
+}
+
+TEST_CASE("shared-memory wavefronts are one per distinct word in the busiest bank",
+          "[counters][gpu]") {
+  constexpr int blocks = 264, threads = 128, repeats = 64;
+  const auto out = make_device_memory<int>(blocks * threads);
+  const std::vector<std::string> names = {
+      "shared_load_wavefronts",   "shared_load_pipe_wavefronts", "shared_load_conflicts",
+      "shared_load_instructions", "shared_store_wavefronts",     "shared_store_instructions",
+      "shared_store_conflicts",   "shared_store_pipe_wavefronts"};
+  CounterSession session(0, names);
+  for (const int stride : {0, 1, 2, 4, 8, 16, 32}) {
+    CAPTURE(stride);
+    const auto readings = session.collect(
+        {}, [&] { read_shared<<<blocks, threads>>>(out.get(), stride, repeats); });
+    const double instructions = double{blocks} * (threads / 32) * repeats;
+    CHECK(value(readings, "shared_load_instructions") == instructions);
+    CHECK(value(readings, "shared_load_wavefronts") == instructions * std::max(stride, 1));
+    CHECK(value(readings, "shared_store_wavefronts") ==
+          value(readings, "shared_store_instructions"));
+    WARN("stride " << stride << ": per instruction, pipe wavefronts "
+                   << value(readings, "shared_load_pipe_wavefronts") / instructions
+                   << ", conflicts " << value(readings, "shared_load_conflicts") / instructions
+                   << "; stores: " << value(readings, "shared_store_instructions")
+                   << " instructions, " << value(readings, "shared_store_pipe_wavefronts")
+                   << " pipe wavefronts, " << value(readings, "shared_store_conflicts")
+                   << " conflicts");
+  }
+}
+
+TEST_CASE("an unavailable role comes back with its reason, and the others with values",
+          "[counters][gpu]") {
+  const auto out = make_device_memory<int>(32);
+  const std::string chip = CounterSession::probe(0).chip;
+  std::vector<std::string> names = {"instructions_executed"};
+  for (const Role& role : roles()) {
+    if (!find_metric(role.name, chip).available()) names.push_back(role.name);
+  }
+  CounterSession session(0, names);
+  const auto readings = session.collect({}, [&] { read_shared<<<1, 32>>>(out.get(), 1, 1); });
+  CHECK(value(readings, "instructions_executed") > 0);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    CHECK_FALSE(readings.at(names[i]).value.has_value());
+    CHECK(readings.at(names[i]).reason.starts_with("unavailable on " + chip));
+  }
+}
+
+TEST_CASE("a launch that throws leaves the session usable", "[counters][gpu]") {
+  const auto out = make_device_memory<int>(32);
+  const std::vector<std::string> names = {"instructions_executed"};
+  CounterSession session(0, names);
+  CHECK_THROWS_AS(session.collect({}, [] { throw std::runtime_error("no"); }), std::runtime_error);
+  const auto launch = [&] { read_shared<<<1, 32>>>(out.get(), 1, 1); };
+  CHECK(value(session.collect({}, launch), "instructions_executed") > 0);
+}
+
+TEST_CASE("a range of a short kernel costs milliseconds, and timing is as before afterwards",
+          "[counters][gpu]") {
+  const auto out = make_device_memory<int>(32);
+  const auto launch = [&] { read_shared<<<1, 32>>>(out.get(), 1, 1); };
+  const auto time_launches = [&] {
+    launch();
+    FATHOM_CUDA(cudaDeviceSynchronize());
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) launch();
+    FATHOM_CUDA(cudaDeviceSynchronize());
+    return seconds_since(start) / 1000;
+  };
+  const double before = time_launches();
+  {
+    const std::vector<std::string> names = {"global_load_sectors", "global_store_sectors",
+                                            "global_load_requests"};
+    auto start = std::chrono::steady_clock::now();
+    CounterSession session(0, names);
+    const double made = seconds_since(start);
+    session.collect({}, launch);
+    start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; ++i) session.collect({}, launch);
+    const double range = seconds_since(start) / 100;
+    WARN("session " << 1e3 * made << " ms, then " << 1e3 * range << " ms per range of "
+                    << session.passes() << " pass(es)");
+    CHECK(range < 0.1);
+  }
+  const double after = time_launches();
+  WARN("launch " << 1e6 * before << " us before, " << 1e6 * after << " us after");
+  CHECK(after < 2 * before);
+}
