@@ -119,23 +119,26 @@ compile() {
 # Turns ninja's "[12/345] ..." and make's "[ 12%] ..." into one line with what is left, and without a
 # terminal into a line each tenth.
 show_build() {
-  local line steps total start=$SECONDS tenth=0 left
-  while IFS= read -r line; do
-    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-      steps=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
-    elif [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then
-      steps=${BASH_REMATCH[1]} total=100
-    else
-      continue
-    fi
-    if ((steps > 0 && total > 2)); then
-      left=$(((SECONDS - start) * (total - steps) / steps))
-      if [[ -t 2 ]]; then
-        progress "building: $steps of $total steps, about $(duration $left) left"
-      elif ((steps * 10 / total > tenth)); then
-        tenth=$((steps * 10 / total))
-        say "building: $steps of $total steps after $(duration $((SECONDS - start)))"
+  local line steps=0 total=0 start=$SECONDS tenth=0 left status
+  while true; do
+    IFS= read -r -t 1 line
+    status=$?
+    if ((status == 0)); then
+      if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+        steps=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+      elif [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then
+        steps=${BASH_REMATCH[1]} total=100
       fi
+    elif ((status <= 128)); then
+      return # the end; above 128 it is the second that went by
+    fi
+    if ((steps == 0 || total < 3)); then continue; fi
+    left=$(((SECONDS - start) * (total - steps) / steps))
+    if [[ -t 2 ]]; then
+      progress "building: $steps of $total steps, $(duration $((SECONDS - start))), about $(duration $left) left"
+    elif ((steps * 10 / total > tenth)); then
+      tenth=$((steps * 10 / total))
+      say "building: $steps of $total steps after $(duration $((SECONDS - start)))"
     fi
   done
 }

@@ -59,7 +59,7 @@ find_missing() {
     has_header boost/math/distributions/students_t.hpp
   need gnuplot-nox "draws the report's pictures" has_program gnuplot
   if [[ $1 == tests ]]; then
-    need catch2 "Catch2, version 3: runs the unit tests" has_header catch2/catch_all.hpp
+    need catch2 "Catch2, version 3 (Debian 12 has it in its backports): runs the unit tests" has_header catch2/catch_all.hpp
   fi
   if ((${#wheels[@]})); then
     need python3-venv "installs wheels: ${wheels[*]}" can_install_wheels

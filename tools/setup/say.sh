@@ -21,7 +21,11 @@ fail() {
 }
 
 progress() { if [[ -t 2 ]]; then printf '\r\e[K%s' "$*" >&2; fi; }
-clear_progress() { if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi; }
+clear_progress() {
+  if [[ -n ${ticker-} ]]; then kill "$ticker" 2>/dev/null && wait "$ticker" 2>/dev/null; fi
+  ticker=''
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+}
 
 # "75" -> "1 min 15 s"
 duration() {
@@ -31,22 +35,23 @@ duration() {
 # logged TITLE ESTIMATE COMMAND...: runs the command with its output in the log. On a terminal it
 # shows how long that has taken, beside about how many seconds it takes.
 logged() {
-  local title=$1 estimate=$2 start=$SECONDS job
+  local title=$1 estimate=$2 status
   shift 2
   printf '\n== %s\n+ %s\n' "$title" "$*" >>"$log"
-  if [[ ! -t 2 ]]; then
-    "$@" >>"$log" 2>&1 </dev/null
-    return
-  fi
-  # Standard input stays, for a password that sudo may ask for.
-  "$@" >>"$log" 2>&1 <&0 &
-  job=$!
-  while kill -0 $job 2>/dev/null; do
-    progress "$title: $(duration $((SECONDS - start))) of about $(duration "$estimate")"
+  # The clock is what runs in the background, so that Ctrl-C reaches the command.
+  if [[ -t 2 ]]; then show_clock "$title" "$estimate" & ticker=$!; fi
+  "$@" >>"$log" 2>&1
+  status=$?
+  clear_progress
+  return $status
+}
+
+show_clock() {
+  local start=$SECONDS
+  while kill -0 $$ 2>/dev/null; do
+    progress "$1: $(duration $((SECONDS - start))) of about $(duration "$2")"
     sleep 0.5
   done
-  clear_progress
-  wait $job
 }
 
 # fail_with_log CODE SENTENCE: the end of the log first, since it has the reason.
