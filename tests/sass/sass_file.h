@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// One kernel's machine code.
+struct SassFunction {
+  std::string name;                       ///< demangled
+  std::vector<std::string> instructions;  ///< opcodes with modifiers, in order: "LDG.E.128"
+  int registers = 0, stack_bytes = 0, local_bytes = 0;
+
+  /// Instructions whose opcode is `prefix` or begins with it and a dot.
+  int count(const std::string& opcode) const;
+  /// Opcodes that begin with `prefix`, each with its number.
+  std::map<std::string, int> histogram(const std::string& prefix) const;
+};
+
+/// Disassembles an object, static library or program with cuobjdump; throws std::runtime_error if
+/// that fails or finds no kernel.
+std::vector<SassFunction> disassemble(const std::string& file);
+
+/// The same of a kernel library of this build by its target's name.
+std::vector<SassFunction> disassemble_library(const std::string& target);
+
+/// The one function whose demangled name contains `part`; throws std::runtime_error for none or
+/// several.
+const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part);
