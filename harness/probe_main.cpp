@@ -1,0 +1,252 @@
+#include "harness/probe_main.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/cuda_check.h"
+#include "results/device_lock.h"
+#include "harness/probe_options.h"
+#include "harness/runner.h"
+#include "results/document_io.h"
+#include "results/verdict.h"
+#include "results/version.h"
+
+namespace fathom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t interrupt_requested = 0;
+
+extern "C" void request_interrupt(int) { interrupt_requested = 1; }
+
+/// One measured case: what was asked and what came back.
+struct Measured {
+  const Case* c;
+  Entry entry;
+};
+
+TimingPolicy policy_for(const ProbeOptions& options) {
+  TimingPolicy policy;
+  if (options.suite == Suite::quick) policy.time_limit_s = 0.15;
+  if (options.time_limit_s > 0) policy.time_limit_s = options.time_limit_s;
+  return policy;
+}
+
+void print_description(const Probe& probe) {
+  const nlohmann::ordered_json description{{"name", probe.name()},
+                                           {"question", probe.question()},
+                                           {"method", probe.method()},
+                                           {"claims", probe.claim_ids()}};
+  std::cout << description.dump(2) << '\n';
+}
+
+/// One program's run of its probe.
+class ProbeRun {
+ public:
+  ProbeRun(const Probe& probe, const ProbeOptions& options, const DeviceFacts& device)
+      : probe_(probe),
+        options_(options),
+        device_(device),
+        cases_(probe.cases(device)),
+        runner_(device, options.seed, policy_for(options)) {
+    document_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                 fmt::gmtime(std::chrono::system_clock::now()));
+    document_.executable = "probe_" + probe.name();
+    document_.fathom_version = version();
+    document_.fathom_commit = commit();
+    document_.suite = options.suite == Suite::quick ? "quick" : "default";
+    document_.seed = std::to_string(options.seed);
+    document_.num_cpus = std::thread::hardware_concurrency();
+    document_.google_benchmark_version = FATHOM_BENCHMARK_VERSION;
+    document_.fingerprint = device.fingerprint;
+    document_.bounds = device.bounds;
+    document_.warnings = device.warnings;
+    register_cases();
+  }
+
+  ExitCode run() {
+    const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
+    if (options_.list_only) return ExitCode::ok;
+    if (ran == 0 || measured_.empty()) {
+      throw Error(ExitCode::bad_input,
+                  fmt::format("No case of probe_{} matches the filter; --benchmark_list_tests "
+                              "lists their names.", probe_.name()));
+    }
+    ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
+    if (!fatal_ && interrupt_requested == 0 && options_.counters) {
+      const std::optional<Error> none = collect_counters();
+      if (none && (options_.require_counters || code == ExitCode::ok)) code = none->code();
+    }
+    if (interrupt_requested != 0) code = ExitCode::interrupted;
+    ProbeStatus status = ProbeStatus::complete;
+    std::string reason;
+    if (fatal_) {
+      status = ProbeStatus::failed;
+      reason = fatal_->what();
+    } else if (interrupt_requested != 0) {
+      status = ProbeStatus::interrupted;
+      reason = "interrupted by the user";
+    }
+    write(status, reason);
+    if (fatal_) throw *fatal_;
+    for (const Measured& m : measured_) {
+      const VerdictStatus verdict = m.entry.verdict.status;
+      if (code == ExitCode::ok &&
+          (verdict == VerdictStatus::above_bound || verdict == VerdictStatus::counter_mismatch)) {
+        code = ExitCode::check_failed;
+      }
+    }
+    return code;
+  }
+
+ private:
+  void register_cases() {
+    for (const Case& c : cases_) {
+      if (c.suite == Suite::standard && options_.suite == Suite::quick) continue;
+      ++total_;
+      const std::string name = probe_.name() + "/" + c.name;
+      benchmark::RegisterBenchmark(name.c_str(), [this, &c, name](benchmark::State& state) {
+        measure(state, c, name);
+      })->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+    }
+  }
+
+  /// Google Benchmark keeps no samples and its stopping rule does not see manual time, so the whole
+  /// sampling of a case happens inside one iteration.
+  void measure(benchmark::State& state, const Case& c, const std::string& name) {
+    for ([[maybe_unused]] auto _ : state) {
+      if (interrupt_requested != 0 || fatal_) {
+        state.SkipWithError(fatal_ ? "the GPU cannot be used any more" : "interrupted");
+        break;
+      }
+      report_progress(name);
+      Measured m{&c, {}};
+      try {
+        m.entry = runner_.measure(name, probe_.name(), c);
+      } catch (const Error& error) {
+        fatal_ = error;
+        state.SkipWithError(error.what());
+        break;
+      }
+      state.SetIterationTime(m.entry.real_time_s);
+      if (m.entry.metric.value) {
+        state.counters[m.entry.metric.name] = *m.entry.metric.value;
+        for (const auto& [extra, value] : m.entry.extras) state.counters[extra] = value;
+      } else {
+        const std::string why = m.entry.verdict.reasons.empty() ? "no value" : m.entry.verdict.reasons[0];
+        state.SkipWithError(why.c_str());
+      }
+      std::int64_t& index = repetitions_seen_[name];
+      m.entry.repetition_index = index++;
+      measured_.push_back(std::move(m));
+      write(ProbeStatus::partial, "still running");
+    }
+  }
+
+  std::optional<Error> collect_counters() {
+    std::vector<std::pair<const Case*, Entry*>> pairs;
+    for (Measured& m : measured_) {
+      if (!m.c->counters.empty() && m.entry.metric.value) pairs.emplace_back(m.c, &m.entry);
+    }
+    done_ = 0;
+    total_ = pairs.size();
+    try {
+      return runner_.collect_counters(pairs, [this](std::size_t done) {
+        done_ = done;
+        report_progress("counters");
+        return interrupt_requested == 0;
+      });
+    } catch (const Error& error) {
+      fatal_ = error;
+      return std::nullopt;
+    }
+  }
+
+  void report_progress(const std::string& what) {
+    if (options_.progress_fd < 0) return;
+    const std::string line =
+        fmt::format("{} {} {:.3f} {}\n", done_++, total_, elapsed_s(), what);
+    // Progress is a courtesy: a reader that went away must not stop the measurement.
+    [[maybe_unused]] const ssize_t written = ::write(options_.progress_fd, line.data(), line.size());
+  }
+
+  double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  /// Rewrites the whole document: whatever was measured before a crash is kept.
+  void write(ProbeStatus status, const std::string& reason) {
+    if (options_.out.empty() && status == ProbeStatus::partial) return;
+    document_.entries.clear();
+    for (Measured& m : measured_) {
+      m.entry.repetitions = repetitions_seen_[m.entry.name];
+      judge_entry(m.entry);
+      document_.entries.push_back(m.entry);
+    }
+    ProbeSummary summary;
+    summary.name = probe_.name();
+    summary.question = probe_.question();
+    summary.method = probe_.method();
+    summary.status = status;
+    summary.status_reason = reason;
+    summary.elapsed_s = document_.elapsed_s = elapsed_s();
+    Findings findings = probe_.conclude(document_.entries);
+    summary.answer = std::move(findings.answer);
+    summary.views = std::move(findings.views);
+    document_.probes = {std::move(summary)};
+    document_.claims = std::move(findings.claims);
+    for (Claim& claim : document_.claims) claim.probe = probe_.name();
+    if (!options_.out.empty()) write_document(document_, options_.out);
+  }
+
+  const Probe& probe_;
+  const ProbeOptions& options_;
+  const DeviceFacts& device_;
+  const std::vector<Case> cases_;
+  Runner runner_;
+  Document document_;
+  std::deque<Measured> measured_;
+  std::map<std::string, std::int64_t> repetitions_seen_;
+  std::optional<Error> fatal_;
+  std::size_t done_ = 0, total_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+ExitCode probe_main(int argc, char** argv, const Probe& probe) {
+  std::optional<ProbeOptions> options = parse_probe_options(argc, argv, probe);
+  if (!options) return ExitCode::ok;
+  if (options->describe) {
+    print_description(probe);
+    return ExitCode::ok;
+  }
+  std::vector<char*> arguments;
+  for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (count > 1) {
+    throw Error(ExitCode::bad_input,
+                fmt::format("Google Benchmark does not know the flag {}: see probe_{} --help.",
+                            arguments[1], probe.name()));
+  }
+
+  const DeviceFacts device = query_device_facts(options->device);
+  const DeviceLock lock(device.fingerprint.gpu_uuid_hash,
+                        options->wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
+  FATHOM_CUDA(cudaSetDevice(device.ordinal));
+  std::signal(SIGINT, request_interrupt);
+  std::signal(SIGTERM, request_interrupt);
+  return ProbeRun(probe, *options, device).run();
+}
+
+}  // namespace fathom
