@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
 
+#include "harness/counters/range_profiler.h"
 #include "harness/device_facts.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
@@ -13,35 +17,40 @@
 
 namespace {
 
-// A process name or a path may hold any byte; JSON holds UTF-8 only.
-std::string text_of(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+int print(const nlohmann::ordered_json& json) {
+  // A process name or a path may hold any byte; JSON holds UTF-8 only.
+  const std::string text =
+      json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw fathom::Error(fathom::ExitCode::output_full,
+                        "The answer could not be written to standard output: free some space.");
+  return to_int(fathom::ExitCode::ok);
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Prints what is known about a GPU as JSON.", "fathom-device"};
   app.footer("Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor");
   bool facts = false, doctor = false;
-  std::optional<int> device;
+  std::optional<unsigned> device;
   const auto what = app.add_option_group("what");
   what->add_flag("--facts", facts, "facts and physical bounds of one GPU");
   what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
   what->require_option(1);
-  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : to_int(fathom::ExitCode::bad_input);
   }
-  if (facts) {
-    fmt::print("{}\n", text_of(fathom::to_json(fathom::query_device_facts(device.value_or(0)))));
-  } else {
-    fathom::DoctorOptions options;
-    options.device = device;
-    fmt::print("{}\n", text_of(fathom::to_json(fathom::run_doctor(options))));
-  }
-  return to_int(fathom::ExitCode::ok);
+  if (facts)
+    return print(fathom::to_json(fathom::query_device_facts(static_cast<int>(device.value_or(0)))));
+  fathom::DoctorOptions options;
+  if (device) options.device = static_cast<int>(*device);
+  options.counters_problem = [](int ordinal) {
+    return fathom::CounterSession::probe(ordinal).sentence;
+  };
+  return print(fathom::to_json(fathom::run_doctor(options)));
 }
 
 }  // namespace

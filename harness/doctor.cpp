@@ -161,8 +161,9 @@ std::vector<Check> run_doctor(const DoctorOptions& options) {
     return checks;
   }
   checks.push_back(check_counter_permission(options));
-  for (int ordinal = 0; ordinal < devices.count; ++ordinal) {
-    if (options.device && *options.device != ordinal) continue;
+  const int first = options.device.value_or(0);
+  const int last = options.device.value_or(devices.count - 1);
+  for (int ordinal = first; ordinal <= last; ++ordinal) {
     try {
       const CudaDevice device = read_cuda_device(ordinal, nvml);
       checks.push_back(check_architecture(device, build_architectures()));
