@@ -39,20 +39,34 @@ BufferPool::BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t se
 BufferPool::~BufferPool() {
   // A destructor has nobody to tell; a lost device has been reported by the call that met it.
   for (auto& [role, block] : blocks_) cudaFree(block.base);
+  for (std::byte* base : retired_) cudaFree(base);
+}
+
+void BufferPool::free_retired() {
+  while (!retired_.empty()) {
+    std::byte* base = retired_.back();
+    retired_.pop_back();
+    FATHOM_CUDA(cudaFree(base));
+  }
 }
 
 Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
   FATHOM_CUDA(cudaSetDevice(device_));
   Block& block = blocks_[role];
   if (block.base != nullptr && block.capacity < bytes) {
-    FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
+    retired_.push_back(std::exchange(block.base, nullptr));
   }
   if (block.base == nullptr) {
     // Rounded up so that a ragged fill may write whole elements.
     const std::size_t capacity = (bytes + 255) / 256 * 256;
     void* base = nullptr;
-    if (const cudaError_t status = cudaMalloc(&base, capacity + 2 * guard_bytes);
-        status == cudaErrorMemoryAllocation) {
+    cudaError_t status = cudaMalloc(&base, capacity + 2 * guard_bytes);
+    if (status == cudaErrorMemoryAllocation && !retired_.empty()) {
+      cudaGetLastError();  // clears it
+      free_retired();
+      status = cudaMalloc(&base, capacity + 2 * guard_bytes);
+    }
+    if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // clears it: the next case may need less
       blocks_.erase(role);
       std::size_t free_bytes = 0, total_bytes = 0;
@@ -61,9 +75,8 @@ Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
                   fmt::format("The GPU has {:.2f} GiB free of {:.2f} GiB, and buffer '{}' needs "
                               "{:.2f} GiB: end other processes on this GPU or use --suite quick.",
                               free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30));
-    } else {
-      FATHOM_CUDA(status);
     }
+    FATHOM_CUDA(status);
     block = Block{static_cast<std::byte*>(base), capacity, 0, std::nullopt};
     FATHOM_CUDA(cudaMemsetAsync(block.base, guard_byte, guard_bytes, stream_));
   }
@@ -115,6 +128,7 @@ std::optional<std::string> BufferPool::guards_intact() {
 }
 
 void BufferPool::release() {
+  free_retired();
   for (auto& [role, block] : blocks_) FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
   blocks_.clear();
 }

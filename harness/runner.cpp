@@ -62,7 +62,8 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
   entry.expected = c.expected;
   entry.extras = c.extras;
   const auto fail = [&](VerdictStatus status, std::string reason) {
-    entry.verdict = {status, {std::move(reason)}};
+    entry.verdict.status = status;
+    entry.verdict.reasons = {std::move(reason)};
   };
   try {
     std::vector<Workload> workloads{c.prepare(context_)};

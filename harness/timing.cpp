@@ -65,7 +65,8 @@ struct Sampler::State {
   void hold_back() {
     if (!blocking) return;
     volatile int* flag = flags.get();
-    flag[0] = flag[1] = 0;
+    flag[0] = 0;
+    flag[1] = 0;
     launch_wait_for_host(flag, flag + 1, wait_limit_ns, stream);
   }
 
