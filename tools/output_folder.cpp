@@ -34,12 +34,6 @@ bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
                           folder.string(), std::strerror(error)));
 }
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) refuse(folder, error.value());
-}
-
 /// Writes for real: neither permissions nor free-space figures tell the whole truth (quotas,
 /// read-only mounts, reserved blocks).
 void prove_room(const std::filesystem::path& folder) {
@@ -80,10 +74,15 @@ std::string default_folder_name(std::string_view gpu_name, bool replay,
                      fmt::gmtime(seconds));
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) refuse(folder, error.value());
+}
+
 OutputFolder prepare_output_folder(const std::filesystem::path& root) {
   const OutputFolder folder{std::filesystem::absolute(root).lexically_normal()};
-  for (const auto& part : {folder.root, folder.report(), folder.logs(), folder.parts()})
-    make_folder(part);
+  make_folder(folder.root);
   prove_room(folder.root);
   return folder;
 }

@@ -25,8 +25,11 @@ struct OutputFolder {
   std::filesystem::path parts() const { return root / "parts"; }
 };
 
-/// Makes the folder and proves, by writing, that a run's results fit into it. Throws
+/// Makes the folder `root` and proves, by writing, that a run's results fit into it. Throws
 /// Error(output_unwritable) or Error(output_full).
 OutputFolder prepare_output_folder(const std::filesystem::path& root);
+
+/// Makes a folder, with those above it; throws as above.
+void make_folder(const std::filesystem::path& folder);
 
 }  // namespace fathom

@@ -116,7 +116,8 @@ ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outco
   summary.question = probe.question;
   summary.method = probe.method;
   summary.status = outcome.status;
-  summary.status_reason = outcome.reason;
+  summary.status_reason =
+      fmt::format("{}; it would have answered {}", outcome.reason, fmt::join(probe.claims, ", "));
   return summary;
 }
 

@@ -48,20 +48,26 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   say(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
-  fs::remove_all(folder.parts());
   publish(document, folder);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
 /// Holds the GPU for the whole run, so that nobody gets in between two probes.
-DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint) {
-  DeviceLock lock(fingerprint.gpu_uuid_hash,
-                  options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail,
-                  std::chrono::hours(1), [](const std::string& holder) {
-                    say(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-                  });
-  setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
-  return lock;
+DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint,
+                       const OutputFolder& folder) {
+  try {
+    DeviceLock lock(fingerprint.gpu_uuid_hash,
+                    options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail,
+                    std::chrono::hours(1), [](const std::string& holder) {
+                      say(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+                    });
+    setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
+    return lock;
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove(folder.root, ignored);  // only an empty one goes
+    throw;
+  }
 }
 
 /// The parts of a run as they come in.
@@ -172,7 +178,9 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                  const Fingerprint& fingerprint) {
   const OutputFolder folder =
       prepare_output_folder(output_root(options, fingerprint.gpu_name, false));
-  const DeviceLock lock = lock_device(options, fingerprint);
+  const DeviceLock lock = lock_device(options, fingerprint, folder);
+  make_folder(folder.logs());
+  make_folder(folder.parts());
   say(fmt::format("Measuring {} with {} probes, suite {}.", fingerprint.gpu_name, probes.size(),
                   options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.

@@ -54,7 +54,8 @@ install_wheels() {
   local python=python3 name staging=$build/toolkit.new
   if ! python3 -m pip --version >/dev/null 2>&1; then
     python=$build/toolkit-python/bin/python3
-    [[ -x $python ]] || logged "preparing a Python environment" 10 python3 -m venv "$build/toolkit-python" ||
+    "$python" -m pip --version >/dev/null 2>&1 ||
+      logged "preparing a Python environment" 10 python3 -m venv --clear "$build/toolkit-python" ||
       fail_with_log "$SETUP_INCOMPLETE" "python3 could not make an environment for the wheels"
   fi
   for name in "${wheels[@]}"; do
