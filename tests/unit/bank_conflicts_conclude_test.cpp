@@ -1,0 +1,85 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include "models/shared_memory.h"
+#include "probes/bank_conflicts/conclude.h"
+#include "probes/bank_conflicts/patterns.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+
+namespace {
+
+/// What a GPU that does exactly what the model says would give.
+std::vector<Entry> ideal_entries() {
+  std::vector<Entry> entries;
+  for (const auto op : {models::Access::load, models::Access::store}) {
+    const std::string name = op == models::Access::load ? "load" : "store";
+    for (const int bytes : {4, 8, 16}) {
+      for (const auto& pattern : bank_conflicts::patterns(op, bytes)) {
+        const models::SharedCost cost = models::shared_cost(pattern.access);
+        Entry e = planted::entry(name + "/" + std::to_string(bytes * 8) + "/" + pattern.name,
+                                 {{"operation", name},
+                                  {"bits", std::int64_t{bytes} * 8},
+                                  {"family", pattern.family},
+                                  {"pattern", pattern.name}},
+                                 cost.wavefronts * 1.004, Better::lower);
+        e.extras["wavefronts_per_access"] = cost.wavefronts;
+        e.extras["useful_bytes_per_access"] =
+            bytes * static_cast<double>(__builtin_popcount(pattern.access.active_mask));
+        planted::add_counter(e, "shared_" + name + "_conflicts", cost.conflicts, cost.conflicts);
+        entries.push_back(std::move(e));
+      }
+    }
+  }
+  return entries;
+}
+
+Entry& entry_named(std::vector<Entry>& entries, const std::string& name) {
+  for (Entry& e : entries) {
+    if (e.name == name) return e;
+  }
+  throw std::out_of_range(name);
+}
+
+}  // namespace
+
+TEST_CASE("a GPU that obeys the model confirms every shared-memory claim", "[probes]") {
+  const auto findings = bank_conflicts::conclude(ideal_entries());
+  REQUIRE(findings.claims.size() == bank_conflicts::concluded_claims().size());
+  for (const Claim& claim : findings.claims) {
+    CAPTURE(claim.id, claim.figure);
+    CHECK(claim.verdict == ClaimVerdict::confirmed);
+    CHECK_FALSE(claim.figure.empty());
+    CHECK_FALSE(claim.evidence.empty());
+  }
+}
+
+TEST_CASE("one conflict more, or clocks off by a wavefront, refutes the claim it belongs to", "[probes]") {
+  auto entries = ideal_entries();
+  entry_named(entries, "load/32/column:padded").counters[0].value = 1;
+  entry_named(entries, "store/64/pairs:i^1").metric.value = 2.0;
+  entry_named(entries, "load/64/stride:2").counters[0].value = 32;
+  const auto findings = bank_conflicts::conclude(entries);
+  CHECK(planted::claim(findings.claims, "S8").verdict == ClaimVerdict::refuted);
+  CHECK(planted::claim(findings.claims, "S4").verdict == ClaimVerdict::refuted);
+  CHECK(planted::claim(findings.claims, "S6").verdict == ClaimVerdict::refuted);
+  CHECK(planted::claim(findings.claims, "S5").verdict == ClaimVerdict::confirmed);
+}
+
+TEST_CASE("without entries nothing is claimed", "[probes]") {
+  const auto findings = bank_conflicts::conclude({});
+  for (const Claim& claim : findings.claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
+  CHECK(findings.answer.empty());
+}
+
+TEST_CASE("every pattern of the sweep fits the kernels' region and is aligned", "[probes]") {
+  for (const auto op : {models::Access::load, models::Access::store}) {
+    for (const int bytes : {4, 8, 16}) {
+      for (const auto& pattern : bank_conflicts::patterns(op, bytes)) {
+        CAPTURE(bytes, pattern.name);
+        CHECK_NOTHROW(models::validate(pattern.access));
+        for (const auto address : pattern.access.address) CHECK(address + bytes <= 8192);
+      }
+    }
+  }
+}
