@@ -103,6 +103,7 @@ enum class VerdictStatus { ok, noisy, unexpected, above_bound, counter_mismatch,
 struct Verdict {
   VerdictStatus status = VerdictStatus::ok;  ///< the worst of the findings
   std::vector<std::string> reasons;          ///< one sentence each; empty for ok
+  std::vector<std::string> unchecked;        ///< what could not be checked, one sentence each
 };
 
 /// One measured case: a row of Google Benchmark's `benchmarks[]` with Fathom's object in it.
@@ -196,7 +197,10 @@ struct Document {
   std::string seed;
   double elapsed_s = 0;
   std::int64_t num_cpus = 0;
+  std::optional<std::int64_t> mhz_per_cpu;   ///< of the host, as Google Benchmark reads them
+  std::optional<bool> cpu_scaling_enabled;
   std::string google_benchmark_version;
+  std::string library_build_type = "release";  ///< of Google Benchmark; "debug": with assertions
   Fingerprint fingerprint;
   std::vector<DeviceBound> bounds;
   std::vector<std::string> warnings;  ///< of the whole run, one sentence each

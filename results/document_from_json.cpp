@@ -1,0 +1,282 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "results/document_io.h"
+#include "results/document_keys.h"
+#include "results/error.h"
+#include "results/names.h"
+#include "results/schema_check.h"
+
+// The schema has been checked before anything here runs: members are there and have their types.
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::json;
+
+template <typename Value>
+Value get(const Json& json, const char* key) {
+  return json.at(key).get<Value>();
+}
+
+std::string text(const Json& json, const char* key) { return get<std::string>(json, key); }
+
+template <typename Value>
+std::optional<Value> optional(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return found->template get<Value>();
+}
+
+template <typename Convert>
+auto list(const Json& json, const char* key, Convert convert) {
+  std::vector<decltype(convert(json))> items;
+  for (const Json& item : json.at(key)) items.push_back(convert(item));
+  return items;
+}
+
+template <typename Convert>
+auto converted(const Json& json, const char* key, Convert convert) {
+  using Value = decltype(convert(json));
+  const Json& value = json.at(key);
+  return value.is_null() ? std::nullopt : std::optional<Value>(convert(value));
+}
+
+template <typename Enum>
+Enum word(const Json& json, const char* key) {
+  return from_string<Enum>(text(json, key)).value();
+}
+
+AxisValue axis_value(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool fits = json.is_number_integer() &&
+                    !(json.is_number_unsigned() && json.get<std::uint64_t>() > largest);
+  if (fits) return json.get<std::int64_t>();
+  return json.get<double>();
+}
+
+std::pair<std::string, AxisValue> axis(const Json& json) {
+  return {text(json, "name"), axis_value(json.at("value"))};
+}
+
+Interval interval(const Json& json) {
+  return {get<double>(json, "low"), get<double>(json, "high"), get<double>(json, "confidence"),
+          text(json, "method")};
+}
+
+Metric metric(const Json& json) {
+  return {text(json, "name"), text(json, "unit"), word<Better>(json, "better"),
+          optional<double>(json, "value")};
+}
+
+Bound bound(const Json& json) { return {get<double>(json, "value"), text(json, "source")}; }
+
+Expectation expectation(const Json& json) {
+  return {get<double>(json, "value"), get<double>(json, "tolerance"), text(json, "model")};
+}
+
+Opponent opponent(const Json& json) {
+  return {text(json, "name"), get<std::vector<double>>(json, "samples"),
+          optional<double>(json, "value"), optional<double>(json, "ratio"),
+          converted(json, "ratio_interval", interval)};
+}
+
+Counter counter(const Json& json) {
+  return {text(json, "role"),
+          text(json, "metric"),
+          text(json, "unit"),
+          optional<double>(json, "value"),
+          text(json, "reason"),
+          optional<double>(json, "expected"),
+          get<double>(json, "tolerance"),
+          text(json, "expected_model")};
+}
+
+Range range(const Json& json) {
+  return {optional<double>(json, "low"), optional<double>(json, "median"),
+          optional<double>(json, "high")};
+}
+
+Telemetry telemetry(const Json& json) {
+  return {range(json.at("sm_clock_hz")),
+          range(json.at("memory_clock_hz")),
+          range(json.at("power_w")),
+          range(json.at("temperature_c")),
+          get<std::vector<std::string>>(json, "throttle_reasons"),
+          text(json, "missing_reason")};
+}
+
+Timing timing(const Json& json) {
+  return {text(json, "mode"),
+          text(json, "timer"),
+          get<int>(json, "launches_per_sample"),
+          get<int>(json, "warm_up_launches"),
+          text(json, "stop"),
+          get<double>(json, "elapsed_s")};
+}
+
+Verdict verdict(const Json& json) {
+  return {word<VerdictStatus>(json, "status"), get<std::vector<std::string>>(json, "reasons"),
+          get<std::vector<std::string>>(json, "unchecked")};
+}
+
+Entry entry(const Json& row) {
+  const Json& own = row.at(keys::own);
+  Entry e;
+  e.name = text(row, "name");
+  e.iterations = get<std::int64_t>(row, "iterations");
+  e.repetitions = get<std::int64_t>(row, "repetitions");
+  e.repetition_index = get<std::int64_t>(row, "repetition_index");
+  e.probe = text(own, "probe");
+  e.axes = list(own, "axes", axis);
+  e.real_time_s = get<double>(own, "real_time_s");
+  e.cpu_time_s = get<double>(own, "cpu_time_s");
+  e.metric = metric(own.at("metric"));
+  e.extras = get<std::map<std::string, double>>(own, "extras");
+  e.samples = get<std::vector<double>>(own, "samples");
+  e.interval = converted(own, "interval", interval);
+  e.repeatability = optional<double>(own, "repeatability");
+  e.bound = converted(own, "bound", bound);
+  e.expected = converted(own, "expected", expectation);
+  e.opponents = list(own, "opponents", opponent);
+  e.counters = list(own, "counters", counter);
+  e.telemetry = telemetry(own.at("telemetry"));
+  e.timing = timing(own.at("timing"));
+  e.verdict = verdict(own.at("verdict"));
+  return e;
+}
+
+std::pair<std::string, std::vector<AxisValue>> condition(const Json& json) {
+  return {text(json, "axis"), list(json, "values", axis_value)};
+}
+
+View view(const Json& json) {
+  View v;
+  v.kind = word<View::Kind>(json, "kind");
+  v.title = text(json, "title");
+  v.note = text(json, "note");
+  v.where = list(json, "where", condition);
+  v.x = text(json, "x");
+  v.x_label = text(json, "x_label");
+  v.y = text(json, "y");
+  v.y_label = text(json, "y_label");
+  v.x_log2 = get<bool>(json, "x_log2");
+  v.y_log = get<bool>(json, "y_log");
+  v.y_from_zero = get<bool>(json, "y_from_zero");
+  v.series = get<std::vector<std::string>>(json, "series");
+  v.show_bound = get<bool>(json, "show_bound");
+  v.show_expected = get<bool>(json, "show_expected");
+  v.columns = get<std::vector<std::string>>(json, "columns");
+  return v;
+}
+
+ProbeSummary probe(const Json& json) {
+  ProbeSummary p;
+  p.name = text(json, "name");
+  p.question = text(json, "question");
+  p.answer = text(json, "answer");
+  p.method = text(json, "method");
+  p.status = word<ProbeStatus>(json, "status");
+  p.status_reason = text(json, "status_reason");
+  p.elapsed_s = get<double>(json, "elapsed_s");
+  p.views = list(json, "views", view);
+  return p;
+}
+
+Claim claim(const Json& json) {
+  Claim c;
+  c.id = text(json, "id");
+  c.statement = text(json, "statement");
+  c.claimed = text(json, "claimed");
+  c.verdict = word<ClaimVerdict>(json, "verdict");
+  c.figure = text(json, "figure");
+  c.evidence = get<std::vector<std::string>>(json, "evidence");
+  c.probe = text(json, "probe");
+  return c;
+}
+
+Fingerprint fingerprint(const Json& json) {
+  Fingerprint f;
+  f.gpu_name = text(json, "gpu_name");
+  f.gpu_uuid_hash = text(json, "gpu_uuid_hash");
+  f.compute_capability = text(json, "compute_capability");
+  f.vbios = text(json, "vbios");
+  f.driver = text(json, "driver");
+  f.cuda_driver = text(json, "cuda_driver");
+  f.cuda_runtime = text(json, "cuda_runtime");
+  f.toolkit = text(json, "toolkit");
+  f.sms = optional<std::int64_t>(json, "sms");
+  f.memory_bytes = optional<std::int64_t>(json, "memory_bytes");
+  f.l2_bytes = optional<std::int64_t>(json, "l2_bytes");
+  f.memory_bus_bits = optional<std::int64_t>(json, "memory_bus_bits");
+  f.sm_clock_max_hz = optional<double>(json, "sm_clock_max_hz");
+  f.memory_clock_max_hz = optional<double>(json, "memory_clock_max_hz");
+  f.power_limit_w = optional<double>(json, "power_limit_w");
+  f.ecc = text(json, "ecc");
+  f.mig = text(json, "mig");
+  f.persistence = text(json, "persistence");
+  f.pcie_link = text(json, "pcie_link");
+  f.virtualization = text(json, "virtualization");
+  f.compute_mode = text(json, "compute_mode");
+  f.confidential_computing = text(json, "confidential_computing");
+  return f;
+}
+
+DeviceBound device_bound(const Json& json) {
+  return {text(json, "name"), text(json, "unit"), text(json, "source"), get<double>(json, "value")};
+}
+
+/// A replay's entries carry its mark and a measurement's do not, so that changing the one word that
+/// says where a document comes from changes nothing.
+void take_replay_marks(Document& document, const std::string& origin) {
+  const bool replay = document.source == Source::replay;
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    std::string& name = document.entries[i].name;
+    if (name.starts_with(keys::replay_prefix) != replay) {
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: /benchmarks/{}/name is {}, but /context/fathom/source is {}: names "
+                              "begin with {} in a replay and only there; take the file as it was "
+                              "written.", origin, i, name, to_string(document.source),
+                              keys::replay_prefix));
+    }
+    if (replay) name.erase(0, keys::replay_prefix.size());
+  }
+}
+
+}  // namespace
+
+Document from_json(const Json& json, const std::string& origin) {
+  check_schema(json, origin);
+  const Json& context = json.at("context");
+  const Json& run = context.at(keys::own);
+  const Json& own = json.at(keys::own);
+  Document d;
+  d.date = text(context, "date");
+  d.executable = text(context, "executable");
+  d.num_cpus = get<std::int64_t>(context, "num_cpus");
+  d.mhz_per_cpu = optional<std::int64_t>(context, "mhz_per_cpu");
+  d.cpu_scaling_enabled = optional<bool>(context, "cpu_scaling_enabled");
+  d.google_benchmark_version = text(context, "library_version");
+  d.library_build_type = text(context, "library_build_type");
+  d.fathom_version = text(run, "version");
+  d.fathom_commit = text(run, "commit");
+  d.source = word<Source>(run, "source");
+  d.suite = text(run, "suite");
+  d.seed = text(run, "seed");
+  d.elapsed_s = get<double>(run, "elapsed_s");
+  d.fingerprint = fingerprint(run.at("fingerprint"));
+  d.bounds = list(run, "bounds", device_bound);
+  d.warnings = get<std::vector<std::string>>(run, "warnings");
+  d.entries = list(json, "benchmarks", entry);
+  d.probes = list(own, "probes", probe);
+  d.claims = list(own, "claims", claim);
+  take_replay_marks(d, origin);
+  return d;
+}
+
+}  // namespace fathom

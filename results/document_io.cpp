@@ -1,0 +1,161 @@
+#include "results/document_io.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "results/error.h"
+#include "results/strict_json.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string scalar(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Samples are long lists of numbers: one per line would bury everything else.
+bool fits_one_line(const Json& array) {
+  return std::none_of(array.begin(), array.end(), [](const Json& v) { return v.is_structured(); });
+}
+
+void append_text(const Json& value, int indent, std::string& out) {
+  if (!value.is_structured() || value.empty()) {
+    out += scalar(value);
+    return;
+  }
+  const bool is_object = value.is_object();
+  const bool one_line = !is_object && fits_one_line(value);
+  const std::string between = one_line ? " " : "\n" + std::string(indent + 2, ' ');
+  out += is_object ? '{' : '[';
+  bool first = true;
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    if (!first) out += ',';
+    if (!first || !one_line) out += between;
+    first = false;
+    if (is_object) out += scalar(Json(item.key())) + ": ";
+    append_text(*item, indent + 2, out);
+  }
+  if (!one_line) out += "\n" + std::string(indent, ' ');
+  out += is_object ? '}' : ']';
+}
+
+[[noreturn]] void fail_write(const fs::path& path, int error) {
+  if (error == ENOSPC || error == EDQUOT) {
+    throw Error(ExitCode::output_full,
+                fmt::format("{} cannot be written, the file system is full: make room, or choose "
+                            "another folder with --out.", path.string()));
+  }
+  throw Error(ExitCode::output_unwritable,
+              fmt::format("{} cannot be written ({}): choose another place with --out.",
+                          path.string(), std::strerror(error)));
+}
+
+/// A file beside its target, which it replaces on commit; gone again if that is never reached.
+class PendingFile {
+ public:
+  explicit PendingFile(const fs::path& target)
+      : target_(target),
+        name_(fmt::format("{}.{}.tmp", target.string(), getpid())),
+        descriptor_(open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) fail_write(target_, errno);
+  }
+  ~PendingFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+    if (!committed_) unlink(name_.c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  void write(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail_write(target_, errno);
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  /// The text is on the disk before the name points to it.
+  void commit() {
+    if (fsync(descriptor_) != 0 && errno != EINVAL) fail_write(target_, errno);
+    if (close(std::exchange(descriptor_, -1)) != 0) fail_write(target_, errno);
+    if (rename(name_.c_str(), target_.c_str()) != 0) fail_write(target_, errno);
+    committed_ = true;
+  }
+
+ private:
+  fs::path target_;
+  std::string name_;
+  int descriptor_;
+  bool committed_ = false;
+};
+
+[[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
+  throw Error(ExitCode::bad_input,
+              fmt::format("{} cannot be read ({}): give the path of a result document.", path.string(),
+                          why));
+}
+
+std::string read_text(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) fail_read(path, "no such file");
+  if (error) fail_read(path, error.message());
+  if (fs::is_directory(status)) fail_read(path, "it is a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail_read(path, std::strerror(errno));
+  std::string text;
+  // Read in pieces and not by the size that the file claims: a pipe claims none, and others lie.
+  constexpr std::size_t piece = 1 << 20;
+  while (file) {
+    const std::size_t before = text.size();
+    text.resize(before + piece);
+    file.read(text.data() + before, piece);
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+    if (text.size() > document_size_limit) {
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
+                              "document.", path.string(), document_size_limit >> 20));
+    }
+  }
+  if (file.bad()) fail_read(path, std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Document& document) {
+  std::string text;
+  append_text(to_json(document), 0, text);
+  text += '\n';
+  return text;
+}
+
+Document parse_document(std::string_view text, const std::string& origin) {
+  return from_json(parse_strict_json(text, origin), origin);
+}
+
+Document read_document(const fs::path& path) {
+  return parse_document(read_text(path), path.string());
+}
+
+void write_document(const Document& document, const fs::path& path) {
+  const std::string text = to_text(document);
+  PendingFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace fathom

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "results/document.h"
+
+namespace fathom {
+
+// The result document on disk: one JSON file, a superset of Google Benchmark's. Its programs, and
+// every other that reads Google Benchmark's files, see `context` and `benchmarks` as they know them:
+// times of one launch in nanoseconds, and the metric, the further figures and the hardware counters
+// as user counters (one whose name a field or an earlier counter has is left out there). What is
+// Fathom's own is in the objects named `fathom`, and what is there twice is read back from those.
+// Entries of a replay are named "REPLAY/..." on disk, so that no other program can take one for a
+// measurement; a file in which names and source disagree is refused. results/schema.json says what
+// is where.
+
+/// Above this size a file is refused unread; the default suite's document has a few megabytes.
+inline constexpr std::size_t document_size_limit = 256u << 20;
+
+/// The document as JSON; the same document gives the same JSON. Throws Error(document_malformed)
+/// naming the path of a number that is not finite: JSON has none, and a figure that is none is a
+/// fault of whoever computed it.
+nlohmann::ordered_json to_json(const Document& document);
+
+/// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes that
+/// are not UTF-8 become U+FFFD.
+std::string to_text(const Document& document);
+
+/// The document of a parsed JSON; `origin` (a file's path) is named in the sentence of
+/// Error(document_malformed) or Error(document_version).
+Document from_json(const nlohmann::json& json, const std::string& origin);
+
+/// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
+/// and column or the JSON path of the fault, and what was expected there: for text that is not
+/// strict JSON or breaks the schema, nests deeper than 64 levels, repeats a key, or is larger than
+/// any result; and Error(document_version) for another version of the schema.
+Document parse_document(std::string_view text, const std::string& origin);
+
+/// Reads a file as above; Error(bad_input) if it cannot be read.
+Document read_document(const std::filesystem::path& path);
+
+/// Replaces the file in one step: whoever reads it, and whatever crashes, finds the old text or the
+/// new one. Throws Error(output_unwritable), Error(output_full) or as to_json does, and leaves the
+/// old file then.
+void write_document(const Document& document, const std::filesystem::path& path);
+
+/// The JSON Schema (draft 7) of a result document.
+std::string_view document_schema();
+
+}  // namespace fathom

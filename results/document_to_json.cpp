@@ -1,0 +1,301 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "results/document_io.h"
+#include "results/document_keys.h"
+#include "results/error.h"
+#include "results/names.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename Item, typename Convert>
+Json array_of(const std::vector<Item>& items, Convert convert) {
+  Json array = Json::array();
+  for (const Item& item : items) array.push_back(convert(item));
+  return array;
+}
+
+template <typename Value, typename Convert>
+Json converted_or_null(const std::optional<Value>& value, Convert convert) {
+  return value ? convert(*value) : Json(nullptr);
+}
+
+Json axis_value(const AxisValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json interval(const Interval& i) {
+  return {{"low", i.low}, {"high", i.high}, {"confidence", i.confidence}, {"method", i.method}};
+}
+
+Json axis(const std::pair<std::string, AxisValue>& a) {
+  return {{"name", a.first}, {"value", axis_value(a.second)}};
+}
+
+Json metric(const Metric& m) {
+  return {{"name", m.name},
+          {"unit", m.unit},
+          {"better", to_string(m.better)},
+          {"value", or_null(m.value)}};
+}
+
+Json bound(const Bound& b) { return {{"value", b.value}, {"source", b.source}}; }
+
+Json expectation(const Expectation& e) {
+  return {{"value", e.value}, {"tolerance", e.tolerance}, {"model", e.model}};
+}
+
+Json opponent(const Opponent& o) {
+  return {{"name", o.name},
+          {"value", or_null(o.value)},
+          {"ratio", or_null(o.ratio)},
+          {"ratio_interval", converted_or_null(o.ratio_interval, interval)},
+          {"samples", o.samples}};
+}
+
+Json counter(const Counter& c) {
+  return {{"role", c.role},
+          {"metric", c.metric},
+          {"unit", c.unit},
+          {"value", or_null(c.value)},
+          {"reason", c.reason},
+          {"expected", or_null(c.expected)},
+          {"tolerance", c.tolerance},
+          {"expected_model", c.expected_model}};
+}
+
+Json range(const Range& r) {
+  return {{"low", or_null(r.low)}, {"median", or_null(r.median)}, {"high", or_null(r.high)}};
+}
+
+Json telemetry(const Telemetry& t) {
+  return {{"sm_clock_hz", range(t.sm_clock_hz)},
+          {"memory_clock_hz", range(t.memory_clock_hz)},
+          {"power_w", range(t.power_w)},
+          {"temperature_c", range(t.temperature_c)},
+          {"throttle_reasons", t.throttle_reasons},
+          {"missing_reason", t.missing_reason}};
+}
+
+Json timing(const Timing& t) {
+  return {{"mode", t.mode},
+          {"timer", t.timer},
+          {"launches_per_sample", t.launches_per_sample},
+          {"warm_up_launches", t.warm_up_launches},
+          {"stop", t.stop},
+          {"elapsed_s", t.elapsed_s}};
+}
+
+Json verdict(const Verdict& v) {
+  return {{"status", to_string(v.status)}, {"reasons", v.reasons}, {"unchecked", v.unchecked}};
+}
+
+Json own_part(const Entry& e) {
+  Json extras = Json::object();
+  for (const auto& [name, value] : e.extras) extras[name] = value;
+  return {{"probe", e.probe},
+          {"axes", array_of(e.axes, axis)},
+          {"metric", metric(e.metric)},
+          {"interval", converted_or_null(e.interval, interval)},
+          {"repeatability", or_null(e.repeatability)},
+          {"bound", converted_or_null(e.bound, bound)},
+          {"expected", converted_or_null(e.expected, expectation)},
+          {"verdict", verdict(e.verdict)},
+          {"opponents", array_of(e.opponents, opponent)},
+          {"counters", array_of(e.counters, counter)},
+          {"extras", std::move(extras)},
+          {"telemetry", telemetry(e.telemetry)},
+          {"timing", timing(e.timing)},
+          {"real_time_s", e.real_time_s},
+          {"cpu_time_s", e.cpu_time_s},
+          {"samples", e.samples}};
+}
+
+/// As Google Benchmark numbers its entries: one family per probe, one instance per case.
+class Numbering {
+ public:
+  std::pair<std::size_t, std::size_t> of(const Entry& entry) {
+    const std::size_t family = index_in(families_, entry.probe);
+    return {family, index_in(instances_[family], entry.name)};
+  }
+
+ private:
+  static std::size_t index_in(std::map<std::string, std::size_t>& known, const std::string& name) {
+    return known.emplace(name, known.size()).first->second;
+  }
+  std::map<std::string, std::size_t> families_;
+  std::map<std::size_t, std::map<std::string, std::size_t>> instances_;
+};
+
+/// User counters, as Google Benchmark's readers find them: beside the entry's fields.
+void flatten_counters(const Entry& entry, Json& row) {
+  const auto add = [&](const std::string& name, double value) {
+    const bool ours_or_theirs = name == keys::own || keys::google_benchmark_fields().contains(name);
+    if (!ours_or_theirs && !row.contains(name)) row[name] = value;
+  };
+  if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
+  for (const auto& [name, value] : entry.extras) add(name, value);
+  for (const Counter& c : entry.counters) {
+    if (c.value) add(c.role, *c.value);
+  }
+}
+
+Json row(const Entry& e, Source source, Numbering& numbering) {
+  const auto [family, instance] = numbering.of(e);
+  const std::string name = (source == Source::replay ? keys::replay_prefix : "") + e.name;
+  Json row{{"name", name},
+           {"family_index", family},
+           {"per_family_instance_index", instance},
+           {"run_name", name},
+           {"run_type", "iteration"},
+           {"repetitions", e.repetitions},
+           {"repetition_index", e.repetition_index},
+           {"threads", 1}};
+  if (e.verdict.status == VerdictStatus::failed || e.verdict.status == VerdictStatus::wrong_output) {
+    row["error_occurred"] = true;
+    row["error_message"] = e.verdict.reasons.empty() ? "" : e.verdict.reasons.front();
+  }
+  row["iterations"] = e.iterations;
+  row["real_time"] = e.real_time_s * 1e9;
+  row["cpu_time"] = e.cpu_time_s * 1e9;
+  row["time_unit"] = "ns";
+  flatten_counters(e, row);
+  row[keys::own] = own_part(e);
+  return row;
+}
+
+Json fingerprint(const Fingerprint& f) {
+  return {{"gpu_name", f.gpu_name},
+          {"gpu_uuid_hash", f.gpu_uuid_hash},
+          {"compute_capability", f.compute_capability},
+          {"vbios", f.vbios},
+          {"driver", f.driver},
+          {"cuda_driver", f.cuda_driver},
+          {"cuda_runtime", f.cuda_runtime},
+          {"toolkit", f.toolkit},
+          {"sms", or_null(f.sms)},
+          {"memory_bytes", or_null(f.memory_bytes)},
+          {"l2_bytes", or_null(f.l2_bytes)},
+          {"memory_bus_bits", or_null(f.memory_bus_bits)},
+          {"sm_clock_max_hz", or_null(f.sm_clock_max_hz)},
+          {"memory_clock_max_hz", or_null(f.memory_clock_max_hz)},
+          {"power_limit_w", or_null(f.power_limit_w)},
+          {"ecc", f.ecc},
+          {"mig", f.mig},
+          {"persistence", f.persistence},
+          {"pcie_link", f.pcie_link},
+          {"virtualization", f.virtualization},
+          {"compute_mode", f.compute_mode},
+          {"confidential_computing", f.confidential_computing}};
+}
+
+Json device_bound(const DeviceBound& b) {
+  return {{"name", b.name}, {"unit", b.unit}, {"value", b.value}, {"source", b.source}};
+}
+
+Json context(const Document& d) {
+  Json context{{"date", d.date},
+               {"host_name", "withheld"},  // results get published
+               {"executable", d.executable},
+               {"num_cpus", d.num_cpus},
+               {"mhz_per_cpu", or_null(d.mhz_per_cpu)}};
+  if (d.cpu_scaling_enabled) context["cpu_scaling_enabled"] = *d.cpu_scaling_enabled;
+  context["caches"] = Json::array();
+  context["load_avg"] = Json::array();
+  context["library_version"] = d.google_benchmark_version;
+  context["library_build_type"] = d.library_build_type;
+  context["json_schema_version"] = 1;  // Google Benchmark's
+  context[keys::own] = {{"schema_version", schema_version},
+                        {"version", d.fathom_version},
+                        {"commit", d.fathom_commit},
+                        {"source", to_string(d.source)},
+                        {"suite", d.suite},
+                        {"seed", d.seed},
+                        {"elapsed_s", d.elapsed_s},
+                        {"fingerprint", fingerprint(d.fingerprint)},
+                        {"bounds", array_of(d.bounds, device_bound)},
+                        {"warnings", d.warnings}};
+  return context;
+}
+
+Json view(const View& v) {
+  const auto condition = [](const std::pair<std::string, std::vector<AxisValue>>& c) {
+    return Json{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
+  };
+  return {{"kind", to_string(v.kind)},
+          {"title", v.title},
+          {"note", v.note},
+          {"where", array_of(v.where, condition)},
+          {"x", v.x},
+          {"x_label", v.x_label},
+          {"y", v.y},
+          {"y_label", v.y_label},
+          {"x_log2", v.x_log2},
+          {"y_log", v.y_log},
+          {"y_from_zero", v.y_from_zero},
+          {"series", v.series},
+          {"show_bound", v.show_bound},
+          {"show_expected", v.show_expected},
+          {"columns", v.columns}};
+}
+
+Json probe(const ProbeSummary& p) {
+  return {{"name", p.name},
+          {"question", p.question},
+          {"answer", p.answer},
+          {"method", p.method},
+          {"status", to_string(p.status)},
+          {"status_reason", p.status_reason},
+          {"elapsed_s", p.elapsed_s},
+          {"views", array_of(p.views, view)}};
+}
+
+Json claim(const Claim& c) {
+  return {{"id", c.id},
+          {"statement", c.statement},
+          {"claimed", c.claimed},
+          {"verdict", to_string(c.verdict)},
+          {"figure", c.figure},
+          {"evidence", c.evidence},
+          {"probe", c.probe}};
+}
+
+void require_finite(const Json& json, const std::string& path) {
+  if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) require_finite(value, path + "/" + key);
+  } else if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      require_finite(json[i], fmt::format("{}/{}", path, i));
+    }
+  } else if (json.is_number_float() && !std::isfinite(json.get<double>())) {
+    throw Error(ExitCode::document_malformed,
+                fmt::format("The result cannot be written: {} is {}, and JSON has no such number; "
+                            "correct what computed it.", path, json.get<double>()));
+  }
+}
+
+}  // namespace
+
+Json to_json(const Document& document) {
+  Numbering numbering;
+  Json json{{"context", context(document)},
+            {"benchmarks", array_of(document.entries,
+                                    [&](const Entry& e) { return row(e, document.source, numbering); })},
+            {keys::own, {{"probes", array_of(document.probes, probe)},
+                         {"claims", array_of(document.claims, claim)}}}};
+  require_finite(json, "");
+  return json;
+}
+
+}  // namespace fathom

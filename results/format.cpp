@@ -1,0 +1,197 @@
+#include "results/format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
+
+namespace fathom {
+namespace {
+
+constexpr int significant_digits = 4;
+constexpr const char* not_finite = "not finite";
+
+/// Below this, thousands separators would be in the way: years, block sizes.
+constexpr double first_separated = 10000;
+
+struct Prefix {
+  double factor;
+  const char* symbol;
+};
+
+constexpr std::array<Prefix, 9> decimal_prefixes{{{1e-9, "n"},
+                                                  {1e-6, "u"},
+                                                  {1e-3, "m"},
+                                                  {1, ""},
+                                                  {1e3, "k"},
+                                                  {1e6, "M"},
+                                                  {1e9, "G"},
+                                                  {1e12, "T"},
+                                                  {1e15, "P"}}};
+constexpr std::array<Prefix, 5> binary_prefixes{{{1, ""},
+                                                 {1024.0, "Ki"},
+                                                 {1024.0 * 1024, "Mi"},
+                                                 {1024.0 * 1024 * 1024, "Gi"},
+                                                 {1024.0 * 1024 * 1024 * 1024, "Ti"}}};
+
+/// What each unit's prefixes are; units not here get none.
+std::span<const Prefix> prefixes_of(std::string_view unit) {
+  const std::span<const Prefix> all(decimal_prefixes);
+  if (unit == "B") return binary_prefixes;
+  if (unit == "s") return all.first(4);
+  if (unit == "W" || unit == "J") return all.subspan(2);
+  if (unit == "B/s" || unit == "Hz" || unit == "FLOP/s" || unit == "op/s") return all.subspan(3);
+  return {};
+}
+
+/// Decimals with which `number` has the given significant digits.
+int decimals_for(double number, int digits) {
+  if (number == 0) return 0;
+  // What rounding makes of it counts: 9.9996 is 10.00.
+  const std::string rounded = fmt::format("{:.{}e}", std::abs(number), digits - 1);
+  const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
+  return std::clamp(digits - 1 - exponent, 0, 17);
+}
+
+std::string without_trailing_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string fixed(double number, int decimals) {
+  return without_trailing_zeros(fmt::format("{:.{}f}", number, decimals));
+}
+
+std::string with_separators(std::string text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(text.find('.'), text.size());
+  for (std::size_t at = end; at > first + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string plain(double number, int digits) {
+  if (!std::isfinite(number)) return not_finite;
+  if (number != 0 && (std::abs(number) < 1e-6 || std::abs(number) >= 1e15)) {
+    return fmt::format("{:.{}g}", number, digits);
+  }
+  std::string text = fixed(number, decimals_for(number, digits));
+  return std::abs(number) >= first_separated ? with_separators(std::move(text)) : text;
+}
+
+/// The largest prefix that leaves at least 1 of the rounded number, or the smallest there is.
+const Prefix& prefix_for(double number, std::span<const Prefix> prefixes) {
+  const Prefix* chosen = &prefixes.front();
+  for (const Prefix& prefix : prefixes) {
+    const double scaled = std::abs(number) / prefix.factor;
+    if (scaled >= 1 || fixed(scaled, decimals_for(scaled, significant_digits)) == "1") {
+      chosen = &prefix;
+    }
+  }
+  // Zero has no size: the unit itself.
+  if (number == 0) {
+    for (const Prefix& prefix : prefixes) {
+      if (prefix.factor == 1) return prefix;
+    }
+  }
+  return *chosen;
+}
+
+std::string prefixed(double number, std::span<const Prefix> prefixes, std::string_view unit) {
+  if (!std::isfinite(number)) return not_finite;
+  const Prefix& prefix = prefix_for(number, prefixes);
+  return fmt::format("{} {}{}", plain(number / prefix.factor, significant_digits), prefix.symbol, unit);
+}
+
+std::string_view shown_unit(std::string_view unit) { return unit == "C" ? "°C" : unit; }
+
+bool counts_bytes(const std::string& axis) {
+  return axis == "size" || axis.ends_with("_size") || axis.ends_with("bytes");
+}
+
+}  // namespace
+
+std::string format_bytes(double bytes) { return prefixed(bytes, prefixes_of("B"), "B"); }
+
+std::string format_bandwidth(double bytes_per_second) {
+  return prefixed(bytes_per_second, prefixes_of("B/s"), "B/s");
+}
+
+std::string format_time(double seconds) { return prefixed(seconds, prefixes_of("s"), "s"); }
+
+std::string format_percent(double fraction) {
+  if (!std::isfinite(fraction)) return not_finite;
+  return plain(fraction * 100, 3) + " %";
+}
+
+std::string format_count(double number) {
+  if (!std::isfinite(number)) return not_finite;
+  if (number != std::trunc(number)) return format_number(number);
+  return with_separators(fmt::format("{:.0f}", number));
+}
+
+std::string format_number(double number) { return plain(number, significant_digits); }
+
+std::string format_exact(double number) {
+  if (!std::isfinite(number)) return not_finite;
+  if (number == std::trunc(number) && std::abs(number) < 1e15) return format_count(number);
+  return fmt::format("{}", number);
+}
+
+std::string format_quantity(double value, const std::string& unit) {
+  if (!std::isfinite(value)) return not_finite;
+  const std::span<const Prefix> prefixes = prefixes_of(unit);
+  if (!prefixes.empty()) return prefixed(value, prefixes, unit);
+  const std::string number = value == std::trunc(value) && std::abs(value) < 1e15
+                                 ? plain(value, 17) : format_number(value);
+  return unit.empty() ? number : fmt::format("{} {}", number, shown_unit(unit));
+}
+
+std::string format_quantity(const std::optional<double>& value, const std::string& unit) {
+  return value ? format_quantity(*value, unit) : "-";
+}
+
+std::string format_interval(const Interval& interval, const std::string& unit) {
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return not_finite;
+  const std::span<const Prefix> prefixes = prefixes_of(unit);
+  const double larger = std::max(std::abs(interval.low), std::abs(interval.high));
+  const Prefix prefix = prefixes.empty() ? Prefix{1, ""} : prefix_for(larger, prefixes);
+  std::string low, high;
+  for (int digits = significant_digits; digits <= 8; ++digits) {
+    low = plain(interval.low / prefix.factor, digits);
+    high = plain(interval.high / prefix.factor, digits);
+    if (low != high || interval.low == interval.high) break;
+  }
+  const std::string symbol = prefix.symbol + std::string(shown_unit(unit));
+  return fmt::format("{} to {}{}{}", low, high, symbol.empty() ? "" : " ", symbol);
+}
+
+std::string format_ratio(double ratio) {
+  if (!std::isfinite(ratio)) return not_finite;
+  return fmt::format("{:.3f} x", ratio);
+}
+
+std::string format_axis_value(const AxisValue& value) {
+  struct Visitor {
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const { return format_number(number); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Visitor{}, value);
+}
+
+std::string format_axis_value(const std::string& axis, const AxisValue& value) {
+  const auto* number = std::get_if<std::int64_t>(&value);
+  if (number == nullptr || !counts_bytes(axis)) return format_axis_value(value);
+  return format_bytes(static_cast<double>(*number));
+}
+
+}  // namespace fathom

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "results/document.h"
+
+namespace fathom {
+
+// Figures for people, in reports and on terminals: four significant digits, prefixes by the kind of
+// quantity, the same text for the same number on every machine and in every locale. A number that is
+// not finite is shown as "not finite", an empty optional as "-".
+
+/// Powers of 1024: "1 GiB", "1.5 MiB", "768 B".
+std::string format_bytes(double bytes);
+
+/// Powers of 1000, from bytes per second: "4.286 TB/s".
+std::string format_bandwidth(double bytes_per_second);
+
+/// From seconds: "512.3 us", "1.5 ms", "2 s".
+std::string format_time(double seconds);
+
+/// From a fraction: 0.0123 is "1.23 %".
+std::string format_percent(double fraction);
+
+/// With thousands separators: "33,554,432". Numbers with a fraction get at most four significant
+/// digits.
+std::string format_count(double number);
+
+/// Four significant digits without trailing zeros; separators from 10,000 on.
+std::string format_number(double number);
+
+/// The shortest text that gives this very number back, with thousands separators where it is whole.
+std::string format_exact(double number);
+
+/// A value in one of the document's units: "B" and "B/s" as above, "s" as time, "Hz", "FLOP/s",
+/// "op/s", "W" and "J" with decimal prefixes, "%" (a number of percent), "C" as degrees Celsius;
+/// any other unit ("cycles", "sectors", "") after a plain number. Units are the document's own.
+std::string format_quantity(double value, const std::string& unit);
+std::string format_quantity(const std::optional<double>& value, const std::string& unit);
+
+/// An interval in a unit, "4.281 to 4.290 TB/s": both ends with the same prefix and with enough
+/// digits to differ.
+std::string format_interval(const Interval& interval, const std::string& unit);
+
+/// A ratio: "1.013 x".
+std::string format_ratio(double ratio);
+
+/// The value as text: "float4", "256", "0.5". Of an axis named "size" or ending in "bytes" or
+/// "_size", a whole number is shown as bytes: "1 GiB".
+std::string format_axis_value(const AxisValue& value);
+std::string format_axis_value(const std::string& axis, const AxisValue& value);
+
+}  // namespace fathom

@@ -1,0 +1,114 @@
+#include "results/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+/// For normal samples the median absolute deviation is the standard deviation times the 0.75
+/// quantile of the standard normal distribution; this is one over that quantile.
+constexpr double mad_to_standard_deviation = 1.482602218505602;
+
+std::vector<double> sorted(std::span<const double> samples) {
+  if (samples.empty()) throw std::invalid_argument("statistics of no samples");
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!std::isfinite(samples[i])) {
+      throw std::invalid_argument(
+          fmt::format("sample {} of {} is {}, not a finite number", i, samples.size(), samples[i]));
+    }
+  }
+  std::vector<double> copy(samples.begin(), samples.end());
+  std::sort(copy.begin(), copy.end());
+  return copy;
+}
+
+double median_of_sorted(const std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : std::midpoint(values[half - 1], values[half]);
+}
+
+/// The largest k for which 1 - 2 P(X < k) is at least `confidence`, X binomial(n, 1/2); at least 1.
+std::size_t order_of_interval(std::size_t n, double confidence) {
+  const boost::math::binomial half(static_cast<double>(n), 0.5);
+  const double tail = (1 - confidence) / 2;
+  std::size_t low = 1, high = n / 2 + 1;  // k is in [low, high)
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (cdf(half, static_cast<double>(middle - 1)) <= tail) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+double coverage_of_order(std::size_t n, std::size_t k) {
+  const boost::math::binomial half(static_cast<double>(n), 0.5);
+  return std::max(0.0, 1 - 2 * cdf(half, static_cast<double>(k - 1)));
+}
+
+}  // namespace
+
+double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
+
+double quantile(std::span<const double> samples, double p) {
+  if (!(p >= 0 && p <= 1)) throw std::invalid_argument("a quantile is from 0 to 1");
+  const std::vector<double> values = sorted(samples);
+  const double position = p * static_cast<double>(values.size() - 1);
+  const std::size_t below = static_cast<std::size_t>(position);
+  if (below + 1 >= values.size()) return values.back();
+  return std::lerp(values[below], values[below + 1], position - static_cast<double>(below));
+}
+
+Interval median_interval(std::span<const double> samples, double confidence) {
+  if (!(confidence > 0 && confidence < 1)) {
+    throw std::invalid_argument("a confidence is between 0 and 1");
+  }
+  const std::vector<double> values = sorted(samples);
+  const std::size_t n = values.size();
+  const std::size_t k = order_of_interval(n, confidence);
+  return {values[k - 1], values[n - k], coverage_of_order(n, k),
+          fmt::format("median, order statistics {} and {} of {}", k, n - k + 1, n)};
+}
+
+PairedRatio paired_ratio(std::span<const double> own, std::span<const double> opponent,
+                         Better better, double confidence) {
+  if (own.size() != opponent.size()) {
+    throw std::invalid_argument(
+        fmt::format("{} samples cannot be paired with {}", own.size(), opponent.size()));
+  }
+  std::vector<double> ratios(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!(own[i] > 0 && opponent[i] > 0)) {
+      throw std::invalid_argument("a ratio needs samples above zero");
+    }
+    ratios[i] = better == Better::higher ? own[i] / opponent[i] : opponent[i] / own[i];
+  }
+  PairedRatio result{fathom::median(ratios), median_interval(ratios, confidence)};
+  result.interval.method = "paired ratios, " + result.interval.method;
+  return result;
+}
+
+double robust_spread(std::span<const double> samples) {
+  const double centre = median(samples);
+  std::vector<double> deviations;
+  deviations.reserve(samples.size());
+  for (const double sample : samples) deviations.push_back(std::abs(sample - centre));
+  return mad_to_standard_deviation * median(deviations);
+}
+
+double relative_half_width(const Interval& interval, double centre) {
+  const double width = (interval.high - interval.low) / 2 / std::abs(centre);
+  if (!std::isfinite(width)) throw std::invalid_argument("no relative width around zero");
+  return width;
+}
+
+}  // namespace fathom
