@@ -40,33 +40,39 @@ void MetricHost::initialise() {
   object_.reset(params.pHostObject);
 }
 
-int MetricHost::schedule(const char* metric) {
+int MetricHost::add(const std::vector<std::string>& metrics) {
+  // A fresh object each time: after one rejection CUPTI's object answers every further metric with
+  // an unknown error.
+  initialise();
+  std::vector<const char*> names = c_strings(metrics);
   CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
   params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
   params.pHostObject = object_.get();
-  params.ppMetricNames = &metric;
-  params.numMetrics = 1;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
   return cupti_library().cuptiProfilerHostConfigAddMetrics(&params);
 }
 
-bool MetricHost::add(const std::string& metric) {
-  const auto result = static_cast<CUptiResult>(schedule(metric.c_str()));
-  if (result == CUPTI_SUCCESS) {
-    metrics_.push_back(metric);
-    return true;
-  }
-  // After one rejection CUPTI's object answers every further metric with an unknown error: begin
-  // again with those that it took.
-  initialise();
-  for (const std::string& earlier : metrics_) {
-    check_cupti(static_cast<CUptiResult>(schedule(earlier.c_str())),
-                "cuptiProfilerHostConfigAddMetrics");
-  }
-  // An unknown name comes back as either, depending on which part of it is unknown.
-  if (result != CUPTI_ERROR_INVALID_METRIC_NAME && result != CUPTI_ERROR_INVALID_PARAMETER) {
+std::vector<std::string> MetricHost::schedule(const std::vector<std::string>& metrics) {
+  metrics_ = metrics;
+  if (metrics.empty() || add(metrics) == CUPTI_SUCCESS) return {};
+
+  std::vector<std::string> rejected;
+  metrics_.clear();
+  for (const std::string& metric : metrics) {
+    const auto result = static_cast<CUptiResult>(add({metric}));
+    // An unknown name comes back as either, depending on which part of it is unknown.
+    if (result == CUPTI_ERROR_INVALID_METRIC_NAME || result == CUPTI_ERROR_INVALID_PARAMETER) {
+      rejected.push_back(metric);
+      continue;
+    }
     check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
+    metrics_.push_back(metric);
   }
-  return false;
+  if (!metrics_.empty()) {
+    check_cupti(static_cast<CUptiResult>(add(metrics_)), "cuptiProfilerHostConfigAddMetrics");
+  }
+  return rejected;
 }
 
 std::vector<std::uint8_t> MetricHost::config_image() const {

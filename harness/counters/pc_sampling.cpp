@@ -18,6 +18,8 @@ namespace {
 
 // Enough for the instructions of every kernel that one launch starts.
 constexpr std::size_t max_instructions = 20000;
+// How often CUPTI's thread empties the hardware's buffer.
+constexpr std::uint32_t worker_period_ms = 5;
 
 /// Machine code by the check sum that CUPTI's samples name it by.
 struct Modules {
@@ -78,6 +80,26 @@ CUpti_PCSamplingConfigurationInfo attribute(CUpti_PCSamplingConfigurationAttribu
   return info;
 }
 
+/// Room for CUPTI's samples.
+struct PcBuffer {
+  std::vector<std::vector<CUpti_PCSamplingStallReason>> stalls;
+  std::vector<CUpti_PCSamplingPCData> instructions;
+  CUpti_PCSamplingData data{};
+
+  void reserve(std::size_t reasons) {
+    stalls.assign(max_instructions, std::vector<CUpti_PCSamplingStallReason>(reasons));
+    instructions.assign(max_instructions, {});
+    for (std::size_t i = 0; i < max_instructions; ++i) {
+      instructions[i].size = sizeof(CUpti_PCSamplingPCData);
+      instructions[i].stallReason = stalls[i].data();
+    }
+    data = {};
+    data.size = sizeof(CUpti_PCSamplingData);
+    data.collectNumPcs = max_instructions;
+    data.pPcData = instructions.data();
+  }
+};
+
 }  // namespace
 
 struct PcSampler::State {
@@ -85,10 +107,8 @@ struct PcSampler::State {
   bool enabled = false;
   std::map<std::uint32_t, std::string> reasons;  ///< by CUPTI's index
 
-  // CUPTI keeps pointers into these, and writes into them when it is disabled.
-  std::vector<std::vector<CUpti_PCSamplingStallReason>> stalls;
-  std::vector<CUpti_PCSamplingPCData> instructions;
-  CUpti_PCSamplingData data{};
+  PcBuffer configured;  ///< CUPTI keeps it and may write into it at any time until it is disabled
+  PcBuffer fetched;
 
   void enable() {
     CUpti_PCSamplingEnableParams params{};
@@ -122,19 +142,6 @@ struct PcSampler::State {
     for (std::size_t i = 0; i < count; ++i) reasons[indices[i]] = short_reason(pointers[i]);
   }
 
-  void make_buffer() {
-    stalls.assign(max_instructions, std::vector<CUpti_PCSamplingStallReason>(reasons.size()));
-    instructions.assign(max_instructions, {});
-    for (std::size_t i = 0; i < max_instructions; ++i) {
-      instructions[i].size = sizeof(CUpti_PCSamplingPCData);
-      instructions[i].stallReason = stalls[i].data();
-    }
-    data = {};
-    data.size = sizeof(CUpti_PCSamplingData);
-    data.collectNumPcs = max_instructions;
-    data.pPcData = instructions.data();
-  }
-
   void configure(unsigned log2_period) {
     std::vector<CUpti_PCSamplingConfigurationInfo> infos;
     infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD));
@@ -147,8 +154,12 @@ struct PcSampler::State {
     infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT));
     infos.back().attributeData.outputDataFormatData.outputDataFormat =
         CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED;
+    infos.push_back(
+        attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN));
+    infos.back().attributeData.workerThreadPeriodicSleepSpanData.workerThreadPeriodicSleepSpan =
+        worker_period_ms;
     infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER));
-    infos.back().attributeData.samplingDataBufferData.samplingDataBuffer = &data;
+    infos.back().attributeData.samplingDataBufferData.samplingDataBuffer = &configured.data;
 
     CUpti_PCSamplingConfigurationInfoParams params{};
     params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
@@ -174,10 +185,10 @@ struct PcSampler::State {
   }
 
   /// Moves what is in the buffer to `profile`, summed by instruction.
-  void drain(std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
+  void drain(PcBuffer& buffer, std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
              PcProfile& profile) {
-    for (std::size_t i = 0; i < data.totalNumPcs; ++i) {
-      CUpti_PCSamplingPCData& pc = instructions[i];
+    for (std::size_t i = 0; i < buffer.data.totalNumPcs; ++i) {
+      CUpti_PCSamplingPCData& pc = buffer.instructions[i];
       const std::string function = pc.functionName == nullptr ? "" : pc.functionName;
       // Copies, since a reference cannot bind to a field of CUPTI's packed structure.
       const std::uint64_t offset = pc.pcOffset, crc = pc.cubinCrc;
@@ -191,8 +202,11 @@ struct PcSampler::State {
         sample.total += stall.samples;
       }
     }
-    profile.total_samples += data.totalSamples;
-    profile.dropped_samples += data.droppedSamples;
+    profile.total_samples += buffer.data.totalSamples;
+    profile.dropped_samples += buffer.data.droppedSamples;
+    buffer.data.totalNumPcs = 0;
+    buffer.data.totalSamples = 0;
+    buffer.data.droppedSamples = 0;
   }
 
   ~State() {
@@ -218,7 +232,8 @@ PcSampler::PcSampler(int device, unsigned log2_period) : state_(std::make_unique
   state_->context = current_context();
   state_->enable();
   state_->read_reasons();
-  state_->make_buffer();
+  state_->configured.reserve(state_->reasons.size());
+  state_->fetched.reserve(state_->reasons.size());
   state_->configure(log2_period);
 }
 
@@ -244,10 +259,11 @@ PcProfile PcSampler::collect(const std::function<void()>& launch) {
     CUpti_PCSamplingGetDataParams params{};
     params.size = CUpti_PCSamplingGetDataParamsSize;
     params.ctx = s.context;
-    params.pcSamplingData = &s.data;
+    params.pcSamplingData = &s.fetched.data;
     check_cupti(cupti_library().cuptiPCSamplingGetData(&params), "cuptiPCSamplingGetData");
-    s.drain(found, profile);
-  } while (s.data.remainingNumPcs > 0);
+    s.drain(s.fetched, found, profile);
+  } while (s.fetched.data.remainingNumPcs > 0);
+  s.drain(s.configured, found, profile);
 
   bool all_located = true;
   for (auto& [key, sample] : found) {

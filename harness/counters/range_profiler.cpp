@@ -184,15 +184,24 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   s.chip = chip_name(device);
   const std::vector<std::uint8_t> availability = counter_availability();
   s.host.emplace(s.chip, availability);
+  std::vector<std::string> metrics;
   for (const std::string& name : roles) {
     if (s.readings.contains(name)) continue;
-    CatalogueEntry entry = find_metric(name, s.chip);
-    if (entry.available() && !s.host->add(entry.metric)) {
-      entry.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", s.chip,
-                                 cupti_library().version, entry.metric);
-    }
-    if (entry.available()) s.metric_roles.push_back(name);
+    const CatalogueEntry entry = find_metric(name, s.chip);
+    if (entry.available()) metrics.push_back(entry.metric);
     s.readings[name] = {entry.metric, std::nullopt, entry.reason};
+  }
+  const std::vector<std::string> rejected = s.host->schedule(metrics);
+  for (auto& [name, reading] : s.readings) {
+    if (std::ranges::count(rejected, reading.metric) == 0) continue;
+    reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", s.chip,
+                                 cupti_library().version, reading.metric);
+  }
+  // In the order of the metrics scheduled, which is that of their values.
+  for (const std::string& metric : s.host->metrics()) {
+    const auto found = std::ranges::find(
+        s.readings, metric, [](const auto& entry) { return entry.second.metric; });
+    s.metric_roles.push_back(found->first);
   }
   if (s.metric_roles.empty()) return;
 
