@@ -88,15 +88,20 @@ fathom_dependency(fmt 9
 # Release 3.11.2
 fathom_dependency(nlohmann_json 3.11
   https://github.com/nlohmann/json.git bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d)
-# Release 1.0. The package names no version in its CMake files.
-fathom_dependency(valijson ""
-  https://github.com/tristanpenman/valijson.git 78ac8a737df56b5334354efe104ea8f99e2a2f00)
-if(NOT TARGET ValiJSON::valijson)
-  add_library(ValiJSON::valijson ALIAS valijson)
+# Release 1.0. Headers only, and not every package of it has CMake files: look for the header itself.
+find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
+mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)
+if(FATHOM_VALIJSON_INCLUDE_DIR)
+  add_library(ValiJSON::valijson INTERFACE IMPORTED GLOBAL)
+  target_include_directories(ValiJSON::valijson INTERFACE ${FATHOM_VALIJSON_INCLUDE_DIR})
+  target_compile_definitions(ValiJSON::valijson INTERFACE VALIJSON_USE_EXCEPTIONS=1)
+  message(STATUS "valijson: ${FATHOM_VALIJSON_INCLUDE_DIR}")
+else()
+  fathom_dependency(valijson ""
+    https://github.com/tristanpenman/valijson.git 78ac8a737df56b5334354efe104ea8f99e2a2f00)
 endif()
 
-# Boost.Math is headers only, and Boost's own CMake files are in another package than its headers
-# on some systems: look for the header itself.
+# Boost.Math: headers only as well.
 find_path(FATHOM_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp
   HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
 mark_as_advanced(FATHOM_BOOST_INCLUDE_DIR)

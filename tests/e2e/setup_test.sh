@@ -135,6 +135,23 @@ case_picks_a_complete_toolkit_of_the_right_version() {
   ! complete_toolkit "$new" || die "without CUPTI's headers it is not complete"
 }
 
+# expect_architectures LIST NVIDIA_SMI_OUTPUT EXIT_CODE [CMAKE ARGUMENT...]
+expect_architectures() {
+  printf '#!/bin/sh\nprintf "%s"\nexit %d\n' "$2" "$3" >"$scratch/nvidia-smi"
+  chmod +x "$scratch/nvidia-smi"
+  expect 0 cmake "-DFATHOM_NVIDIA_SMI=$scratch/nvidia-smi" "${@:4}" \
+    -P "$source_dir/cmake/Architectures.cmake"
+  expect_equal "${said##*compiled for: }" "$1"
+}
+
+case_compiles_for_the_gpu_of_the_machine() {
+  expect_architectures 90a-real '9.0\n9.0\n' 0
+  expect_architectures '86-real;120a-real' '8.6\n12.0\n' 0
+  expect_architectures 75-real '7.5\n' 0
+  expect_architectures 90a-real 'NVIDIA-SMI has failed: driver 580.65 is not loaded\n' 9
+  expect_architectures '80-real;90a-real' '7.5\n' 0 '-DFATHOM_ARCHITECTURES=80;90a-real'
+}
+
 case_every_wheel_is_pinned_by_hash() {
   local file
   for file in "$source_dir"/tools/setup/requirements/*.txt; do
