@@ -109,8 +109,9 @@ Fingerprint query_device(const fs::path& programs, int device) {
 std::vector<DoctorCheck> query_checks(const fs::path& programs, std::optional<int> device) {
   std::vector<std::string> arguments{"--doctor"};
   if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
+  const Json answer = ask(programs, arguments);
   std::vector<DoctorCheck> checks;
-  for (const Json& check : ask(programs, arguments).at("checks"))
+  for (const Json& check : answer.at("checks"))
     checks.push_back({check.at("id"), check.at("status"), optional_value<int>(check, "gpu"),
                       check.at("what"), check.at("detail"), check.at("what_to_do")});
   return checks;

@@ -2,6 +2,8 @@
 
 #include <csignal>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "results/error.h"
 #include "tools/command_line.h"
@@ -14,6 +16,10 @@ int main(int argc, char** argv) {
   } catch (const fathom::Error& error) {
     fmt::print(stderr, "fathom: {}\n", error.what());
     return fathom::to_int(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool full = error.code() == std::errc::no_space_on_device;
+    fmt::print(stderr, "fathom: {}: choose another folder with --out.\n", error.what());
+    return to_int(full ? fathom::ExitCode::output_full : fathom::ExitCode::output_unwritable);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fathom: This is a defect in Fathom, please report it: {}\n", error.what());
     return fathom::to_int(fathom::ExitCode::incomplete);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
+#include <functional>
 #include <thread>
 
 #include "reports/report.h"
@@ -36,7 +36,6 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder) {
-  write_document(document, folder.result());
   write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   say(terminal_summary(document, colour));
@@ -48,6 +47,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   say(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
+  write_document(document, folder.result());
   publish(document, folder);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
@@ -174,6 +174,15 @@ class Run {
   bool all_merged_ = true;
 };
 
+/// Does what writes results; if that fails, the sentence says where they are instead.
+void keeping(const std::string& where, const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{} Nothing is lost: {}.", error.what(), where));
+  }
+}
+
 ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& probes,
                  const Fingerprint& fingerprint) {
   const OutputFolder folder =
@@ -191,8 +200,12 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  publish(run.document(), folder);
+  const Document document = run.document();
+  keeping("the probes' own documents are in " + folder.parts().string(),
+          [&] { write_document(document, folder.result()); });
   if (run.all_merged()) fs::remove_all(folder.parts());  // they are in the document now
+  keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
+          [&] { publish(document, folder); });
   return run.exit_code();
 }
 
