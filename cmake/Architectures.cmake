@@ -1,5 +1,5 @@
 # Which GPU the kernels are compiled for: FATHOM_ARCHITECTURES where the user set it, else the GPU
-# that is in this machine, else Hopper. Include before enable_language(CUDA).
+# that is in this machine, else Hopper. Include before CudaLanguage.cmake.
 
 set(FATHOM_ARCHITECTURES "" CACHE STRING
   "Architectures to compile for, such as '80;90a'; empty: the GPU in this machine, else 90a")

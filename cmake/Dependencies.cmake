@@ -1,7 +1,7 @@
 # What Fathom is built from. Each library is looked for on the machine first; where it is absent,
 # its source is fetched at the commit of the release named beside it (the releases that Debian 12
 # ships, so that both ways build the same thing). `./fathom` installs the packages before it comes
-# to that. Include after enable_language(CUDA).
+# to that. Include after CudaLanguage.cmake.
 #
 # Targets: benchmark::benchmark, CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json,
 # ValiJSON::valijson, Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only),
