@@ -46,41 +46,47 @@ std::vector<Row> global_memory_rows() {
         true},
        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
        {}},
-      {{"global_store_sectors", "sectors", "32-byte sectors that global stores wrote through the L1.",
-        true},
+      {{"global_store_sectors", "sectors",
+        "32-byte sectors that global stores wrote through the L1.", true},
        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
        {}},
       {{"global_load_requests", "requests", "Global load requests of whole warps to the L1.", true},
        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
        {}},
-      {{"global_store_requests", "requests", "Global store requests of whole warps to the L1.", true},
+      {{"global_store_requests", "requests", "Global store requests of whole warps to the L1.",
+        true},
        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
        {}},
       {{"global_load_instructions", "instructions", "Warp-level global load instructions executed.",
         true},
        "smsp__inst_executed_op_global_ld.sum",
        {}},
-      {{"global_store_instructions", "instructions", "Warp-level global store instructions executed.",
-        true},
+      {{"global_store_instructions", "instructions",
+        "Warp-level global store instructions executed.", true},
        "smsp__inst_executed_op_global_st.sum",
        {}},
       {{"global_async_copy_sectors", "sectors",
         "32-byte sectors that cp.async read from global memory.", true},
        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
        {{turing, "", "Turing has no asynchronous copy (cp.async)"}}},
-      {{"global_reduction_requests", "requests", "Global reductions (atomics without a result).", true},
+      {{"global_reduction_requests", "requests", "Global reductions (atomics without a result).",
+        true},
        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
        {}},
-      {{"local_load_sectors", "sectors", "32-byte sectors that local loads (spills) asked for.", true},
+      {{"local_load_sectors", "sectors", "32-byte sectors that local loads (spills) asked for.",
+        true},
        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
        {}},
-      {{"local_store_sectors", "sectors", "32-byte sectors that local stores (spills) wrote.", true},
+      {{"local_store_sectors", "sectors", "32-byte sectors that local stores (spills) wrote.",
+        true},
        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
        {}},
       {{"l1_hit_rate", "%", "Share of the L1's sector look-ups that hit.", false},
        "l1tex__t_sector_hit_rate.pct",
        {}},
-      {{"l2_hit_rate", "%", "Share of the L2's sector look-ups that hit, from every source.", false},
+      {{"l2_hit_rate", "%",
+        "Share of the L2's sector look-ups that hit; a write of a whole sector always hits.",
+        false},
        "lts__t_sector_hit_rate.pct",
        {}},
       {{"l2_read_sectors", "sectors", "32-byte sectors that the SMs read from the L2.", false},
@@ -89,8 +95,9 @@ std::vector<Row> global_memory_rows() {
       {{"l2_write_sectors", "sectors", "32-byte sectors that the SMs wrote to the L2.", false},
        "lts__t_sectors_srcunit_tex_op_write.sum",
        {}},
-      {{"l2_hit_sectors", "sectors", "32-byte sectors of the SMs' L2 look-ups that hit.", false},
-       "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+      {{"l2_read_hit_sectors", "sectors", "32-byte sectors that the SMs read and the L2 had.",
+        false},
+       "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
        {}},
       {{"dram_read_bytes", "B", "Bytes read from device memory.", false},
        "dram__bytes_read.sum",
@@ -106,6 +113,8 @@ std::vector<Row> global_memory_rows() {
   };
 }
 
+// Not the smsp__sass_... names of the wavefronts: on an H200 the one of stores gave the loads'
+// count, while these gave the expected count exactly.
 std::vector<Row> shared_memory_rows() {
   return {
       {{"shared_load_wavefronts", "wavefronts",
@@ -128,12 +137,12 @@ std::vector<Row> shared_memory_rows() {
         true},
        "smsp__inst_executed_op_shared_ld.sum",
        {}},
-      {{"shared_store_instructions", "instructions", "Warp-level shared store instructions executed.",
-        true},
+      {{"shared_store_instructions", "instructions",
+        "Warp-level shared store instructions executed.", true},
        "smsp__inst_executed_op_shared_st.sum",
        {}},
-      {{"shared_matrix_load_instructions", "instructions", "Warp-level ldmatrix instructions executed.",
-        true},
+      {{"shared_matrix_load_instructions", "instructions",
+        "Warp-level ldmatrix instructions executed.", true},
        "smsp__inst_executed_op_ldsm.sum",
        {}},
   };
@@ -155,7 +164,8 @@ std::vector<Row> sm_rows() {
       {{"fma_instructions", "instructions", "fp32 fused multiply-adds, counted by thread.", true},
        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
        {}},
-      {{"tensor_instructions", "instructions", "Warp-level tensor-core instructions executed.", true},
+      {{"tensor_instructions", "instructions", "Warp-level tensor-core instructions executed.",
+        true},
        "sm__inst_executed_pipe_tensor.sum",
        {}},
       {{"tensor_pipe_active", "%", "Share of the active cycles in which the tensor pipe worked.",
@@ -183,12 +193,14 @@ std::vector<Row> sm_rows() {
   };
 }
 
-/// Warp-cycles in each state per instruction issued; the states' sum is the mean latency between
-/// two issues of one warp. See the warp-state metrics in Nsight Compute's documentation.
+/// Warp-cycles in each state per instruction issued (warps per cycle over issues per cycle); the
+/// states' sum is the mean latency between two issues of one warp. See the warp-state metrics in
+/// Nsight Compute's documentation.
 std::vector<Row> stall_rows() {
   return {
       stall("long_scoreboard", "Waits for the result of a global, local or texture access."),
-      stall("short_scoreboard", "Waits for the result of a shared-memory access or slow arithmetic."),
+      stall("short_scoreboard",
+            "Waits for the result of a shared-memory access or slow arithmetic."),
       stall("lg_throttle", "Waits for room in the queue of global and local memory instructions."),
       stall("mio_throttle", "Waits for room in the queue of shared-memory and other MIO work."),
       stall("tex_throttle", "Waits for room in the queue of texture instructions."),

@@ -38,8 +38,8 @@ std::span<const Role> roles();
 /// The role of this name; throws Error(bad_input) for an unknown one.
 const Role& role(std::string_view name);
 
-/// Names of the warp-stall roles ("stall_long_scoreboard", ...), the part of `roles()` that together
-/// breaks down what a warp does in each cycle between two issues.
+/// Names of the warp-stall roles ("stall_long_scoreboard", ...), the part of `roles()` that
+/// together breaks down what a warp does in each cycle between two issues.
 std::vector<std::string> stall_roles();
 
 /// Every chip that the catalogue speaks of: Turing to Blackwell. Each was checked against CUPTI

@@ -109,9 +109,8 @@ CounterProblem problem_of(int cupti_result) {
 }
 
 CounterError::CounterError(CounterProblem problem, const std::string& detail)
-    : Error(exit_code(problem), detail.empty()
-                                    ? sentence(problem)
-                                    : fmt::format("{} ({})", sentence(problem), detail)),
+    : Error(exit_code(problem),
+            detail.empty() ? sentence(problem) : fmt::format("{} ({})", sentence(problem), detail)),
       problem_(problem) {}
 
 }  // namespace fathom

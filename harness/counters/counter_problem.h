@@ -22,7 +22,7 @@ enum class CounterProblem {
   busy,                    ///< another profiler has the counters
   driver_too_old,          ///< the driver is older than this CUPTI
   out_of_memory,
-  failed,                  ///< anything else
+  failed,  ///< anything else
 };
 
 /// Short name for result documents and the doctor: "not_permitted".

@@ -15,7 +15,8 @@ Function* driver_function(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
   FATHOM_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &status));
-  if (status != cudaDriverEntryPointSuccess) throw CounterError(CounterProblem::driver_too_old, name);
+  if (status != cudaDriverEntryPointSuccess)
+    throw CounterError(CounterProblem::driver_too_old, name);
   return reinterpret_cast<Function*>(function);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <type_traits>
 
 #include "harness/counters/counter_problem.h"
 
@@ -17,15 +18,50 @@ constexpr int cupti_major = CUPTI_API_VERSION / 10000;
 
 std::string library_name() { return fmt::format("libcupti.so.{}", cupti_major); }
 
-/// The first function that the library lacks, or null.
-const char* resolve(void* handle, CuptiLibrary& library) {
-#define FATHOM_CUPTI_RESOLVE(function)                                             \
-  library.function = reinterpret_cast<decltype(library.function)>(                 \
-      dlsym(handle, #function));                                                   \
-  if (library.function == nullptr) return #function;
-  FATHOM_CUPTI_FUNCTIONS(FATHOM_CUPTI_RESOLVE)
-#undef FATHOM_CUPTI_RESOLVE
-  return nullptr;
+/// Fills `l` from the library; returns the first function that it lacks, or null.
+const char* resolve(void* handle, CuptiLibrary& l) {
+  const char* missing = nullptr;
+  const auto get = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    if (function == nullptr && missing == nullptr) missing = name;
+  };
+  get(l.cuptiGetVersion, "cuptiGetVersion");
+  get(l.cuptiGetResultString, "cuptiGetResultString");
+  get(l.cuptiDeviceGetChipName, "cuptiDeviceGetChipName");
+  get(l.cuptiProfilerInitialize, "cuptiProfilerInitialize");
+  get(l.cuptiProfilerDeviceSupported, "cuptiProfilerDeviceSupported");
+  get(l.cuptiProfilerGetCounterAvailability, "cuptiProfilerGetCounterAvailability");
+  get(l.cuptiProfilerHostInitialize, "cuptiProfilerHostInitialize");
+  get(l.cuptiProfilerHostDeinitialize, "cuptiProfilerHostDeinitialize");
+  get(l.cuptiProfilerHostGetSupportedChips, "cuptiProfilerHostGetSupportedChips");
+  get(l.cuptiProfilerHostConfigAddMetrics, "cuptiProfilerHostConfigAddMetrics");
+  get(l.cuptiProfilerHostGetConfigImageSize, "cuptiProfilerHostGetConfigImageSize");
+  get(l.cuptiProfilerHostGetConfigImage, "cuptiProfilerHostGetConfigImage");
+  get(l.cuptiProfilerHostGetNumOfPasses, "cuptiProfilerHostGetNumOfPasses");
+  get(l.cuptiProfilerHostEvaluateToGpuValues, "cuptiProfilerHostEvaluateToGpuValues");
+  get(l.cuptiRangeProfilerEnable, "cuptiRangeProfilerEnable");
+  get(l.cuptiRangeProfilerDisable, "cuptiRangeProfilerDisable");
+  get(l.cuptiRangeProfilerSetConfig, "cuptiRangeProfilerSetConfig");
+  get(l.cuptiRangeProfilerStart, "cuptiRangeProfilerStart");
+  get(l.cuptiRangeProfilerStop, "cuptiRangeProfilerStop");
+  get(l.cuptiRangeProfilerPushRange, "cuptiRangeProfilerPushRange");
+  get(l.cuptiRangeProfilerPopRange, "cuptiRangeProfilerPopRange");
+  get(l.cuptiRangeProfilerDecodeData, "cuptiRangeProfilerDecodeData");
+  get(l.cuptiRangeProfilerGetCounterDataSize, "cuptiRangeProfilerGetCounterDataSize");
+  get(l.cuptiRangeProfilerCounterDataImageInitialize,
+      "cuptiRangeProfilerCounterDataImageInitialize");
+  get(l.cuptiPCSamplingEnable, "cuptiPCSamplingEnable");
+  get(l.cuptiPCSamplingDisable, "cuptiPCSamplingDisable");
+  get(l.cuptiPCSamplingStart, "cuptiPCSamplingStart");
+  get(l.cuptiPCSamplingStop, "cuptiPCSamplingStop");
+  get(l.cuptiPCSamplingGetData, "cuptiPCSamplingGetData");
+  get(l.cuptiPCSamplingGetNumStallReasons, "cuptiPCSamplingGetNumStallReasons");
+  get(l.cuptiPCSamplingGetStallReasons, "cuptiPCSamplingGetStallReasons");
+  get(l.cuptiPCSamplingSetConfigurationAttribute, "cuptiPCSamplingSetConfigurationAttribute");
+  get(l.cuptiGetSassToSourceCorrelation, "cuptiGetSassToSourceCorrelation");
+  get(l.cuptiGetCubinCrc, "cuptiGetCubinCrc");
+  get(l.cuptiRegisterComputeCrcCallback, "cuptiRegisterComputeCrcCallback");
+  return missing;
 }
 
 }  // namespace
@@ -65,7 +101,8 @@ CuptiLibrary load_cupti(const std::vector<fs::path>& files) {
     CuptiLibrary library;
     const char* const missing = resolve(handle, library);
     if (missing != nullptr) {
-      tried += fmt::format("{}{} (has no {})", tried.empty() ? "tried " : ", ", file.string(), missing);
+      tried +=
+          fmt::format("{}{} (has no {})", tried.empty() ? "tried " : ", ", file.string(), missing);
       dlclose(handle);
       continue;
     }
@@ -85,9 +122,9 @@ void check_cupti(CUptiResult result, const char* call) {
   if (result == CUPTI_SUCCESS) return;
   const char* text = nullptr;
   cupti_library().cuptiGetResultString(result, &text);
-  throw CounterError(problem_of(result), fmt::format("{} returned {} ({})", call,
-                                                     static_cast<int>(result),
-                                                     text == nullptr ? "no name" : text));
+  throw CounterError(problem_of(result),
+                     fmt::format("{} returned {} ({})", call, static_cast<int>(result),
+                                 text == nullptr ? "no name" : text));
 }
 
 }  // namespace fathom

@@ -21,46 +21,43 @@ struct CuptiLibrary {
   std::filesystem::path path;  ///< the file it was loaded from, as it was searched for
   unsigned version = 0;        ///< e.g. 130001
 
-#define FATHOM_CUPTI_FUNCTIONS(F)              \
-  F(cuptiGetVersion)                           \
-  F(cuptiGetResultString)                      \
-  F(cuptiDeviceGetChipName)                    \
-  F(cuptiProfilerInitialize)                   \
-  F(cuptiProfilerDeviceSupported)              \
-  F(cuptiProfilerGetCounterAvailability)       \
-  F(cuptiProfilerHostInitialize)               \
-  F(cuptiProfilerHostDeinitialize)             \
-  F(cuptiProfilerHostGetSupportedChips)        \
-  F(cuptiProfilerHostConfigAddMetrics)         \
-  F(cuptiProfilerHostGetConfigImageSize)       \
-  F(cuptiProfilerHostGetConfigImage)           \
-  F(cuptiProfilerHostGetNumOfPasses)           \
-  F(cuptiProfilerHostEvaluateToGpuValues)      \
-  F(cuptiRangeProfilerEnable)                  \
-  F(cuptiRangeProfilerDisable)                 \
-  F(cuptiRangeProfilerSetConfig)               \
-  F(cuptiRangeProfilerStart)                   \
-  F(cuptiRangeProfilerStop)                    \
-  F(cuptiRangeProfilerPushRange)               \
-  F(cuptiRangeProfilerPopRange)                \
-  F(cuptiRangeProfilerDecodeData)              \
-  F(cuptiRangeProfilerGetCounterDataSize)      \
-  F(cuptiRangeProfilerCounterDataImageInitialize) \
-  F(cuptiPCSamplingEnable)                     \
-  F(cuptiPCSamplingDisable)                    \
-  F(cuptiPCSamplingStart)                      \
-  F(cuptiPCSamplingStop)                       \
-  F(cuptiPCSamplingGetData)                    \
-  F(cuptiPCSamplingGetNumStallReasons)         \
-  F(cuptiPCSamplingGetStallReasons)            \
-  F(cuptiPCSamplingSetConfigurationAttribute)  \
-  F(cuptiGetSassToSourceCorrelation)           \
-  F(cuptiGetCubinCrc)                          \
-  F(cuptiRegisterComputeCrcCallback)
-
-#define FATHOM_CUPTI_MEMBER(function) decltype(&::function) function = nullptr;
-  FATHOM_CUPTI_FUNCTIONS(FATHOM_CUPTI_MEMBER)
-#undef FATHOM_CUPTI_MEMBER
+  decltype(&::cuptiGetVersion) cuptiGetVersion = nullptr;
+  decltype(&::cuptiGetResultString) cuptiGetResultString = nullptr;
+  decltype(&::cuptiDeviceGetChipName) cuptiDeviceGetChipName = nullptr;
+  decltype(&::cuptiProfilerInitialize) cuptiProfilerInitialize = nullptr;
+  decltype(&::cuptiProfilerDeviceSupported) cuptiProfilerDeviceSupported = nullptr;
+  decltype(&::cuptiProfilerGetCounterAvailability) cuptiProfilerGetCounterAvailability = nullptr;
+  decltype(&::cuptiProfilerHostInitialize) cuptiProfilerHostInitialize = nullptr;
+  decltype(&::cuptiProfilerHostDeinitialize) cuptiProfilerHostDeinitialize = nullptr;
+  decltype(&::cuptiProfilerHostGetSupportedChips) cuptiProfilerHostGetSupportedChips = nullptr;
+  decltype(&::cuptiProfilerHostConfigAddMetrics) cuptiProfilerHostConfigAddMetrics = nullptr;
+  decltype(&::cuptiProfilerHostGetConfigImageSize) cuptiProfilerHostGetConfigImageSize = nullptr;
+  decltype(&::cuptiProfilerHostGetConfigImage) cuptiProfilerHostGetConfigImage = nullptr;
+  decltype(&::cuptiProfilerHostGetNumOfPasses) cuptiProfilerHostGetNumOfPasses = nullptr;
+  decltype(&::cuptiProfilerHostEvaluateToGpuValues) cuptiProfilerHostEvaluateToGpuValues = nullptr;
+  decltype(&::cuptiRangeProfilerEnable) cuptiRangeProfilerEnable = nullptr;
+  decltype(&::cuptiRangeProfilerDisable) cuptiRangeProfilerDisable = nullptr;
+  decltype(&::cuptiRangeProfilerSetConfig) cuptiRangeProfilerSetConfig = nullptr;
+  decltype(&::cuptiRangeProfilerStart) cuptiRangeProfilerStart = nullptr;
+  decltype(&::cuptiRangeProfilerStop) cuptiRangeProfilerStop = nullptr;
+  decltype(&::cuptiRangeProfilerPushRange) cuptiRangeProfilerPushRange = nullptr;
+  decltype(&::cuptiRangeProfilerPopRange) cuptiRangeProfilerPopRange = nullptr;
+  decltype(&::cuptiRangeProfilerDecodeData) cuptiRangeProfilerDecodeData = nullptr;
+  decltype(&::cuptiRangeProfilerGetCounterDataSize) cuptiRangeProfilerGetCounterDataSize = nullptr;
+  decltype(&::cuptiRangeProfilerCounterDataImageInitialize)
+      cuptiRangeProfilerCounterDataImageInitialize = nullptr;
+  decltype(&::cuptiPCSamplingEnable) cuptiPCSamplingEnable = nullptr;
+  decltype(&::cuptiPCSamplingDisable) cuptiPCSamplingDisable = nullptr;
+  decltype(&::cuptiPCSamplingStart) cuptiPCSamplingStart = nullptr;
+  decltype(&::cuptiPCSamplingStop) cuptiPCSamplingStop = nullptr;
+  decltype(&::cuptiPCSamplingGetData) cuptiPCSamplingGetData = nullptr;
+  decltype(&::cuptiPCSamplingGetNumStallReasons) cuptiPCSamplingGetNumStallReasons = nullptr;
+  decltype(&::cuptiPCSamplingGetStallReasons) cuptiPCSamplingGetStallReasons = nullptr;
+  decltype(&::cuptiPCSamplingSetConfigurationAttribute) cuptiPCSamplingSetConfigurationAttribute =
+      nullptr;
+  decltype(&::cuptiGetSassToSourceCorrelation) cuptiGetSassToSourceCorrelation = nullptr;
+  decltype(&::cuptiGetCubinCrc) cuptiGetCubinCrc = nullptr;
+  decltype(&::cuptiRegisterComputeCrcCallback) cuptiRegisterComputeCrcCallback = nullptr;
 };
 
 /// Files that `cupti_library` tries, in order: FATHOM_CUPTI_DIR alone if it is set; else the folder

@@ -14,17 +14,18 @@ namespace fathom {
 /// Chips that the CUPTI at hand knows, by name. Needs no GPU.
 std::vector<std::string> cupti_chips();
 
-/// The half of CUPTI that needs no GPU: it knows each chip's metrics, schedules them into passes and
-/// evaluates what the passes brought. All calls throw CounterError.
+/// The half of CUPTI that needs no GPU: it knows each chip's metrics, schedules them into passes
+/// and evaluates what the passes brought. All calls throw CounterError.
 class MetricHost {
  public:
-  /// `availability` is the device's counter availability image; empty without a GPU, for a chip that
-  /// this CUPTI knew when it was released.
+  /// `availability` is the device's counter availability image; empty without a GPU, for a chip
+  /// that this CUPTI knew when it was released.
   explicit MetricHost(const std::string& chip, std::span<const std::uint8_t> availability = {});
 
   /// Schedules metrics, each "unit__quantity.rollup", in place of those scheduled before. Returns
-  /// those that the chip does not have; the others are scheduled. All in one call, since CUPTI gives
-  /// every call passes of its own: one by one, 57 metrics of GH100 take 58 passes instead of 10.
+  /// those that the chip does not have; the others are scheduled. All in one call, since CUPTI
+  /// gives every call passes of its own: one by one, 57 metrics of GH100 take 58 passes instead
+  /// of 10.
   std::vector<std::string> schedule(const std::vector<std::string>& metrics);
 
   /// Metrics scheduled, in the order given.
@@ -35,8 +36,8 @@ class MetricHost {
   /// How many times the work must run for such a schedule.
   static std::size_t passes(std::span<const std::uint8_t> config_image);
 
-  /// Values of `metrics()` in the first range of a decoded counter data image. A metric that divides
-  /// by a zero count gives NaN or infinity.
+  /// Values of `metrics()` in the first range of a decoded counter data image. A metric that
+  /// divides by a zero count gives NaN or infinity.
   std::vector<double> evaluate(std::span<const std::uint8_t> counter_data) const;
 
  private:

@@ -185,7 +185,8 @@ struct PcSampler::State {
   }
 
   /// Moves what is in the buffer to `profile`, summed by instruction.
-  void drain(PcBuffer& buffer, std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
+  void drain(PcBuffer& buffer,
+             std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
              PcProfile& profile) {
     for (std::size_t i = 0; i < buffer.data.totalNumPcs; ++i) {
       CUpti_PCSamplingPCData& pc = buffer.instructions[i];
@@ -197,8 +198,10 @@ struct PcSampler::State {
       sample.pc_offset = offset;
       for (std::size_t k = 0; k < pc.stallReasonCount; ++k) {
         const CUpti_PCSamplingStallReason& stall = pc.stallReason[k];
-        if (stall.samples == 0) continue;
-        sample.by_reason[reasons[stall.pcSamplingStallReasonIndex]] += stall.samples;
+        const std::string& reason = reasons[stall.pcSamplingStallReasonIndex];
+        // Those with this ending are a part of the ones without: nothing was issued meanwhile.
+        if (stall.samples == 0 || reason.ends_with("_not_issued")) continue;
+        sample.by_reason[reason] += stall.samples;
         sample.total += stall.samples;
       }
     }

@@ -13,12 +13,14 @@ namespace fathom {
 
 /// Where the warps of a launch were found waiting at one instruction.
 struct PcSample {
-  std::string function;                            ///< mangled name of the kernel
-  std::uint64_t pc_offset = 0;                     ///< bytes from the kernel's first instruction
-  std::map<std::string, std::uint64_t> by_reason;  ///< "long_scoreboard" -> samples
-  std::uint64_t total = 0;                         ///< over all reasons, issues included
-  std::string file;                                ///< source file; empty without line information
-  unsigned line = 0;                               ///< source line; 0 without line information
+  std::string function;         ///< mangled name of the kernel
+  std::uint64_t pc_offset = 0;  ///< bytes from the kernel's first instruction
+  /// "long_scoreboard" -> samples. CUPTI's names, which may differ from the roles of the catalogue
+  /// by an ending ("no_instructions"); "selected" is an issue, not a stall.
+  std::map<std::string, std::uint64_t> by_reason;
+  std::uint64_t total = 0;  ///< over all reasons, issues included
+  std::string file;         ///< source file; empty without line information
+  unsigned line = 0;        ///< source line; 0 without line information
 };
 
 struct PcProfile {
@@ -29,10 +31,11 @@ struct PcProfile {
   std::string line_reason;
 };
 
-/// Samples the program counter of every warp scheduler at a fixed period and sums up, instruction by
-/// instruction, why its warp did or did not issue: it shows which instruction a kernel waits on.
+/// Samples the program counter of every warp scheduler at a fixed period and sums up, instruction
+/// by instruction, why its warp did or did not issue: it shows which instruction a kernel waits on.
 /// Statistical, so compare shares over thousands of samples. An instruction is charged for what it
-/// waits for itself: a full store queue shows at the store, a late load at its first use.
+/// waits for itself: a full store queue shows at the store as lg_throttle, but a late load shows as
+/// long_scoreboard at the first instruction that uses its result, which in a copy is the store too.
 ///
 /// Source lines need kernels compiled with -lineinfo and a `watch_modules` before the first launch.
 /// While a sampler is alive, `counters_active()` is true and nothing may be timed; it excludes

@@ -199,8 +199,8 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   }
   // In the order of the metrics scheduled, which is that of their values.
   for (const std::string& metric : s.host->metrics()) {
-    const auto found = std::ranges::find(
-        s.readings, metric, [](const auto& entry) { return entry.second.metric; });
+    const auto found = std::ranges::find(s.readings, metric,
+                                         [](const auto& entry) { return entry.second.metric; });
     s.metric_roles.push_back(found->first);
   }
   if (s.metric_roles.empty()) return;
@@ -213,8 +213,8 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
 
 CounterSession::~CounterSession() = default;
 
-std::map<std::string, CounterReading> CounterSession::collect(
-    const std::function<void()>& prepare, const std::function<void()>& launch) {
+std::map<std::string, CounterReading> CounterSession::collect(const std::function<void()>& prepare,
+                                                              const std::function<void()>& launch) {
   State& s = *state_;
   std::map<std::string, CounterReading> readings = s.readings;
   if (!s.profiler) return readings;

@@ -52,18 +52,12 @@ TEST_CASE("a pointer chase waits on its load, by line and reason", "[counters][g
     if (sample.function.find("chase") == std::string::npos) continue;
     chase_samples += sample.total;
     if (sample.line == load_line) on_load_line += sample.total;
-    std::string text;
-    for (const auto& [reason, samples] : sample.by_reason) {
-      reasons[reason] += samples;
-      text += " " + reason + " " + std::to_string(samples);
-    }
-    WARN(sample.function << " +" << sample.pc_offset << " " << sample.file << ":" << sample.line
-                         << text);
+    for (const auto& [reason, samples] : sample.by_reason) reasons[reason] += samples;
   }
-  WARN("total " << profile.total_samples << ", dropped " << profile.dropped_samples << "; "
-                << profile.line_reason);
   CHECK(chase_samples > 1000);
   CHECK(chase_samples == total);
+  CHECK(total <= profile.total_samples);
+  CHECK(profile.dropped_samples == 0);
   CHECK(reasons["long_scoreboard"] > chase_samples / 2);
   CHECK(profile.line_reason.empty());
   CHECK(on_load_line > chase_samples / 2);
@@ -73,7 +67,6 @@ TEST_CASE("a pointer chase waits on its load, by line and reason", "[counters][g
       sampler.collect([&] { chase<<<132, 256>>>(out.get(), next.get(), 2000); });
   std::uint64_t second = 0;
   for (const PcSample& sample : again.samples) second += sample.total;
-  WARN("second " << second << " against " << total);
   CHECK(second > total / 2);
   CHECK(second < total * 2);
 }

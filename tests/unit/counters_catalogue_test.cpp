@@ -102,6 +102,17 @@ TEST_CASE("roles have one name, a unit and a sentence", "[counters]") {
   CHECK_THROWS_AS(find_metric("global_teleport_sectors", "GH100"), Error);
 }
 
+TEST_CASE("no two roles are the same metric", "[counters]") {
+  for (const Chip& chip : catalogued_chips()) {
+    std::set<std::string> metrics;
+    for (const Role& role : roles()) {
+      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      CAPTURE(chip.name, role.name, entry.metric);
+      if (entry.available()) CHECK(metrics.insert(entry.metric).second);
+    }
+  }
+}
+
 TEST_CASE("names that the claims quote", "[counters]") {
   CHECK(find_metric("global_load_sectors", "GH100").metric ==
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");

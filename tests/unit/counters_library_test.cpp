@@ -1,7 +1,7 @@
 // Finding CUPTI, and what its errors mean to a user.
 
-#include <catch2/catch_test_macros.hpp>
 #include <cupti_result.h>
+#include <catch2/catch_test_macros.hpp>
 
 #include <cstdlib>
 #include <set>
