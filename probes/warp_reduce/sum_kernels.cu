@@ -1,0 +1,185 @@
+#include "probes/warp_reduce/sum_kernels.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/warp_reduce/stages.cuh"
+
+namespace fathom::warp_reduce {
+namespace {
+
+template <class T>
+struct Sum {
+  const T* source;
+  SumLayout layout;
+  Accumulator<T>* result;
+  DynamicState* state;
+  Accumulator<T>* block_sums;
+};
+
+template <class T, int Threads>
+__global__ void __launch_bounds__(Threads) tile_sum(Sum<T> sum) {
+  ThreadSum<T> own;
+  own.template add_tile_or_rest<Threads>(sum.source, sum.layout, blockIdx.x);
+  const auto total = block_sum<Threads>(own.total());
+  if (threadIdx.x == 0) atomicAdd(sum.result, total);
+}
+
+template <class T, int Threads>
+__global__ void __launch_bounds__(Threads) loop_sum(Sum<T> sum) {
+  ThreadSum<T> own;
+  const uint4* vectors = ThreadSum<T>::vectors_of(sum.source, sum.layout);
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
+#pragma unroll 1
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
+       i < sum.layout.vectors; i += step) {
+    own.add_vector(vectors[i], 0);
+  }
+  if (blockIdx.x == 0) own.add_ends(sum.source, sum.layout);
+  const auto total = block_sum<Threads>(own.total());
+  if (threadIdx.x == 0) atomicAdd(sum.result, total);
+}
+
+template <class T, int Threads>
+__global__ void __launch_bounds__(Threads) scalar_loop_sum(Sum<T> sum) {
+  ThreadSum<T> own;
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
+#pragma unroll 1
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
+       i < sum.layout.elements; i += step) {
+    own.add_element(sum.source[i]);
+  }
+  const auto total = block_sum<Threads>(own.total());
+  if (threadIdx.x == 0) atomicAdd(sum.result, total);
+}
+
+/// Grid stage without an atomic addition: every block leaves its sum, the last one adds them.
+template <int Threads, class T>
+__device__ void add_up_in_last_block(const Sum<T>& sum, Accumulator<T> total) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    sum.block_sums[blockIdx.x] = total;
+    __threadfence();  // the sum must be visible before the count says that it is there
+    is_last = atomicInc(&sum.state->blocks_done, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  Accumulator<T> x = 0;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += Threads) x += __ldcg(sum.block_sums + i);
+  // block_sum's shared memory is free: every thread is past the barrier above, which follows it.
+  x = block_sum<Threads>(x);
+  if (threadIdx.x == 0) {
+    *sum.result = x;
+    sum.state->next_tile = 0;
+  }
+}
+
+template <class T, int Threads>
+__global__ void __launch_bounds__(Threads) dynamic_sum(Sum<T> sum) {
+  __shared__ unsigned next[2];  // two, so that a fast warp's write meets no slow warp's read
+  ThreadSum<T> own;
+  std::size_t tile = blockIdx.x;
+#pragma unroll 1
+  for (int turn = 0; tile < sum.layout.tiles(); turn ^= 1) {
+    // Asked for before the tile is read, so that the answer is there when it is needed.
+    if (threadIdx.x == 0) next[turn] = atomicAdd(&sum.state->next_tile, 1u) + gridDim.x;
+    own.template add_tile_or_rest<Threads>(sum.source, sum.layout, tile);
+    __syncthreads();
+    tile = next[turn];
+  }
+  add_up_in_last_block<Threads>(sum, block_sum<Threads>(own.total()));
+}
+
+template <class T>
+using Kernel = void (*)(Sum<T>);
+
+template <class T>
+Kernel<T> kernel_of(const SumKernel& kernel) {
+  if (kernel.recipe == Recipe::tile) {
+    if (kernel.threads == 512) return tile_sum<T, 512>;
+    if constexpr (std::is_same_v<T, float>) {
+      if (kernel.threads == 128) return tile_sum<T, 128>;
+      if (kernel.threads == 256) return tile_sum<T, 256>;
+      if (kernel.threads == 1024) return tile_sum<T, 1024>;
+    }
+  }
+  if (kernel.recipe == Recipe::dynamic && kernel.threads == 512) return dynamic_sum<T, 512>;
+  if (kernel.threads == loop_threads) {
+    if (kernel.recipe == Recipe::loop) return loop_sum<T, loop_threads>;
+    if (kernel.recipe == Recipe::scalar_loop) return scalar_loop_sum<T, loop_threads>;
+  }
+  throw std::invalid_argument("no sum kernel of this block size was compiled");
+}
+
+/// Calls `f` with a value of the element's type.
+template <class F>
+auto with_type(Element element, F&& f) {
+  switch (element) {
+    case Element::f32: return f(float{});
+    case Element::f64: return f(double{});
+    case Element::i32: return f(unsigned{});
+    case Element::f16: return f(__half{});
+    case Element::bf16: return f(__nv_bfloat16{});
+  }
+  throw std::invalid_argument("unknown element type");
+}
+
+}  // namespace
+
+int element_bytes(Element element) {
+  return with_type(element, [](auto x) { return static_cast<int>(sizeof x); });
+}
+
+int accumulator_bytes(Element element) {
+  return with_type(element, [](auto x) { return static_cast<int>(sizeof(Accumulator<decltype(x)>)); });
+}
+
+int resident_blocks(const SumKernel& kernel) {
+  return with_type(kernel.element, [&](auto x) {
+    int blocks = 0;
+    FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel_of<decltype(x)>(kernel), kernel.threads, 0));
+    return blocks;
+  });
+}
+
+std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms) {
+  const std::size_t tiles = std::max<std::size_t>(layout.tiles(), 1);
+  switch (kernel.recipe) {
+    case Recipe::tile: return tiles;
+    case Recipe::dynamic:
+      return std::min({tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms,
+                       max_dynamic_blocks});
+    case Recipe::loop:
+    case Recipe::scalar_loop: {
+      const std::size_t items =
+          kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
+      const std::size_t wave = static_cast<std::size_t>(resident_blocks(kernel)) * sms;
+      return std::clamp<std::size_t>((items + kernel.threads - 1) / kernel.threads, 1, wave);
+    }
+  }
+  throw std::invalid_argument("unknown recipe");
+}
+
+void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
+                cudaStream_t stream) {
+  with_type(kernel.element, [&](auto x) {
+    using T = decltype(x);
+    const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(arguments.source),
+                                        arguments.elements, sizeof(T), kernel.threads);
+    const Sum<T> sum{reinterpret_cast<const T*>(arguments.source), layout,
+                     reinterpret_cast<Accumulator<T>*>(arguments.result), arguments.state,
+                     reinterpret_cast<Accumulator<T>*>(arguments.block_sums)};
+    if (kernel.recipe != Recipe::dynamic) {
+      FATHOM_CUDA(cudaMemsetAsync(arguments.result, 0, sizeof(Accumulator<T>), stream));
+    }
+    const auto blocks = static_cast<unsigned>(grid_blocks(kernel, layout, sms));
+    kernel_of<T>(kernel)<<<blocks, kernel.threads, 0, stream>>>(sum);
+    FATHOM_CUDA(cudaGetLastError());
+  });
+}
+
+}  // namespace fathom::warp_reduce

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "probes/warp_reduce/sum_layout.h"
+
+namespace fathom::warp_reduce {
+
+enum class Element { f32, f64, i32, f16, bf16 };
+
+/// What a grid does with its blocks:
+///  - tile: one tile a block, one atomic addition a block (claim R1's recipe)
+///  - loop: one wave of blocks, each thread strides over all the input with one load in flight, one
+///    atomic addition a block (R1's recipe as it is usually written)
+///  - scalar_loop: the same with loads of one element
+///  - dynamic: one wave of blocks that fetch tiles from a counter; the block that ends last adds up
+///    the others' sums, so that nothing need be zeroed first
+enum class Recipe { tile, loop, scalar_loop, dynamic };
+
+struct SumKernel {
+  Recipe recipe = Recipe::tile;
+  Element element = Element::f32;
+  int threads = 512;  ///< of a block: 512; float tiles 128, 256 and 1024 too; loops 256
+};
+
+inline constexpr int loop_threads = 256;
+inline constexpr int dynamic_blocks_per_sm = 2;
+inline constexpr std::size_t max_dynamic_blocks = 4096;
+
+/// Device memory of the dynamic recipe: zero before the first launch, zero again after each.
+struct DynamicState {
+  unsigned next_tile;
+  unsigned blocks_done;
+};
+
+struct SumArguments {
+  const std::byte* source;
+  std::size_t elements;
+  std::byte* result;     ///< one accumulator: float, double or 32 bits
+  DynamicState* state;   ///< dynamic only
+  std::byte* block_sums; ///< dynamic only: max_dynamic_blocks accumulators
+};
+
+int element_bytes(Element element);
+int accumulator_bytes(Element element);  ///< half and bfloat16 are summed in float
+
+/// Blocks of one launch. Throws std::invalid_argument for a block size that was not compiled.
+std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms);
+/// Blocks that fit an SM at once, as the driver says.
+int resident_blocks(const SumKernel& kernel);
+/// Sums into `result`; zeroing it, where the recipe needs that, is part of the launch.
+void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
+                cudaStream_t stream);
+
+}  // namespace fathom::warp_reduce
