@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <map>
 
@@ -62,10 +63,44 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
+/// CLI11's own checks of numbers answer with the limits of the type.
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const bool digits = !text.empty() && text.size() <= 18 &&
+                            text.find_first_not_of("0123456789") == std::string::npos;
+        return digits ? "" : fmt::format("`{}` is not a whole number from 0 on", text);
+      },
+      "");
+}
+
+CLI::Validator seconds() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good =
+            error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 1e6;
+        return good ? "" : fmt::format("`{}` is not a number of seconds above 0", text);
+      },
+      "");
+}
+
+CLI::Validator known_suite() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text == "quick" || text == "default"
+                   ? ""
+                   : fmt::format("there is no suite `{}`, only `quick` and `default`", text);
+      },
+      "");
+}
+
 void add_run(CLI::App& app, RunArguments& options) {
   app.add_option("--suite", options.suite,
                  "quick (under a minute) or default (under three minutes)")
-      ->check(CLI::IsMember({"quick", "default"}))
+      ->check(known_suite())
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--probe", options.probes, "Only this probe; may be given several times")
       ->type_name("NAME");
@@ -74,19 +109,23 @@ void add_run(CLI::App& app, RunArguments& options) {
                  "is overwritten (default: fathom-<gpu>-<UTC time>)")
       ->type_name("DIR");
   app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
+      ->type_name("N")
       ->capture_default_str();
-  app.add_flag("!--no-counters", options.counters, "Do not collect hardware counters");
+  app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
   app.add_flag("--require-counters", options.require_counters,
                "Fail with exit code 18 if hardware counters cannot be collected");
   app.add_flag("--require-gpu", options.require_gpu,
                "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
   app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
-  app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the random data")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
                  "Seconds after which a probe is ended (default: 120 quick, 300 default)")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->type_name("SECONDS");
   app.footer(
       "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
@@ -111,7 +150,8 @@ void add_report(CLI::App& app, ReportArguments& options) {
 
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number())
+      ->type_name("N");
   app.add_flag("--json", options.json, "Print the checks as JSON");
   app.footer(
       "Examples:\n"

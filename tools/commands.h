@@ -16,7 +16,7 @@ struct RunArguments {
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
   int device = 0;                   ///< CUDA ordinal
-  bool counters = true;
+  bool no_counters = false;
   bool require_counters = false;
   bool require_gpu = false;
   bool replay = false;  ///< replay the recording even where there is a GPU

@@ -32,7 +32,7 @@ std::vector<std::string> probe_arguments(const RunArguments& options, const fs::
                                      "--device",      std::to_string(options.device),
                                      "--seed",        std::to_string(options.seed),
                                      "--progress-fd", std::to_string(progress_fd)};
-  if (!options.counters) arguments.push_back("--no-counters");
+  if (options.no_counters) arguments.push_back("--no-counters");
   if (options.require_counters) arguments.push_back("--require-counters");
   arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   return arguments;
