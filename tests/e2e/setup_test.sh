@@ -112,7 +112,12 @@ case_versions_compare_as_numbers() {
 fake_toolkit() {
   local folder=$scratch/toolkit-$1
   mkdir -p "$folder/bin" "$folder/include/cub" "$folder/extras/CUPTI/include"
-  printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.88"\n' "$1" "$1" >"$folder/bin/nvcc"
+  cat >"$folder/bin/nvcc" <<END
+#!/bin/sh
+echo "nvcc: NVIDIA (R) Cuda compiler driver"
+echo "Copyright (c) 2005-2025 NVIDIA Corporation"
+echo "Cuda compilation tools, release $1, V$1.88"
+END
   chmod +x "$folder/bin/nvcc"
   touch "$folder/include/cuda_runtime.h" "$folder/include/cub/version.cuh" \
     "$folder/extras/CUPTI/include/cupti_range_profiler.h"

@@ -4,7 +4,7 @@
 
 # complete_toolkit DIR: version 12.8 or newer, with CUPTI's headers and CUB.
 complete_toolkit() {
-  at_least 12.8 "$(version_of "$1/bin/nvcc" --version | head -n 1)" || return 1
+  at_least 12.8 "$(release_of "$1/bin/nvcc")" || return 1
   local folder
   for folder in "$1/include" "$1/extras/CUPTI/include"; do
     if [[ -e $folder/cupti_range_profiler.h ]]; then
@@ -15,6 +15,9 @@ complete_toolkit() {
   done
   return 1
 }
+
+# nvcc's banner has years before the version: "release 13.0, V13.0.88".
+release_of() { "$1" --version 2>/dev/null | sed -nE 's/.*release ([0-9.]+),.*/\1/p'; }
 
 # Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit, and wheels[] to the
 # names of the sets of wheels (tools/setup/requirements) that are still to be installed there.
