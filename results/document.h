@@ -31,6 +31,7 @@ struct Metric {
   std::string unit;  ///< "B/s", "cycles", "s", "%", ...
   Better better = Better::higher;
   std::optional<double> value;
+  friend bool operator==(const Metric&, const Metric&) = default;
 };
 
 /// A confidence interval of the median and how it was made.
@@ -39,12 +40,14 @@ struct Interval {
   double high = 0;
   double confidence = 0.95;
   std::string method;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 /// What physics allows: no metric can be better than this.
 struct Bound {
   double value = 0;
   std::string source;  ///< formula with its figures, or data sheet
+  friend bool operator==(const Bound&, const Bound&) = default;
 };
 
 /// What a model predicts; `tolerance` is relative (0: must be equal).
@@ -52,6 +55,7 @@ struct Expectation {
   double value = 0;
   double tolerance = 0;
   std::string model;  ///< model and the term of it that binds
+  friend bool operator==(const Expectation&, const Expectation&) = default;
 };
 
 /// Another implementation of the same work, timed alternately with the entry's own.
@@ -63,6 +67,7 @@ struct Opponent {
   /// better for the entry, and its interval.
   std::optional<double> ratio;
   std::optional<Interval> ratio_interval;
+  friend bool operator==(const Opponent&, const Opponent&) = default;
 };
 
 /// One hardware counter, by Fathom's role name; the chip's metric name is beside it.
@@ -75,17 +80,20 @@ struct Counter {
   std::optional<double> expected;
   double tolerance = 0;        ///< relative; 0: must be equal
   std::string expected_model;  ///< where `expected` comes from
+  friend bool operator==(const Counter&, const Counter&) = default;
 };
 
 /// A telemetry channel over the time in which the samples were taken.
 struct Range {
   std::optional<double> low, median, high;
+  friend bool operator==(const Range&, const Range&) = default;
 };
 
 struct Telemetry {
   Range sm_clock_hz, memory_clock_hz, power_w, temperature_c;
   std::vector<std::string> throttle_reasons;  ///< every one seen, sorted; empty: none
   std::string missing_reason;                 ///< why there is no telemetry; empty where it is there
+  friend bool operator==(const Telemetry&, const Telemetry&) = default;
 };
 
 /// How the samples were taken.
@@ -96,6 +104,7 @@ struct Timing {
   int warm_up_launches = 0;
   std::string stop;         ///< "converged" or "time limit" or "sample limit"
   double elapsed_s = 0;     ///< wall time spent on this entry
+  friend bool operator==(const Timing&, const Timing&) = default;
 };
 
 enum class VerdictStatus { ok, noisy, unexpected, above_bound, counter_mismatch, wrong_output, failed };
@@ -104,6 +113,7 @@ struct Verdict {
   VerdictStatus status = VerdictStatus::ok;  ///< the worst of the findings
   std::vector<std::string> reasons;          ///< one sentence each; empty for ok
   std::vector<std::string> unchecked;        ///< what could not be checked, one sentence each
+  friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
 /// One measured case: a row of Google Benchmark's `benchmarks[]` with Fathom's object in it.
@@ -127,6 +137,7 @@ struct Entry {
   Telemetry telemetry;
   Timing timing;
   Verdict verdict;
+  friend bool operator==(const Entry&, const Entry&) = default;
 };
 
 /// What a view shows of the entries; the report draws it without knowing the probe.
@@ -147,6 +158,7 @@ struct View {
   // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "verdict".
   std::vector<std::string> columns;
+  friend bool operator==(const View&, const View&) = default;
 };
 
 enum class ProbeStatus { complete, partial, crashed, timed_out, failed, interrupted };
@@ -160,6 +172,7 @@ struct ProbeSummary {
   std::string status_reason;  ///< why it is not complete
   double elapsed_s = 0;
   std::vector<View> views;
+  friend bool operator==(const ProbeSummary&, const ProbeSummary&) = default;
 };
 
 enum class ClaimVerdict { confirmed, refuted, does_not_apply, not_measured };
@@ -172,6 +185,7 @@ struct Claim {
   std::string figure;     ///< what this GPU answers, with figures
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
+  friend bool operator==(const Claim&, const Claim&) = default;
 };
 
 /// The GPU and the software that produced a run; two runs compare only when it agrees.
@@ -180,12 +194,14 @@ struct Fingerprint {
   std::optional<std::int64_t> sms, memory_bytes, l2_bytes, memory_bus_bits;
   std::optional<double> sm_clock_max_hz, memory_clock_max_hz, power_limit_w;
   std::string ecc, mig, persistence, pcie_link, virtualization, compute_mode, confidential_computing;
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
 /// A figure the run's other figures are held against, for the report's opening page.
 struct DeviceBound {
   std::string name, unit, source;
   double value = 0;
+  friend bool operator==(const DeviceBound&, const DeviceBound&) = default;
 };
 
 struct Document {
@@ -207,6 +223,7 @@ struct Document {
   std::vector<Entry> entries;
   std::vector<ProbeSummary> probes;
   std::vector<Claim> claims;
+  friend bool operator==(const Document&, const Document&) = default;
 };
 
 }  // namespace fathom

@@ -52,10 +52,10 @@ void append_text(const Json& value, int indent, std::string& out) {
 }
 
 [[noreturn]] void fail_write(const fs::path& path, int error) {
-  if (error == ENOSPC || error == EDQUOT) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     throw Error(ExitCode::output_full,
-                fmt::format("{} cannot be written, the file system is full: make room, or choose "
-                            "another folder with --out.", path.string()));
+                fmt::format("{} cannot be written, there is no room for it ({}): make room, or choose "
+                            "another folder with --out.", path.string(), std::strerror(error)));
   }
   throw Error(ExitCode::output_unwritable,
               fmt::format("{} cannot be written ({}): choose another place with --out.",

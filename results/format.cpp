@@ -114,7 +114,7 @@ std::string prefixed(double number, std::span<const Prefix> prefixes, std::strin
 std::string_view shown_unit(std::string_view unit) { return unit == "C" ? "°C" : unit; }
 
 bool counts_bytes(const std::string& axis) {
-  return axis == "size" || axis.ends_with("_size") || axis.ends_with("bytes");
+  return axis == "size" || axis.ends_with("bytes");
 }
 
 }  // namespace

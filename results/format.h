@@ -47,8 +47,8 @@ std::string format_interval(const Interval& interval, const std::string& unit);
 /// A ratio: "1.013 x".
 std::string format_ratio(double ratio);
 
-/// The value as text: "float4", "256", "0.5". Of an axis named "size" or ending in "bytes" or
-/// "_size", a whole number is shown as bytes: "1 GiB".
+/// The value as text: "float4", "256", "0.5". Of an axis that is named "size" or ends in "bytes", a
+/// whole number is shown as bytes: "1 GiB".
 std::string format_axis_value(const AxisValue& value);
 std::string format_axis_value(const std::string& axis, const AxisValue& value);
 

@@ -1,0 +1,102 @@
+#include "results/format.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+using namespace fathom;
+
+TEST_CASE("Figures have four digits and the prefix of their size", "[results]") {
+  CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(768) == "768 B");
+  CHECK(format_bytes(1024) == "1 KiB");
+  CHECK(format_bytes(1.5 * (1 << 20)) == "1.5 MiB");
+  CHECK(format_bytes(4294967296.0) == "4 GiB");
+  CHECK(format_bandwidth(4.2861e12) == "4.286 TB/s");
+  CHECK(format_bandwidth(921.34e9) == "921.3 GB/s");
+  CHECK(format_time(0.0005123) == "512.3 us");
+  CHECK(format_time(2) == "2 s");
+  CHECK(format_time(1.5e-3) == "1.5 ms");
+  CHECK(format_time(2.5e-9) == "2.5 ns");
+  CHECK(format_time(0) == "0 s");
+  CHECK(format_percent(0.0123) == "1.23 %");
+  CHECK(format_percent(1) == "100 %");
+  CHECK(format_percent(0.8926) == "89.3 %");
+  CHECK(format_ratio(1.0131) == "1.013 x");
+}
+
+TEST_CASE("What rounds to the next prefix takes it", "[results]") {
+  CHECK(format_bandwidth(999.96e9) == "1 TB/s");
+  CHECK(format_bandwidth(999.9e9) == "999.9 GB/s");
+  CHECK(format_time(0.99999e-3) == "1 ms");
+  CHECK(format_number(9.9996) == "10");
+}
+
+TEST_CASE("Counts are separated into thousands", "[results]") {
+  CHECK(format_count(33554432) == "33,554,432");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(1000) == "1,000");
+  CHECK(format_count(-1234567) == "-1,234,567");
+  CHECK(format_number(123456) == "123,456");
+  CHECK(format_number(1024) == "1024");
+  CHECK(format_exact(33554432) == "33,554,432");
+  CHECK(format_exact(0.1) == "0.1");
+}
+
+TEST_CASE("Quantities follow the document's units", "[results]") {
+  CHECK(format_quantity(4.28e12, "B/s") == "4.28 TB/s");
+  CHECK(format_quantity(1073741824, "B") == "1 GiB");
+  CHECK(format_quantity(1980e6, "Hz") == "1.98 GHz");
+  CHECK(format_quantity(66.9e12, "FLOP/s") == "66.9 TFLOP/s");
+  CHECK(format_quantity(455.25, "W") == "455.2 W");
+  CHECK(format_quantity(44, "C") == "44 °C");
+  CHECK(format_quantity(37.6, "%") == "37.6 %");
+  CHECK(format_quantity(2.0126, "cycles") == "2.013 cycles");
+  CHECK(format_quantity(33554432, "sectors") == "33,554,432 sectors");
+  CHECK(format_quantity(2, "") == "2");
+  CHECK(format_quantity(std::nullopt, "B/s") == "-");
+  CHECK(format_interval({4.281e12, 4.29e12, 0.95, ""}, "B/s") == "4.281 to 4.29 TB/s");
+  CHECK(format_interval({4.28111e12, 4.28114e12, 0.95, ""}, "B/s") == "4.28111 to 4.28114 TB/s");
+  CHECK(format_interval({999e9, 1.001e12, 0.95, ""}, "B/s") == "0.999 to 1.001 TB/s");
+  CHECK(format_interval({2, 2, 0.95, ""}, "cycles") == "2 to 2 cycles");
+}
+
+TEST_CASE("Axis values read as in the probe's own names", "[results]") {
+  CHECK(format_axis_value(std::string("float4")) == "float4");
+  CHECK(format_axis_value(std::int64_t{65536}) == "65536");
+  CHECK(format_axis_value(0.5) == "0.5");
+  CHECK(format_axis_value("size", std::int64_t{1} << 30) == "1 GiB");
+  CHECK(format_axis_value("tile_bytes", std::int64_t{2048}) == "2 KiB");
+  CHECK(format_axis_value("size", std::string("all")) == "all");
+  CHECK(format_axis_value("block_size", std::int64_t{256}) == "256");
+}
+
+TEST_CASE("No figure is shown as nan or inf", "[results]") {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const char* unit : {"B", "B/s", "s", "%", "cycles", ""}) {
+      CHECK(format_quantity(bad, unit) == "not finite");
+      CHECK(format_interval({1, bad, 0.95, ""}, unit) == "not finite");
+    }
+    CHECK(format_percent(bad) == "not finite");
+    CHECK(format_count(bad) == "not finite");
+    CHECK(format_exact(bad) == "not finite");
+    CHECK(format_ratio(bad) == "not finite");
+  }
+}
+
+TEST_CASE("A formatted number is within half of its last digit", "[results]") {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> exponent(-5, 12);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const double number = std::pow(10.0, exponent(random));
+    std::string text = format_number(number);
+    std::erase(text, ',');
+    CAPTURE(number, text);
+    CHECK(std::abs(std::stod(text) / number - 1) <= 0.0005);
+    std::string exact = format_exact(number);
+    std::erase(exact, ',');
+    CHECK(std::stod(exact) == number);
+  }
+}
