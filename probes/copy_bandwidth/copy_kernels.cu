@@ -1,0 +1,220 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/copy_bandwidth/cache_hints.cuh"
+#include "probes/copy_bandwidth/kernels.h"
+
+namespace fathom::copy_bandwidth {
+namespace {
+
+/// What one thread moves at once. Never aligned to more than 16 bytes, so that 32 bytes are two
+/// instructions on every architecture.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count < 16 ? sizeof(T) * Count : 16) Pack {
+  using Element = T;
+  static constexpr int count = Count;
+  T element[Count];
+};
+
+// Hinted accesses are of 16 bytes, whatever the pack calls its elements.
+
+constexpr unsigned plain_load_line = __LINE__ + 4;
+template <class P, LoadHint hint>
+__device__ P load(const P* p) {
+  if constexpr (hint == LoadHint::none) {
+    return *p;
+  } else {
+    static_assert(sizeof(P) == sizeof(uint4));
+    return __builtin_bit_cast(P, Load<hint>()(reinterpret_cast<const uint4*>(p)));
+  }
+}
+
+constexpr unsigned plain_store_line = __LINE__ + 4;
+template <class P, StoreHint hint>
+__device__ void store(P* p, P value) {
+  if constexpr (hint == StoreHint::none) {
+    *p = value;
+  } else {
+    static_assert(sizeof(P) == sizeof(uint4));
+    Store<hint>()(reinterpret_cast<uint4*>(p), __builtin_bit_cast(uint4, value));
+  }
+}
+
+struct Extent {
+  std::size_t packs;        ///< whole ones
+  std::size_t tail_first;   ///< thread number of the first leftover element: a warp of its own
+  std::size_t end;          ///< thread numbers in all
+  unsigned whole_tiles;     ///< blocks in which every thread has a pack for each of its turns
+};
+
+constexpr unsigned load_call_line = __LINE__ + 10;
+constexpr unsigned store_call_line = __LINE__ + 11;
+template <class P, int Unroll, LoadHint load_hint, StoreHint store_hint>
+__global__ void copy(const P* src, P* dst, Extent extent) {
+  std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x * Unroll + threadIdx.x;
+  // Blocks decide as a whole and warps without work leave by a branch: an access that is issued with
+  // no lane active would be counted as an instruction.
+  if (blockIdx.x < extent.whole_tiles) {
+    P value[Unroll];
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) value[u] = load<P, load_hint>(src + i + u * blockDim.x);
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) store<P, store_hint>(dst + i + u * blockDim.x, value[u]);
+    return;
+  }
+#pragma unroll 1
+  for (; i < extent.end; i += blockDim.x) {
+    if (i < extent.packs) {
+      store<P, store_hint>(dst + i, load<P, load_hint>(src + i));
+    } else if (i >= extent.tail_first) {
+      using Element = typename P::Element;
+      const std::size_t k = extent.packs * P::count + (i - extent.tail_first);
+      reinterpret_cast<Element*>(dst)[k] = reinterpret_cast<const Element*>(src)[k];
+    }
+  }
+}
+
+template <class P, int Unroll = 1, LoadHint load_hint = LoadHint::none,
+          StoreHint store_hint = StoreHint::none>
+void launch(const CopyRun& run, cudaStream_t stream) {
+  const auto threads = static_cast<std::size_t>(run.threads);
+  const std::size_t tile = threads * Unroll;
+  Extent extent;
+  extent.packs = run.bytes / sizeof(P);
+  const std::size_t leftover =
+      (run.bytes - extent.packs * sizeof(P)) / sizeof(typename P::Element);
+  extent.tail_first = (extent.packs + 31) / 32 * 32;
+  extent.end = leftover > 0 ? extent.tail_first + leftover : extent.packs;
+  extent.whole_tiles = static_cast<unsigned>(extent.packs / tile);
+  const auto blocks = static_cast<unsigned>((extent.end + tile - 1) / tile);
+  copy<P, Unroll, load_hint, store_hint><<<blocks, run.threads, 0, stream>>>(
+      reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), extent);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+using Launcher = void (*)(const CopyRun&, cudaStream_t);
+
+template <class T>
+Launcher by_vector(int vector) {
+  switch (vector) {
+    case 1: return launch<Pack<T, 1>>;
+    case 2: return launch<Pack<T, 2>>;
+    case 4: return launch<Pack<T, 4>>;
+    case 8:
+      if constexpr (sizeof(T) <= 4) return launch<Pack<T, 8>>;
+      break;
+    case 16:
+      if constexpr (sizeof(T) <= 2) return launch<Pack<T, 16>>;
+      break;
+    case 32:
+      if constexpr (sizeof(T) == 1) return launch<Pack<T, 32>>;
+      break;
+  }
+  return nullptr;
+}
+
+template <class P>
+Launcher by_unroll(int unroll) {
+  switch (unroll) {
+    case 4: return launch<P, 4>;
+    case 16: return launch<P, 16>;
+    case 32: return launch<P, 32>;
+  }
+  return nullptr;
+}
+
+using FloatPack = Pack<float, 4>;
+
+Launcher by_load_hint(LoadHint hint) {
+  switch (hint) {
+    case LoadHint::none: return launch<FloatPack>;
+    case LoadHint::non_coherent: return launch<FloatPack, 1, LoadHint::non_coherent>;
+    case LoadHint::no_allocate: return launch<FloatPack, 1, LoadHint::no_allocate>;
+    case LoadHint::streaming: return launch<FloatPack, 1, LoadHint::streaming>;
+    case LoadHint::not_cached: return launch<FloatPack, 1, LoadHint::not_cached>;
+    case LoadHint::evict_first: return launch<FloatPack, 1, LoadHint::evict_first>;
+    case LoadHint::evict_last: return launch<FloatPack, 1, LoadHint::evict_last>;
+  }
+  return nullptr;
+}
+
+Launcher by_store_hint(LoadHint load, StoreHint store) {
+  constexpr LoadHint none = LoadHint::none, last = LoadHint::evict_last;
+  if (load == last && store == StoreHint::evict_first) {
+    return launch<FloatPack, 1, last, StoreHint::evict_first>;
+  }
+  if (load != none) return nullptr;
+  switch (store) {
+    case StoreHint::none: return launch<FloatPack>;
+    case StoreHint::streaming: return launch<FloatPack, 1, none, StoreHint::streaming>;
+    case StoreHint::write_through: return launch<FloatPack, 1, none, StoreHint::write_through>;
+    case StoreHint::no_allocate: return launch<FloatPack, 1, none, StoreHint::no_allocate>;
+    case StoreHint::evict_first: return launch<FloatPack, 1, none, StoreHint::evict_first>;
+  }
+  return nullptr;
+}
+
+Launcher launcher_of(const CopyShape& shape) {
+  if (shape.load != LoadHint::none || shape.store != StoreHint::none) {
+    if (shape.type != ElementType::float32 || shape.vector != 4 || shape.unroll != 1) return nullptr;
+    return shape.store == StoreHint::none ? by_load_hint(shape.load)
+                                          : by_store_hint(shape.load, shape.store);
+  }
+  if (shape.unroll != 1) {
+    if (shape.type == ElementType::float32 && shape.vector == 4) {
+      if (shape.unroll == 2) return launch<FloatPack, 2>;
+      if (shape.unroll == 4) return launch<FloatPack, 4>;
+    }
+    if (shape.vector != 1) return nullptr;
+    if (shape.type == ElementType::int8) return by_unroll<Pack<std::int8_t, 1>>(shape.unroll);
+    if (shape.type == ElementType::half) return by_unroll<Pack<__half, 1>>(shape.unroll);
+    return nullptr;
+  }
+  switch (shape.type) {
+    case ElementType::int8: return by_vector<std::int8_t>(shape.vector);
+    case ElementType::half: return by_vector<__half>(shape.vector);
+    case ElementType::bfloat16: return by_vector<__nv_bfloat16>(shape.vector);
+    case ElementType::float32: return by_vector<float>(shape.vector);
+    case ElementType::float64: return by_vector<double>(shape.vector);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool has_hint(LoadHint hint, int compute_capability_major) {
+  const bool policy = hint == LoadHint::evict_first || hint == LoadHint::evict_last;
+  return !policy || compute_capability_major >= 8;
+}
+
+bool has_hint(StoreHint hint, int compute_capability_major) {
+  return hint != StoreHint::evict_first || compute_capability_major >= 8;
+}
+
+int element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::int8: return 1;
+    case ElementType::half:
+    case ElementType::bfloat16: return 2;
+    case ElementType::float32: return 4;
+    case ElementType::float64: return 8;
+  }
+  return 0;
+}
+
+int pack_bytes(const CopyShape& shape) { return element_bytes(shape.type) * shape.vector; }
+
+SourceLines plain_copy_lines() {
+  return {load_call_line, plain_load_line, store_call_line, plain_store_line};
+}
+
+void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream) {
+  const Launcher launcher = launcher_of(shape);
+  if (launcher == nullptr) throw std::invalid_argument("no such shape of the copy kernel");
+  launcher(run, stream);
+}
+
+}  // namespace fathom::copy_bandwidth

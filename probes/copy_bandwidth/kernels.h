@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fathom::copy_bandwidth {
+
+enum class ElementType { int8, half, bfloat16, float32, float64 };
+
+/// What a 16-byte load tells the caches. Those marked with an asterisk need compute capability 8.0.
+enum class LoadHint {
+  none,
+  non_coherent,      ///< ld.global.nc
+  no_allocate,       ///< ld.global.nc.L1::no_allocate
+  streaming,         ///< ld.global.cs
+  not_cached,        ///< ld.global.cv
+  evict_first,       ///< * createpolicy L2::evict_first
+  evict_last,        ///< * createpolicy L2::evict_last
+};
+
+enum class StoreHint {
+  none,
+  streaming,      ///< st.global.cs
+  write_through,  ///< st.global.wt
+  no_allocate,    ///< st.global.L1::no_allocate
+  evict_first,    ///< * createpolicy L2::evict_first
+};
+
+/// Whether this GPU can give the hint.
+bool has_hint(LoadHint hint, int compute_capability_major);
+bool has_hint(StoreHint hint, int compute_capability_major);
+
+/// A contiguous copy: each thread moves `vector` elements as one pack (wider than 16 bytes: as two
+/// instructions), `unroll` packs a block size apart, all loaded before the first is stored. Which
+/// combinations exist: every type with packs of 1 to 32 bytes at unroll 1; unroll 4, 16 and 32 of
+/// single elements of one and two bytes; unroll 2 and 4 of 16 bytes; hints at 16 bytes of float32.
+struct CopyShape {
+  ElementType type = ElementType::float32;
+  int vector = 1;
+  int unroll = 1;
+  LoadHint load = LoadHint::none;
+  StoreHint store = StoreHint::none;
+};
+
+int element_bytes(ElementType type);
+int pack_bytes(const CopyShape& shape);
+
+struct CopyRun {
+  const std::byte* src = nullptr;  ///< both aligned to the pack, at most 16 bytes
+  std::byte* dst = nullptr;
+  std::size_t bytes = 0;  ///< a multiple of the element; what is no whole pack is copied by element
+  int threads = 256;      ///< a multiple of 32
+};
+
+/// Throws std::invalid_argument for a shape that does not exist.
+void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream);
+
+/// Source lines of `copy_kernels.cu` on which an unhinted copy loads and stores, for PC sampling.
+struct SourceLines {
+  unsigned load_call, load, store_call, store;
+};
+SourceLines plain_copy_lines();
+
+enum class Strided { loads, stores };
+
+/// Copies `packs` packs of 4 or 16 bytes whose places on one side are `stride` packs apart.
+struct StridedRun {
+  const std::byte* src = nullptr;
+  std::byte* dst = nullptr;
+  std::size_t packs = 0;
+  int pack_bytes = 4;
+  unsigned stride = 1;
+  Strided side = Strided::loads;
+  int threads = 256;
+};
+void launch_strided_copy(const StridedRun& run, cudaStream_t stream);
+/// Adds the words that such a copy, into poisoned memory, got wrong to *wrong.
+void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
+                               cudaStream_t stream);
+
+/// Folds each of `rows` rows of `columns` words to their exclusive or: one thread a row. Element
+/// (row, column) is at row x row_step + column x column_step, so that `row_step` 1 is along the
+/// lanes and `column_step` 1 across them, in one and the same compiled loop.
+struct RowRun {
+  const std::uint32_t* src = nullptr;
+  std::uint32_t* dst = nullptr;  ///< one word a row
+  std::uint32_t rows = 0, columns = 0;
+  std::size_t row_step = 0, column_step = 0;
+  int threads = 256;  ///< divides rows
+};
+void launch_fold_rows(const RowRun& run, cudaStream_t stream);
+void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream);
+
+enum class Mix { read, write, scale, add, triad };
+
+/// STREAM's kernels by 16-byte packs on float or double: out = s a, a + b, a + s b; `write` stores
+/// packs made of their index, `read` folds `packs_per_fold` packs of each lane of a warp to a word.
+inline constexpr int read_packs_per_thread = 8;
+inline constexpr std::size_t read_bytes_per_fold = std::size_t{16} * read_packs_per_thread * 32;
+struct MixRun {
+  const std::byte* a = nullptr;
+  const std::byte* b = nullptr;
+  std::byte* out = nullptr;
+  std::size_t bytes = 0;  ///< of one array; for `read` a multiple of read_bytes_per_fold x 8
+  int threads = 256;
+};
+void launch_mix(Mix mix, ElementType type, const MixRun& run, cudaStream_t stream);
+void launch_check_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                      cudaStream_t stream);
+
+/// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple of
+/// 16.
+void launch_async_copy(const CopyRun& run, cudaStream_t stream);
+/// cp.async.bulk (9.0): one tile a block through shared memory by the bulk-copy engine; `bytes` a
+/// multiple of the tile, the tile one of 16.
+struct BulkRun {
+  const std::byte* src = nullptr;
+  std::byte* dst = nullptr;
+  std::size_t bytes = 0;
+  int tile_bytes = 2048;
+  bool evict_last = false;
+};
+void launch_bulk_copy(const BulkRun& run, cudaStream_t stream);
+
+}  // namespace fathom::copy_bandwidth

@@ -1,0 +1,39 @@
+#include "probes/copy_bandwidth/opponents.h"
+
+#include <cub/device/device_transform.cuh>
+
+#include "harness/cuda_check.h"
+
+namespace fathom::copy_bandwidth {
+namespace {
+
+struct Identity {
+  template <class T>
+  __host__ __device__ T operator()(T value) const { return value; }
+};
+
+template <class T>
+void transform(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream) {
+  FATHOM_CUDA(cub::DeviceTransform::Transform(reinterpret_cast<const T*>(src),
+                                              reinterpret_cast<T*>(dst),
+                                              static_cast<long long>(bytes / sizeof(T)), Identity{},
+                                              stream));
+}
+
+}  // namespace
+
+void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream) {
+  FATHOM_CUDA(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, stream));
+}
+
+void launch_transform_float(const std::byte* src, std::byte* dst, std::size_t bytes,
+                            cudaStream_t stream) {
+  transform<float>(src, dst, bytes, stream);
+}
+
+void launch_transform_double(const std::byte* src, std::byte* dst, std::size_t bytes,
+                             cudaStream_t stream) {
+  transform<double>(src, dst, bytes, stream);
+}
+
+}  // namespace fathom::copy_bandwidth

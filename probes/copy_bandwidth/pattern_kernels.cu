@@ -1,0 +1,121 @@
+// Copies with a stride, and rows read along and across the lanes.
+
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/copy_bandwidth/kernels.h"
+
+namespace fathom::copy_bandwidth {
+namespace {
+
+constexpr int check_threads = 256;
+
+__device__ std::size_t thread_number() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+unsigned blocks_for(std::size_t work, int threads) {
+  return static_cast<unsigned>((work + threads - 1) / threads);
+}
+
+template <class P, Strided side>
+__global__ void strided_copy(const P* src, P* dst, std::size_t packs, unsigned stride) {
+  const std::size_t i = thread_number();
+  if (i >= packs) return;
+  if constexpr (side == Strided::loads) {
+    dst[i] = src[i * stride];
+  } else {
+    dst[i * stride] = src[i];
+  }
+}
+
+/// Also that what lies between the packs of a strided store still holds its poison.
+__global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t* dst,
+                                   std::size_t words, int pack_words, unsigned stride, Strided side,
+                                   unsigned long long* wrong) {
+  const std::size_t word = thread_number();
+  if (word >= words) return;
+  const std::size_t pack = word / pack_words, within = word % pack_words;
+  std::uint32_t expected = ~0u;
+  if (side == Strided::loads) {
+    expected = src[pack * stride * pack_words + within];
+  } else if (pack % stride == 0) {
+    expected = src[pack / stride * pack_words + within];
+  }
+  if (dst[word] != expected) atomicAdd(wrong, 1ull);
+}
+
+__global__ void fold_rows(const std::uint32_t* src, std::uint32_t* dst, std::uint32_t columns,
+                          std::size_t row_step, std::size_t column_step) {
+  const std::size_t row = thread_number();
+  const std::uint32_t* p = src + row * row_step;
+  std::uint32_t folded = 0;
+#pragma unroll 4
+  for (std::uint32_t column = 0; column < columns; ++column) folded ^= p[column * column_step];
+  dst[row] = folded;
+}
+
+/// A warp a row, from the row's end: another order of work than the kernel that it checks.
+__global__ void check_rows(RowRun run, unsigned long long* wrong) {
+  const std::size_t row = thread_number() / 32;
+  if (row >= run.rows) return;
+  std::uint32_t folded = 0;
+  for (std::int64_t column = static_cast<std::int64_t>(run.columns) - 1 - threadIdx.x % 32;
+       column >= 0; column -= 32) {
+    folded ^= run.src[row * run.row_step + column * run.column_step];
+  }
+  for (int distance = 16; distance > 0; distance /= 2) {
+    folded ^= __shfl_xor_sync(~0u, folded, distance);
+  }
+  if (threadIdx.x % 32 == 0 && run.dst[row] != folded) atomicAdd(wrong, 1ull);
+}
+
+template <class P, Strided side>
+void launch_strided(const StridedRun& run, cudaStream_t stream) {
+  strided_copy<P, side><<<blocks_for(run.packs, run.threads), run.threads, 0, stream>>>(
+      reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs, run.stride);
+}
+
+}  // namespace
+
+void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
+  const bool loads = run.side == Strided::loads;
+  if (run.pack_bytes == 4) {
+    loads ? launch_strided<float, Strided::loads>(run, stream)
+          : launch_strided<float, Strided::stores>(run, stream);
+  } else if (run.pack_bytes == 16) {
+    loads ? launch_strided<float4, Strided::loads>(run, stream)
+          : launch_strided<float4, Strided::stores>(run, stream);
+  } else {
+    throw std::invalid_argument("a strided copy moves packs of 4 or 16 bytes");
+  }
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
+                               cudaStream_t stream) {
+  const int pack_words = run.pack_bytes / 4;
+  // Of a strided store's memory, what lies behind the last pack is left out.
+  const std::size_t packs =
+      run.side == Strided::loads ? run.packs : (run.packs - 1) * run.stride + 1;
+  const std::size_t words = packs * pack_words;
+  check_strided_copy<<<blocks_for(words, check_threads), check_threads, 0, stream>>>(
+      reinterpret_cast<const std::uint32_t*>(run.src),
+      reinterpret_cast<const std::uint32_t*>(run.dst), words, pack_words, run.stride, run.side,
+      wrong);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_fold_rows(const RowRun& run, cudaStream_t stream) {
+  fold_rows<<<run.rows / run.threads, run.threads, 0, stream>>>(run.src, run.dst, run.columns,
+                                                               run.row_step, run.column_step);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream) {
+  const std::size_t threads = std::size_t{run.rows} * 32;
+  check_rows<<<blocks_for(threads, check_threads), check_threads, 0, stream>>>(run, wrong);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::copy_bandwidth
