@@ -58,11 +58,15 @@ class ThreadSum {
 
   __device__ void add_element(T x) { sums_[0][0] += static_cast<Sum>(x); }
 
-  __device__ void add_vector(const uint4& vector, int which) {
-    T elements[places];
-    memcpy(elements, &vector, vector_bytes);
+  __device__ void add_vector(uint4 vector, int which) {
+    // Through registers: a memcpy from memory itself would load the vector byte by byte.
+    union Bits {
+      uint4 vector;
+      T elements[places];
+      __device__ Bits(uint4 v) : vector(v) {}
+    } const bits(vector);
 #pragma unroll
-    for (int i = 0; i < places; ++i) sums_[which][i] += static_cast<Sum>(elements[i]);
+    for (int i = 0; i < places; ++i) sums_[which][i] += static_cast<Sum>(bits.elements[i]);
   }
 
   /// `tile` is the tile's first vector. All loads of a batch are issued before the first is used.

@@ -1,0 +1,193 @@
+#include "probes/warp_reduce/warp_stage_kernels.h"
+
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+
+// Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
+// clocks are a reduction's latency, with 32 of two chains each what the SM sustains.
+
+namespace fathom::warp_reduce {
+namespace {
+
+constexpr unsigned all_lanes = 0xFFFFFFFFu;
+
+template <StageType Type>
+struct ValueOf;
+template <>
+struct ValueOf<StageType::f32> { using type = float; };
+template <>
+struct ValueOf<StageType::i32> { using type = unsigned; };
+template <>
+struct ValueOf<StageType::f64> { using type = double; };
+
+template <class T, int Chains>
+struct Shared {
+  T values[2][Chains][32];  ///< two halves, so that the butterfly's reads meet no writes
+};
+
+template <int Chains, class T>
+__device__ void shuffle_xor(T (&x)[Chains]) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) x[c] += __shfl_xor_sync(all_lanes, x[c], distance);
+  }
+}
+
+template <int Chains, class T>
+__device__ void shuffle_down(T (&x)[Chains]) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) x[c] += __shfl_down_sync(all_lanes, x[c], distance);
+  }
+}
+
+template <int Chains>
+__device__ void reduce_add(unsigned (&x)[Chains]) {
+#if __CUDA_ARCH__ >= 800
+#pragma unroll
+  for (int c = 0; c < Chains; ++c) x[c] = __reduce_add_sync(all_lanes, x[c]);
+#else
+  __trap();  // never launched there
+#endif
+}
+
+/// The textbook's tree: what a lane has stays in a register, only what others need goes through
+/// shared memory.
+template <int Chains, class T>
+__device__ void shared_tree(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
+#pragma unroll
+  for (int c = 0; c < Chains; ++c) shared.values[0][c][lane] = x[c];
+  __syncwarp();
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    if (lane < distance) {
+#pragma unroll
+      for (int c = 0; c < Chains; ++c) {
+        x[c] += shared.values[0][c][lane + distance];
+        shared.values[0][c][lane] = x[c];
+      }
+    }
+    __syncwarp();
+  }
+#pragma unroll
+  for (int c = 0; c < Chains; ++c) x[c] = shared.values[0][c][0];
+  __syncwarp();  // the next reduction's first store must not overtake a lane's read
+}
+
+template <int Chains, class T>
+__device__ void shared_butterfly(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
+  int half = 0;
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2, half ^= 1) {
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) shared.values[half][c][lane] = x[c];
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) x[c] += shared.values[half][c][lane ^ distance];
+  }
+  __syncwarp();  // five steps: the next reduction begins with the half that was read last
+}
+
+template <WarpMethod Method, int Chains, class T>
+__device__ void reduce(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
+  if constexpr (Method == WarpMethod::shuffle_xor) shuffle_xor(x);
+  if constexpr (Method == WarpMethod::shuffle_down) shuffle_down(x);
+  if constexpr (Method == WarpMethod::reduce_add) reduce_add(x);
+  if constexpr (Method == WarpMethod::shared_tree) shared_tree(x, shared, lane);
+  if constexpr (Method == WarpMethod::shared_butterfly) shared_butterfly(x, shared, lane);
+}
+
+/// Divides by 32 to the power of the reductions of a round, exactly for floating point.
+template <StageType Type, class T>
+__device__ T renormalised(T x) {
+  constexpr int shift = 5 * reductions_per_round(Type);
+  if constexpr (Type == StageType::i32) {
+    return x >> shift;
+  } else {
+    constexpr double scale = 1.0 / (static_cast<double>(1ull << (shift / 2)) *
+                                    static_cast<double>(1ull << (shift - shift / 2)));
+    return x * static_cast<T>(scale);
+  }
+}
+
+template <WarpMethod Method, StageType Type, int Chains>
+__global__ void __launch_bounds__(1024)
+    warp_stage(int rounds, long long* clocks, typename ValueOf<Type>::type* out) {
+  using T = typename ValueOf<Type>::type;
+  extern __shared__ unsigned char dynamic_shared[];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  auto& shared = reinterpret_cast<Shared<T, Chains>*>(dynamic_shared)[warp];
+  T x[Chains];
+#pragma unroll
+  for (int c = 0; c < Chains; ++c) x[c] = static_cast<T>(start_value(lane, c));
+  __syncthreads();
+  const long long start = clock64();
+#pragma unroll 1
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < reductions_per_round(Type); ++i) reduce<Method, Chains>(x, shared, lane);
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) x[c] = renormalised<Type>(x[c]);
+  }
+  const long long end = clock64();
+  const std::size_t global_warp =
+      static_cast<std::size_t>(blockIdx.x) * (blockDim.x / 32) + warp;
+#pragma unroll
+  for (int c = 0; c < Chains; ++c) out[(global_warp * Chains + c) * 32 + lane] = x[c];
+  if (lane == 0) {
+    clocks[2 * global_warp] = start;
+    clocks[2 * global_warp + 1] = end;
+  }
+}
+
+template <WarpMethod Method, StageType Type, int Chains>
+void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
+  using T = typename ValueOf<Type>::type;
+  constexpr bool in_shared =
+      Method == WarpMethod::shared_tree || Method == WarpMethod::shared_butterfly;
+  const std::size_t shared_bytes = in_shared ? run.warps * sizeof(Shared<T, Chains>) : 0;
+  warp_stage<Method, Type, Chains><<<blocks, run.warps * 32, shared_bytes, stream>>>(
+      run.rounds, run.clocks, reinterpret_cast<T*>(run.out));
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+template <StageType Type, int Chains>
+void launch_method(const WarpStageRun& run, int blocks, cudaStream_t stream) {
+  switch (run.method) {
+    case WarpMethod::shuffle_xor:
+      return launch<WarpMethod::shuffle_xor, Type, Chains>(run, blocks, stream);
+    case WarpMethod::shuffle_down:
+      return launch<WarpMethod::shuffle_down, Type, Chains>(run, blocks, stream);
+    case WarpMethod::shared_tree:
+      return launch<WarpMethod::shared_tree, Type, Chains>(run, blocks, stream);
+    case WarpMethod::shared_butterfly:
+      return launch<WarpMethod::shared_butterfly, Type, Chains>(run, blocks, stream);
+    case WarpMethod::reduce_add:
+      if constexpr (Type == StageType::i32) {
+        return launch<WarpMethod::reduce_add, Type, Chains>(run, blocks, stream);
+      }
+  }
+  throw std::invalid_argument("this type has no such reduction");
+}
+
+template <StageType Type>
+void launch_type(const WarpStageRun& run, int blocks, cudaStream_t stream) {
+  if (run.chains == 1) return launch_method<Type, 1>(run, blocks, stream);
+  if (run.chains == max_chains) return launch_method<Type, max_chains>(run, blocks, stream);
+  throw std::invalid_argument("a warp has one chain or max_chains");
+}
+
+}  // namespace
+
+void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream) {
+  switch (run.type) {
+    case StageType::f32: return launch_type<StageType::f32>(run, blocks, stream);
+    case StageType::i32: return launch_type<StageType::i32>(run, blocks, stream);
+    case StageType::f64: return launch_type<StageType::f64>(run, blocks, stream);
+  }
+}
+
+}  // namespace fathom::warp_reduce

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace fathom::warp_reduce {
+
+/// Ways to add up the 32 values of a warp.
+enum class WarpMethod {
+  shuffle_xor,       ///< five exchanges with lane ^ distance: every lane gets the sum
+  shuffle_down,      ///< five exchanges with lane + distance: lane 0 gets it
+  reduce_add,        ///< the integer reduction instruction, compute capability 8.0 and newer
+  shared_tree,       ///< through shared memory, half as many lanes each step
+  shared_butterfly,  ///< through shared memory, every lane at each step: no branch, no re-read
+};
+enum class StageType { f32, i32, f64 };
+
+/// Reductions between two renormalisations, which keep a repeated sum from overflowing: each
+/// multiplies the values by up to 32. They are one multiplication (a shift) by an exact power of
+/// two in the chain, at most a fourth of an addition's latency a reduction.
+__host__ __device__ constexpr int reductions_per_round(StageType type) { return type == StageType::i32 ? 4 : 16; }
+
+/// Independent reductions that a warp has in flight.
+inline constexpr int max_chains = 2;
+
+/// What lane `lane` starts its chain `chain` with: small integers, exact in every type.
+__host__ __device__ constexpr int start_value(int lane, int chain) {
+  return (lane * 7 + chain * 11) % 32;
+}
+
+struct WarpStageRun {
+  WarpMethod method;
+  StageType type;
+  int warps;   ///< of the one block per SM, at most 32
+  int chains;  ///< 1 or max_chains
+  int rounds;
+  long long* clocks;  ///< [blocks][warps][2]: clock64 before and after
+  std::byte* out;     ///< [blocks][warps][chains][32 lanes] of the type
+};
+
+void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream);
+
+}  // namespace fathom::warp_reduce
