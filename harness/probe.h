@@ -67,6 +67,15 @@ struct CounterRequest {
   std::string model;
 };
 
+/// Source lines of a kernel whose share of the warps' waiting a case wants, by sampling of the
+/// program counter. It becomes the entry's counters `<name>` and, for each stall reason that matters
+/// there, `<name>_<reason>`: percent of all samples of waiting warps.
+struct LineShare {
+  std::string name;  ///< "stall_share_store"
+  std::string file;  ///< file name only
+  std::vector<unsigned> lines;
+};
+
 /// Another implementation of the case's work, timed alternately with it (A B B A).
 struct OpponentCase {
   std::string name;
@@ -85,6 +94,7 @@ struct Case {
   std::optional<Expectation> expected;
   CacheState cache = CacheState::hot;
   std::vector<CounterRequest> counters;
+  std::vector<LineShare> line_shares;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;

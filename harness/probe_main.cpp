@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
 #include "results/device_lock.h"
 #include "harness/probe_options.h"
@@ -51,6 +53,19 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
+/// Source lines of samples need the modules seen as they are loaded, i.e. before the first kernel.
+std::vector<Case> with_modules_watched(std::vector<Case> cases, const ProbeOptions& options) {
+  const bool sampled = std::any_of(cases.begin(), cases.end(),
+                                   [](const Case& c) { return !c.line_shares.empty(); });
+  if (!sampled || !options.counters) return cases;
+  try {
+    PcSampler::watch_modules();
+  } catch (const Error&) {
+    // The sampler itself will say in each entry what is wrong.
+  }
+  return cases;
+}
+
 /// One program's run of its probe.
 class ProbeRun {
  public:
@@ -58,7 +73,7 @@ class ProbeRun {
       : probe_(probe),
         options_(options),
         device_(device),
-        cases_(probe.cases(device)),
+        cases_(with_modules_watched(probe.cases(device), options)),
         runner_(device, options.seed, policy_for(options)) {
     document_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                  fmt::gmtime(std::chrono::system_clock::now()));
@@ -162,11 +177,13 @@ class ProbeRun {
     done_ = 0;
     total_ = pairs.size();
     try {
-      return runner_.collect_counters(pairs, [this](std::size_t done) {
+      std::optional<Error> none = runner_.collect_counters(pairs, [this](std::size_t done) {
         done_ = done;
         report_progress("counters");
         return interrupt_requested == 0;
       });
+      if (interrupt_requested == 0) runner_.sample_lines(pairs);
+      return none;
     } catch (const Error& error) {
       fatal_ = error;
       return std::nullopt;

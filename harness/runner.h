@@ -31,6 +31,10 @@ class Runner {
   std::optional<Error> collect_counters(const std::vector<std::pair<const Case*, Entry*>>& pairs,
                                         const std::function<bool(std::size_t done)>& keep_going);
 
+  /// Samples the program counter of every case that asks for `line_shares` and adds the shares to
+  /// the entry's counters, or why there are none. Call it after collect_counters.
+  void sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs);
+
   /// Exit code of the worst case failure so far; ok if there was none.
   ExitCode case_failure() const { return case_failure_; }
 

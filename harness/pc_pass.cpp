@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <map>
+
+#include "harness/counters/counter_problem.h"
+#include "harness/counters/pc_sampling.h"
+#include "harness/runner.h"
+
+namespace fathom {
+namespace {
+
+/// Reasons with a smaller share of a line's samples are left out.
+constexpr double smallest_share_shown = 0.01;
+
+/// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued` if
+/// the scheduler issued nothing at all, and calls a warp that issued `selected`.
+std::map<std::string, double> waiting(const PcSample& sample) {
+  std::map<std::string, double> found;
+  for (const auto& [reason, samples] : sample.by_reason) {
+    if (reason.ends_with("_not_issued") || reason == "selected") continue;
+    found[reason] = static_cast<double>(samples);
+  }
+  return found;
+}
+
+Counter share_counter(const std::string& name, std::optional<double> percent,
+                      const std::string& reason) {
+  Counter counter;
+  counter.role = name;
+  counter.metric = "PC sampling, by source line";
+  counter.unit = "%";
+  counter.value = percent;
+  counter.reason = reason;
+  return counter;
+}
+
+void add_missing(const Case& c, Entry& entry, const std::string& reason) {
+  for (const LineShare& share : c.line_shares) {
+    entry.counters.push_back(share_counter(share.name, std::nullopt, reason));
+  }
+}
+
+void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
+  double all = 0;
+  for (const PcSample& sample : profile.samples) {
+    for (const auto& [reason, samples] : waiting(sample)) all += samples;
+  }
+  if (!(all > 0)) return add_missing(c, entry, "no sample was taken");
+  if (!profile.line_reason.empty()) return add_missing(c, entry, profile.line_reason);
+  for (const LineShare& share : c.line_shares) {
+    double on_lines = 0;
+    std::map<std::string, double> by_reason;
+    for (const PcSample& sample : profile.samples) {
+      if (sample.file != share.file) continue;
+      if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end()) {
+        continue;
+      }
+      for (const auto& [reason, samples] : waiting(sample)) {
+        on_lines += samples;
+        by_reason[reason] += samples;
+      }
+    }
+    entry.counters.push_back(share_counter(share.name, 100 * on_lines / all, ""));
+    for (const auto& [reason, samples] : by_reason) {
+      if (samples < smallest_share_shown * on_lines) continue;
+      entry.counters.push_back(
+          share_counter(share.name + "_" + reason, 100 * samples / all, ""));
+    }
+  }
+}
+
+}  // namespace
+
+void Runner::sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs) {
+  for (const auto& [c, entry] : pairs) {
+    if (c->line_shares.empty()) continue;
+    try {
+      const Workload workload = c->prepare(context_);
+      workload.launch();  // loads the kernel
+      PcSampler sampler(device_.ordinal);
+      add_shares(*c, *entry, sampler.collect(workload.launch));
+    } catch (const CounterError& error) {
+      if (error.code() == ExitCode::gpu_lost) throw;
+      add_missing(*c, *entry, error.what());
+    }
+  }
+}
+
+}  // namespace fathom
