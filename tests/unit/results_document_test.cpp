@@ -1,0 +1,257 @@
+#include <sys/resource.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/query.h"
+#include "sample_document.h"
+
+using namespace fathom;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that is gone with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "fathom-results-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() {
+    fs::permissions(path_, fs::perms::owner_all);
+    fs::remove_all(path_);
+  }
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+ExitCode code_of_writing(const Document& document, const fs::path& path) {
+  try {
+    write_document(document, path);
+  } catch (const Error& error) {
+    INFO(error.what());
+    CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
+    return error.code();
+  }
+  return ExitCode::ok;
+}
+
+/// One entry, one probe: small enough to read.
+Document small_document() {
+  Document d = sample::empty_run();
+  Entry e = sample::conflict_entry(2, 2, 2000);
+  e.samples = {2, 2.25, 2.5};
+  e.metric.value = 2.25;
+  e.interval = median_interval(e.samples);
+  d.entries = {std::move(e)};
+  d.probes = {{"bank_conflicts", "What does a bank conflict cost?", "A cycle.", "By clock64.",
+               ProbeStatus::complete, "", 1.5, {sample::conflict_plot()}}};
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("A document comes back from disk as it was", "[results]") {
+  const Folder folder;
+  for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
+                                   small_document(), Document{}}) {
+    write_document(document, folder / "result.json");
+    const Document read = read_document(folder / "result.json");
+    CHECK(read == document);
+    CHECK(to_text(read) == content(folder / "result.json"));
+  }
+}
+
+TEST_CASE("Random documents come back as they were", "[results]") {
+  std::mt19937_64 random(42);
+  // Any finite double, by its bits.
+  const auto number = [&] {
+    double value = std::numeric_limits<double>::infinity();
+    while (!std::isfinite(value)) {
+      const std::uint64_t bits = random();
+      std::memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+  };
+  const auto maybe = [&]() -> std::optional<double> {
+    return random() % 3 == 0 ? std::nullopt : std::optional(number());
+  };
+  const auto text = [&] {
+    std::string text;
+    const char* const pieces[] = {"a", "/", "\"", "\\", "\n", "\x01", "µ", "漢", "🙂", " ", "{", "0"};
+    for (std::size_t i = random() % 6; i > 0; --i) text += pieces[random() % std::size(pieces)];
+    return text;
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    Document d;
+    d.source = random() % 2 == 0 ? Source::measured : Source::replay;
+    d.suite = text();
+    d.warnings = {text(), text()};
+    d.fingerprint.gpu_name = text();
+    d.fingerprint.power_limit_w = maybe();
+    for (std::size_t i = random() % 4; i > 0; --i) {
+      Entry e;
+      e.name = "x" + text();
+      e.axes = {{text(), number()}, {text(), static_cast<std::int64_t>(random())}, {text(), text()}};
+      e.metric = {"m" + text(), text(), Better::lower, maybe()};
+      e.real_time_s = std::abs(number()) * 1e-20;
+      e.samples = {number(), number()};
+      e.extras = {{text(), number()}};
+      e.interval = Interval{number(), number(), 0.5, text()};
+      e.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
+      e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt}};
+      e.telemetry.power_w = {maybe(), maybe(), maybe()};
+      d.entries.push_back(std::move(e));
+    }
+    const std::string written = to_text(d);
+    const Document read = parse_document(written, "text");
+    REQUIRE(read == d);
+    REQUIRE(to_text(read) == written);
+  }
+}
+
+TEST_CASE("A small document has the very bytes of its golden file", "[results]") {
+  const fs::path golden = fs::path(FATHOM_SOURCE_DIR) / "tests/unit/data/small_result.json";
+  if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_document(small_document(), golden);
+  CHECK(to_text(small_document()) == content(golden));
+}
+
+TEST_CASE("Readers of Google Benchmark's JSON find what they look for", "[results]") {
+  const Document document = sample::document();
+  const nlohmann::ordered_json json = to_json(document);
+  // What its own tools/compare.py reads.
+  CHECK(json["context"]["json_schema_version"] == 1);
+  CHECK(json["context"]["host_name"] == "withheld");
+  REQUIRE(json["benchmarks"].size() == document.entries.size());
+  for (std::size_t i = 0; i < document.entries.size(); ++i) {
+    const auto& row = json["benchmarks"][i];
+    const Entry& entry = document.entries[i];
+    CHECK(row["name"] == entry.name);
+    CHECK(row["run_name"] == entry.name);
+    CHECK(row["run_type"] == "iteration");
+    CHECK(row["time_unit"] == "ns");
+    CHECK(row["real_time"] == entry.real_time_s * 1e9);
+    CHECK(row["iterations"] == entry.iterations);
+    CHECK(row["repetition_index"] == 0);
+    if (entry.metric.value) CHECK(row[entry.metric.name] == *entry.metric.value);
+    for (const auto& [name, value] : entry.extras) CHECK(row[name] == value);
+    for (const Counter& counter : entry.counters) {
+      CHECK(row.contains(counter.role) == counter.value.has_value());
+    }
+    CHECK(row.contains("error_occurred") == (entry.verdict.status == VerdictStatus::wrong_output));
+  }
+  // Families are probes, instances are cases.
+  CHECK(json["benchmarks"][1]["family_index"] == 0);
+  CHECK(json["benchmarks"][1]["per_family_instance_index"] == 1);
+  CHECK(json["benchmarks"].back()["family_index"] == 1);
+}
+
+TEST_CASE("A user counter never takes the place of a field", "[results]") {
+  Document document = small_document();
+  document.entries[0].extras = {{"real_time", 7}, {"name", 7}, {"fathom", 7}, {"label", 7},
+                                {"cycles_per_access", 7}, {"further", 7}};
+  const nlohmann::ordered_json json = to_json(document);
+  const auto& row = json["benchmarks"][0];
+  CHECK(row["real_time"] == document.entries[0].real_time_s * 1e9);
+  CHECK(row["name"].is_string());
+  CHECK(row["fathom"].is_object());
+  CHECK_FALSE(row.contains("label"));
+  CHECK(row["cycles_per_access"] == 2.25);
+  CHECK(row["further"] == 7);
+  CHECK(parse_document(to_text(document), "text") == document);
+}
+
+TEST_CASE("A number that is not finite is refused by its path", "[results]") {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Document document = sample::document();
+    document.entries[2].samples[5] = bad;
+    try {
+      to_text(document);
+      FAIL("written");
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::document_malformed);
+      CHECK(std::string(error.what()).find("/benchmarks/2/fathom/samples/5") != std::string::npos);
+    }
+    const Folder folder;
+    write_document(sample::document(), folder / "result.json");
+    CHECK_THROWS_AS(write_document(document, folder / "result.json"), Error);
+    CHECK(read_document(folder / "result.json") == sample::document());
+  }
+}
+
+TEST_CASE("Text that is not UTF-8 is written as replacement characters", "[results]") {
+  Document document = small_document();
+  document.probes[0].status_reason = "last words: \xff\xfe";
+  CHECK(parse_document(to_text(document), "text").probes[0].status_reason ==
+        "last words: \xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("A replay stays one", "[results]") {
+  const std::string replay = to_text(sample::replay());
+  CHECK(parse_document(replay, "text").source == Source::replay);
+  // Other programs see it in every name.
+  for (const auto& row : to_json(sample::replay())["benchmarks"]) {
+    CHECK(row["name"].get<std::string>().starts_with("REPLAY/"));
+    CHECK(row["run_name"] == row["name"]);
+  }
+  // Changing the one word that says so makes the file unreadable, either way.
+  const auto with_source = [](std::string text, const std::string& from, const std::string& to) {
+    const std::string key = "\"source\": \"";
+    text.replace(text.find(key + from) + key.size(), from.size(), to);
+    return text;
+  };
+  CHECK_THROWS_AS(parse_document(with_source(replay, "replay", "measured"), "text"), Error);
+  CHECK_THROWS_AS(
+      parse_document(with_source(to_text(sample::document()), "measured", "replay"), "text"), Error);
+}
+
+TEST_CASE("Writing says what stands in the way, and keeps the old file", "[results]") {
+  const Document document = small_document();
+  CHECK(code_of_writing(document, "/nonexistent/folder/result.json") == ExitCode::output_unwritable);
+  CHECK(code_of_writing(document, "/proc/result.json") == ExitCode::output_unwritable);
+  const Folder folder;
+  fs::create_directory(folder / "taken");
+  CHECK(code_of_writing(document, folder / "taken") == ExitCode::output_unwritable);
+  CHECK(code_of_writing(document, folder / "result.json") == ExitCode::ok);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);  // nothing temporary is left
+}
+
+TEST_CASE("A full disk is told apart, and keeps the old file", "[results]") {
+  // A file that may not grow stands for a disk that is full: the write ends in the middle.
+  const Folder folder;
+  write_document(small_document(), folder / "result.json");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto previous = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const ExitCode code = code_of_writing(sample::document(), folder / "result.json");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, previous);
+  CHECK(code == ExitCode::output_full);
+  CHECK(read_document(folder / "result.json") == small_document());
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}

@@ -1,0 +1,31 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include "results/suggestion.h"
+
+namespace fathom {
+namespace {
+
+const std::vector<std::string> probes{"bank_conflicts", "copy_bandwidth", "occupancy",
+                                      "tail_effect", "warp_reduce"};
+
+TEST_CASE("A misspelt word finds the one that was meant", "[results]") {
+  CHECK(closest_match("ocupancy", probes) == "occupancy");
+  CHECK(closest_match("copy_bandwith", probes) == "copy_bandwidth");
+  CHECK(closest_match("tail-effect", probes) == "tail_effect");
+  CHECK(closest_match("rnu", {"run", "list", "report"}) == "run");
+}
+
+TEST_CASE("A part of a word finds the word", "[results]") {
+  CHECK(closest_match("bank", probes) == "bank_conflicts");
+  CHECK(closest_match("reduce", probes) == "warp_reduce");
+}
+
+TEST_CASE("A word like no other finds nothing", "[results]") {
+  CHECK_FALSE(closest_match("xyzzy", probes));
+  CHECK_FALSE(closest_match("", probes));
+  CHECK(did_you_mean("xyzzy", probes).empty());
+  CHECK(did_you_mean("ocupancy", probes) == " Did you mean `occupancy`?");
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,199 @@
+#include "results/verdict.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <limits>
+
+#include "sample_document.h"
+
+using namespace fathom;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+/// 100 GB/s, quiet, nothing to find fault with.
+Entry quiet_entry(Better better = Better::higher) {
+  Entry e;
+  e.metric = {"bandwidth", "B/s", better, 100e9};
+  e.samples = std::vector<double>(24, 100e9);
+  e.interval = Interval{99.9e9, 100.1e9, 0.95, ""};
+  e.repeatability = 0.001;
+  e.real_time_s = 1e-3;
+  e.timing = {"hot", "cudaEvent", 1, 3, "converged", 0.1};
+  return e;
+}
+
+Verdict judged(Entry e) {
+  judge_entry(e);
+  const Verdict once = e.verdict;
+  judge_entry(e);
+  CHECK(e.verdict == once);
+  return once;
+}
+
+Counter counter(std::optional<double> value, std::optional<double> expected, double tolerance) {
+  return {"global_load_sectors", "x", "sectors", value, value ? "" : "not permitted", expected,
+          tolerance, "size / 32"};
+}
+
+VerdictStatus counter_status(double value, double expected, double tolerance) {
+  Entry e = quiet_entry();
+  e.counters = {counter(value, expected, tolerance)};
+  return judged(e).status;
+}
+
+}  // namespace
+
+TEST_CASE("An entry with nothing against it is ok, without words", "[results]") {
+  Entry e = quiet_entry();
+  e.bound = Bound{101e9, "bus"};
+  e.expected = Expectation{99e9, 0.02, "model"};
+  e.counters = {counter(1024, 1024, 0), counter(5, std::nullopt, 0)};
+  CHECK(judged(e) == Verdict{});
+}
+
+TEST_CASE("Better than the bound is a fault, by however little", "[results]") {
+  for (const Better better : {Better::higher, Better::lower}) {
+    Entry e = quiet_entry(better);
+    e.bound = Bound{100e9, "bus width x clock"};
+    CHECK(judged(e).status == VerdictStatus::ok);
+    const double direction = better == Better::higher ? 1 : 0;
+    e.metric.value = std::nextafter(100e9, direction * 1e300);
+    const Verdict verdict = judged(e);
+    CHECK(verdict.status == VerdictStatus::above_bound);
+    CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("bus width x clock"));
+    e.metric.value = nan_value;
+    CHECK(judged(e).status == VerdictStatus::above_bound);
+    e.metric.value = better == Better::higher ? 50e9 : 200e9;
+    CHECK(judged(e).status == VerdictStatus::ok);
+  }
+}
+
+TEST_CASE("An exact counter is equal or a fault", "[results]") {
+  CHECK(counter_status(33554432, 33554432, 0) == VerdictStatus::ok);
+  CHECK(counter_status(33554433, 33554432, 0) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(33554431, 33554432, 0) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(0, 0, 0) == VerdictStatus::ok);
+  CHECK(counter_status(1, 0, 0) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(nan_value, 33554432, 0) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(7, nan_value, 0) == VerdictStatus::counter_mismatch);
+  Entry e = quiet_entry();
+  e.counters = {counter(33554433, 33554432, 0)};
+  const std::string reason = judged(e).reasons.at(0);
+  CHECK_THAT(reason, ContainsSubstring("33,554,433 sectors"));
+  CHECK_THAT(reason, ContainsSubstring("33,554,432 sectors"));
+  CHECK_THAT(reason, ContainsSubstring("size / 32"));
+}
+
+TEST_CASE("A counter with a tolerance may differ by that much, relative", "[results]") {
+  CHECK(counter_status(101, 100, 0.01) == VerdictStatus::ok);
+  CHECK(counter_status(99, 100, 0.01) == VerdictStatus::ok);
+  CHECK(counter_status(101.1, 100, 0.01) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(98.9, 100, 0.01) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(-101, -100, 0.01) == VerdictStatus::ok);
+  CHECK(counter_status(1e-300, 0, 0.01) == VerdictStatus::counter_mismatch);
+  CHECK(counter_status(nan_value, 100, 0.01) == VerdictStatus::counter_mismatch);
+}
+
+TEST_CASE("What is missing is no fault, and is listed", "[results]") {
+  Entry e = quiet_entry();
+  e.counters = {counter(std::nullopt, 1024, 0), counter(std::nullopt, std::nullopt, 0)};
+  const Verdict verdict = judged(e);
+  CHECK(verdict.status == VerdictStatus::ok);
+  REQUIRE(verdict.unchecked.size() == 1);
+  CHECK_THAT(verdict.unchecked[0], ContainsSubstring("global_load_sectors (not permitted)"));
+
+  e = quiet_entry();
+  e.metric.value.reset();
+  e.bound = Bound{1, "bus"};
+  e.expected = Expectation{1, 0, "model"};
+  CHECK(judged(e).unchecked.size() == 2);
+}
+
+TEST_CASE("Far from the model is unexpected, with both figures", "[results]") {
+  Entry e = quiet_entry();
+  e.expected = Expectation{110e9, 0.05, "roofline"};
+  const Verdict verdict = judged(e);
+  CHECK(verdict.status == VerdictStatus::unexpected);
+  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("100 GB/s"));
+  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("110 GB/s (roofline)"));
+  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("off by 9.09 %, 5 % allowed"));
+  e.expected->tolerance = 0.1;
+  CHECK(judged(e).status == VerdictStatus::ok);
+  e.metric.value = nan_value;
+  CHECK(judged(e).status == VerdictStatus::unexpected);
+}
+
+TEST_CASE("Noise is told with its cause", "[results]") {
+  Entry wide = quiet_entry();
+  wide.interval = Interval{99.7e9, 100.3e9, 0.95, ""};
+  CHECK(judged(wide).status == VerdictStatus::noisy);
+  CHECK_THAT(judged(wide).reasons.at(0), ContainsSubstring("0.3 % only (0.25 % allowed)"));
+  CHECK_THAT(judged(wide).reasons.at(0), ContainsSubstring("no cause seen in clocks or throttle"));
+
+  Entry unsteady = quiet_entry();
+  unsteady.repeatability = 0.0051;
+  CHECK(judged(unsteady).status == VerdictStatus::noisy);
+  unsteady.repeatability = 0.005;
+  CHECK(judged(unsteady).status == VerdictStatus::ok);
+  unsteady.repeatability = nan_value;
+  CHECK(judged(unsteady).status == VerdictStatus::noisy);
+
+  wide.telemetry.sm_clock_hz = {1410e6, 1700e6, 1980e6};
+  wide.telemetry.throttle_reasons = {"applications_clocks_setting", "sw_power_cap"};
+  wide.timing.stop = "time limit";
+  wide.real_time_s = 20e-6;
+  const std::string reason = judged(wide).reasons.at(0);
+  CHECK_THAT(reason, ContainsSubstring("SM clock moved between 1.41 GHz and 1.98 GHz"));
+  CHECK_THAT(reason, ContainsSubstring("power limit"));
+  CHECK_THAT(reason, ContainsSubstring("time limit with 24 samples"));
+  CHECK_THAT(reason, ContainsSubstring("timer's resolution"));
+  CHECK(reason.find("applications_clocks") == std::string::npos);
+  // Twenty launches in one sample are long enough for the timer.
+  wide.timing.launches_per_sample = 20;
+  CHECK(judged(wide).reasons.at(0).find("resolution") == std::string::npos);
+
+  Entry blind = quiet_entry();
+  blind.interval.reset();
+  CHECK(judged(blind).status == VerdictStatus::ok);
+  CHECK(judged(blind).unchecked.size() == 1);
+}
+
+TEST_CASE("The worst finding wins, and the others are told too", "[results]") {
+  Entry e = quiet_entry();
+  e.repeatability = 0.1;
+  e.expected = Expectation{50e9, 0.1, "model"};
+  CHECK(judged(e).status == VerdictStatus::unexpected);
+  e.counters = {counter(1, 2, 0)};
+  CHECK(judged(e).status == VerdictStatus::counter_mismatch);
+  e.bound = Bound{90e9, "bus"};
+  const Verdict verdict = judged(e);
+  CHECK(verdict.status == VerdictStatus::above_bound);
+  CHECK(verdict.reasons.size() == 4);
+  CHECK_THAT(verdict.reasons.back(), ContainsSubstring("noisy"));
+}
+
+TEST_CASE("What the measurement itself found stays", "[results]") {
+  for (const VerdictStatus status : {VerdictStatus::wrong_output, VerdictStatus::failed}) {
+    Entry e = quiet_entry();
+    e.verdict = {status, {"element 3 is wrong."}, {}};
+    CHECK(judged(e) == Verdict{status, {"element 3 is wrong."}, {}});
+  }
+  // Anything else is decided anew, once the counters are there.
+  Entry e = quiet_entry();
+  e.verdict = {VerdictStatus::noisy, {"an earlier finding."}, {}};
+  CHECK(judged(e) == Verdict{});
+}
+
+TEST_CASE("Severity orders every status", "[results]") {
+  const VerdictStatus order[] = {VerdictStatus::ok,           VerdictStatus::noisy,
+                                 VerdictStatus::unexpected,   VerdictStatus::counter_mismatch,
+                                 VerdictStatus::above_bound,  VerdictStatus::wrong_output,
+                                 VerdictStatus::failed};
+  for (std::size_t i = 1; i < std::size(order); ++i) {
+    CHECK(severity(order[i - 1]) < severity(order[i]));
+  }
+}
