@@ -7,6 +7,7 @@
 #include <map>
 
 #include "results/error.h"
+#include "results/suggestion.h"
 #include "results/version.h"
 
 namespace fathom {
@@ -61,6 +62,15 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   } catch (const CLI::Success& wanted) {
     app.exit(wanted);  // prints help or version
     return std::nullopt;
+  } catch (const CLI::ExtrasError&) {
+    const std::string word = app.remaining().front();
+    const std::string flag = word.substr(0, word.find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    throw Error(ExitCode::bad_input,
+                fmt::format("probe_{0} does not know {1}.{2} See probe_{0} --help.", probe.name(),
+                            flag, did_you_mean(flag, known)));
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, fmt::format("{} See probe_{} --help.", error.what(), probe.name()));
   }

@@ -30,7 +30,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> closest_match(std::string_view word,
                                          const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
-  std::size_t best_distance = word.size() / 3 + 2;
+  const auto letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
+  std::size_t best_distance = letters / 3 + 2;
   for (const auto& candidate : candidates) {
     const auto distance = edit_distance(word, candidate);
     if (distance < best_distance) {

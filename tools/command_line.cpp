@@ -9,8 +9,8 @@
 #include <map>
 
 #include "results/error.h"
+#include "results/suggestion.h"
 #include "results/version.h"
-#include "tools/suggestion.h"
 
 namespace fathom {
 namespace {

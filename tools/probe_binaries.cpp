@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "results/error.h"
+#include "results/suggestion.h"
 #include "tools/child_process.h"
-#include "tools/suggestion.h"
 
 namespace fathom {
 namespace {

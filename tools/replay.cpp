@@ -7,8 +7,8 @@
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/suggestion.h"
 #include "tools/probe_binaries.h"
-#include "tools/suggestion.h"
 
 namespace fathom {
 namespace {

@@ -41,6 +41,7 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
     CHECK(code(measured) == to_int(ExitCode::no_driver));
     const auto wrong = run_and_capture(probe.program, {"--siute", "quick"}, 30s);
     CHECK(code(wrong) == to_int(ExitCode::bad_input));
+    CHECK_THAT(wrong.errors, ContainsSubstring("Did you mean `--suite`?"));
   }
 }
 

@@ -23,6 +23,7 @@ TEST_CASE("A part of a word finds the word", "[results]") {
 TEST_CASE("A word like no other finds nothing", "[results]") {
   CHECK_FALSE(closest_match("xyzzy", probes));
   CHECK_FALSE(closest_match("", probes));
+  CHECK_FALSE(closest_match("--bogus", {"--out", "--suite"}));  // dashes are no likeness
   CHECK(did_you_mean("xyzzy", probes).empty());
   CHECK(did_you_mean("ocupancy", probes) == " Did you mean `occupancy`?");
 }
