@@ -65,6 +65,8 @@ int device_program(const Flags& flags) {
   if (gpu == "none") fail(ExitCode::no_driver, "There is no NVIDIA driver: install it.");
   if (gpu == "old") fail(ExitCode::driver_too_old, "The driver is too old: update it.");
   if (gpu == "lost") fail(ExitCode::gpu_lost, "The GPU is lost: reset it.");
+  if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
+    fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
   if (gpu == "exclusive") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
   const ordered_json print{{"gpu_name", "NVIDIA Fake 100"}, {"gpu_uuid_hash", uuid_hash}};
   std::cout << ordered_json{{"fingerprint", print}};
@@ -161,6 +163,7 @@ int probe_program(const std::string& name, const Flags& flags) {
   // As a real probe does: inside a run this must find the lock of the run.
   const fathom::DeviceLock lock(uuid_hash, fathom::DeviceLock::IfHeld::fail);
   std::cout << "log of " << name << std::endl;
+  for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;
   if (name == "silent") return 0;
   if (flags.contains("--benchmark_filter") && name != flags.at("--benchmark_filter"))
     fail(ExitCode::bad_input, "No case matches the filter.");
@@ -182,6 +185,7 @@ int probe_program(const std::string& name, const Flags& flags) {
     fail(ExitCode::gpu_lost, "The GPU fell off the bus: reset it.");
   }
   if (name == "memory") fail(ExitCode::gpu_out_of_memory, "The GPU has too little free memory.");
+  if (name == "mig") fail(ExitCode::partitioned_gpu, "A MIG slice has no such counters.");
   if (name == "full") fail(ExitCode::output_full, "The disk is full.");
   probe.write(ProbeStatus::complete);
   if (name == "hog") fill_disk(flags.at("--out") + ".ballast");

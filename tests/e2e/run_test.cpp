@@ -50,6 +50,25 @@ TEST_CASE("Only the probes asked for run, with the suite and seed asked for", "[
   CHECK(document.seed == "42");
 }
 
+TEST_CASE("What is asked of the probes reaches them", "[e2e]") {
+  Sandbox box({"first"});
+  REQUIRE(code(box.run({"--no-counters", "--require-counters", "--device", "1"})) == 0);
+  const std::string log = read_text(box.out() / "logs" / "first.log");
+  for (const char* flag : {"flag --no-counters", "flag --require-counters", "flag --device 1"})
+    CHECK_THAT(log, ContainsSubstring(flag));
+  REQUIRE(code(box.run()) == 0);
+  CHECK_THAT(read_text(box.out() / "logs" / "first.log"), !ContainsSubstring("counters"));
+}
+
+TEST_CASE("A GPU that does not exist is bad input", "[e2e]") {
+  Sandbox box({"first"});
+  for (const char* command : {"run", "doctor"}) {
+    const auto run = box.fathom({command, "--device", "7"});
+    CHECK(code(run) == to_int(ExitCode::bad_input));
+    CHECK(run.errors == "fathom: There is no GPU 7.\n");
+  }
+}
+
 TEST_CASE("Without --out the folder is named for GPU and time", "[e2e]") {
   Sandbox box({"first"});
   REQUIRE(code(box.fathom({"run"})) == 0);
@@ -86,6 +105,7 @@ TEST_CASE("One probe's bad day costs its own missing results and nothing else", 
       BadDay{"crash", ExitCode::probe_crashed, ProbeStatus::crashed, "SIGSEGV", 2},
       BadDay{"hang", ExitCode::probe_timed_out, ProbeStatus::timed_out, "time limit", 2},
       BadDay{"memory", ExitCode::gpu_out_of_memory, ProbeStatus::partial, "free memory", 2},
+      BadDay{"mig", ExitCode::partitioned_gpu, ProbeStatus::partial, "MIG slice", 2},
       BadDay{"silent", ExitCode::probe_crashed, ProbeStatus::crashed, "complete results", 0});
   CAPTURE(day.probe);
   Sandbox box({"first", day.probe, "zero"});
