@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "results/document_io.h"
 #include "results/document_keys.h"

@@ -21,33 +21,32 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string scalar(const Json& value) {
+std::string one_line(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Samples are long lists of numbers: one per line would bury everything else.
-bool fits_one_line(const Json& array) {
-  return std::none_of(array.begin(), array.end(), [](const Json& v) { return v.is_structured(); });
+bool has_structure_within(const Json& value) {
+  return std::any_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
 }
 
-void append_text(const Json& value, int indent, std::string& out) {
-  if (!value.is_structured() || value.empty()) {
-    out += scalar(value);
+/// As the library's own layout, but lists of plain values on one line: samples are many, and one per
+/// line would bury everything else.
+void append_text(const Json& value, std::size_t indent, std::string& out) {
+  const bool is_object = value.is_object();
+  if (value.empty() || !value.is_structured() || (!is_object && !has_structure_within(value))) {
+    out += one_line(value);
     return;
   }
-  const bool is_object = value.is_object();
-  const bool one_line = !is_object && fits_one_line(value);
-  const std::string between = one_line ? " " : "\n" + std::string(indent + 2, ' ');
+  const std::string line = "\n" + std::string(indent, ' ');
   out += is_object ? '{' : '[';
-  bool first = true;
   for (auto item = value.begin(); item != value.end(); ++item) {
-    if (!first) out += ',';
-    if (!first || !one_line) out += between;
-    first = false;
-    if (is_object) out += scalar(Json(item.key())) + ": ";
+    if (item != value.begin()) out += ',';
+    out += line;
+    out += "  ";
+    if (is_object) out += one_line(Json(item.key())) + ": ";
     append_text(*item, indent + 2, out);
   }
-  if (!one_line) out += "\n" + std::string(indent, ' ');
+  out += line;
   out += is_object ? '}' : ']';
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "results/document_io.h"
 #include "results/document_keys.h"
@@ -271,18 +273,17 @@ Json claim(const Claim& c) {
           {"probe", c.probe}};
 }
 
-void require_finite(const Json& json, const std::string& path) {
-  if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) require_finite(value, path + "/" + key);
-  } else if (json.is_array()) {
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      require_finite(json[i], fmt::format("{}/{}", path, i));
+/// The path of the first number that is not finite, below `json`; nothing if all are.
+std::optional<std::string> find_not_finite(const Json& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) return "";
+  if (!json.is_structured()) return std::nullopt;
+  std::size_t index = 0;
+  for (auto item = json.begin(); item != json.end(); ++item, ++index) {
+    if (const auto rest = find_not_finite(*item)) {
+      return fmt::format("/{}{}", json.is_object() ? item.key() : std::to_string(index), *rest);
     }
-  } else if (json.is_number_float() && !std::isfinite(json.get<double>())) {
-    throw Error(ExitCode::document_malformed,
-                fmt::format("The result cannot be written: {} is {}, and JSON has no such number; "
-                            "correct what computed it.", path, json.get<double>()));
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -294,7 +295,11 @@ Json to_json(const Document& document) {
                                     [&](const Entry& e) { return row(e, document.source, numbering); })},
             {keys::own, {{"probes", array_of(document.probes, probe)},
                          {"claims", array_of(document.claims, claim)}}}};
-  require_finite(json, "");
+  if (const auto path = find_not_finite(json)) {
+    throw Error(ExitCode::document_malformed,
+                fmt::format("The result cannot be written: {} is no finite number, and JSON has no "
+                            "other; correct what computed it.", *path));
+  }
   return json;
 }
 
