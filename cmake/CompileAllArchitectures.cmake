@@ -31,9 +31,10 @@ endfunction()
 # As a test: a kernel that one chip's compiler refuses is a failed test, not a failed build.
 if(FATHOM_TESTS)
   cmake_host_system_information(RESULT fathom_cores QUERY NUMBER_OF_LOGICAL_CORES)
-  add_test(NAME all_architectures
+  set(fathom_test "sass: every kernel compiles for every architecture")
+  add_test(NAME ${fathom_test}
     COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_architectures
             --parallel ${fathom_cores})
-  set_tests_properties(all_architectures PROPERTIES
+  set_tests_properties(${fathom_test} PROPERTIES
     LABELS sass RUN_SERIAL TRUE TIMEOUT 3600 FIXTURES_SETUP all_architectures)
 endif()
