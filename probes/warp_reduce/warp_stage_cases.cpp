@@ -1,0 +1,278 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "harness/cuda_check.h"
+#include "models/shared_memory.h"
+#include "probes/warp_reduce/sum_cases.h"
+#include "results/statistics.h"
+
+namespace fathom::warp_reduce {
+namespace {
+
+constexpr int lanes = models::warp_size;
+constexpr int throughput_warps = 32;
+/// Enough that reading the clock twice is below a part in a thousand.
+constexpr int reductions = 2048;
+
+/// Latency of a dependent shuffle and of a dependent fp32 or integer addition in cycles, as
+/// published dissections of data-centre GPUs from Volta to Hopper measured them, give or take one
+/// or two; the tolerance covers that and what differs between chips.
+constexpr double shuffle_latency = 24, addition_latency = 4.5;
+constexpr double latency_tolerance = 0.25;
+/// Throughput of native arithmetic instructions, CUDA C++ Programming Guide: 32 lanes of shuffle a
+/// clock and SM on every chip since Turing, so one 32-bit shuffle of a warp a clock.
+constexpr double shuffles_per_clock = 1;
+constexpr int steps = 5;
+
+struct Stage {
+  WarpMethod method;
+  StageType type;
+  bool latency;  ///< one warp and chain, else as many as keep the SM busy
+  int warps() const { return latency ? 1 : throughput_warps; }
+  int chains() const { return latency ? 1 : max_chains; }
+  int rounds() const { return reductions / reductions_per_round(type); }
+  bool in_shared() const {
+    return method == WarpMethod::shared_tree || method == WarpMethod::shared_butterfly;
+  }
+  bool shuffles() const {
+    return method == WarpMethod::shuffle_xor || method == WarpMethod::shuffle_down;
+  }
+};
+
+const char* name_of(WarpMethod method) {
+  switch (method) {
+    case WarpMethod::shuffle_xor: return "shuffle-xor";
+    case WarpMethod::shuffle_down: return "shuffle-down";
+    case WarpMethod::reduce_add: return "reduce-add";
+    case WarpMethod::shared_tree: return "shared-tree";
+    case WarpMethod::shared_butterfly: return "shared-butterfly";
+  }
+  return "";
+}
+
+const char* name_of(StageType type) {
+  return type == StageType::f32 ? "float" : type == StageType::i32 ? "int32" : "double";
+}
+
+int bytes_of(StageType type) { return type == StageType::f64 ? 8 : 4; }
+
+template <class T>
+std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
+  std::vector<T> host(buffer.bytes / sizeof(T));
+  FATHOM_CUDA(cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  return host;
+}
+
+template <class T>
+using Warp = std::array<T, lanes>;
+
+/// One reduction, lane by lane, in the order in which the method adds.
+template <class T>
+Warp<T> reduced(WarpMethod method, Warp<T> x) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) {
+    const Warp<T> before = x;
+    for (int lane = 0; lane < lanes; ++lane) {
+      // Beyond the last lane shuffle-down gives a lane its own value back; the tree leaves those
+      // lanes out.
+      const int down = lane + distance < lanes ? lane + distance : lane;
+      if (method == WarpMethod::shuffle_down) {
+        x[lane] += before[down];
+      } else if (method == WarpMethod::shared_tree) {
+        if (lane < distance) x[lane] += before[down];
+      } else {
+        x[lane] += before[lane ^ distance];
+      }
+    }
+  }
+  if (method == WarpMethod::shared_tree) x.fill(x[0]);
+  return x;
+}
+
+/// What every lane must hold at the end: additions are in the GPU's order, and the renormalisation
+/// is exact, so the values must be equal. The integer instruction adds as any order does.
+template <class T>
+Warp<T> expected_values(const Stage& stage, int chain) {
+  Warp<T> x;
+  for (int lane = 0; lane < lanes; ++lane) x[lane] = static_cast<T>(start_value(lane, chain));
+  for (int round = 0; round < stage.rounds(); ++round) {
+    for (int i = 0; i < reductions_per_round(stage.type); ++i) x = reduced(stage.method, x);
+    for (T& value : x) {
+      for (int i = 0; i < reductions_per_round(stage.type); ++i) value /= 32;
+    }
+  }
+  return x;
+}
+
+template <class T>
+std::optional<std::string> verify(const Stage& stage, const Buffer& out, int blocks,
+                                  cudaStream_t stream) {
+  const std::vector<T> values = copy_to_host<T>(out, stream);
+  std::vector<Warp<T>> expected;
+  for (int chain = 0; chain < stage.chains(); ++chain) {
+    expected.push_back(expected_values<T>(stage, chain));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t chain = i / lanes % stage.chains(), lane = i % lanes;
+    if (values[i] == expected[chain][lane]) continue;  // false for a NaN too
+    return fmt::format("warp {} of {}, lane {}: {} instead of {}", i / lanes / stage.chains(),
+                       blocks * stage.warps(), lane, values[i], expected[chain][lane]);
+  }
+  return std::nullopt;
+}
+
+/// Cycles per reduction: each block's time from its first warp's start to its last warp's end over
+/// all its reductions; the median over the SMs.
+double cycles(const Stage& stage, const std::vector<long long>& clocks, int blocks) {
+  std::vector<double> per_reduction;
+  for (int block = 0; block < blocks; ++block) {
+    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * stage.warps() * 2;
+    long long first = slots[0], last = slots[1];
+    for (int warp = 1; warp < stage.warps(); ++warp) {
+      first = std::min(first, slots[2 * warp]);
+      last = std::max(last, slots[2 * warp + 1]);
+    }
+    per_reduction.push_back(static_cast<double>(last - first) /
+                            (double{reductions} * stage.warps() * stage.chains()));
+  }
+  return median(per_reduction);
+}
+
+Workload prepare(Context& context, const Stage& stage) {
+  const int blocks = context.device().sms;
+  cudaStream_t stream = context.stream();
+  const std::size_t warps = static_cast<std::size_t>(blocks) * stage.warps();
+  const Buffer clocks = context.buffers().output("clocks", warps * 2 * sizeof(long long));
+  const Buffer out = context.buffers().output(
+      "lanes", warps * stage.chains() * lanes * bytes_of(stage.type));
+  const WarpStageRun run{stage.method, stage.type, stage.warps(), stage.chains(), stage.rounds(),
+                         clocks.as<long long>(), out.data};
+  Workload workload;
+  workload.launch = [=] { launch_warp_stage(run, blocks, stream); };
+  workload.poison = [=, &context] {
+    context.buffers().poison(out);
+    context.buffers().poison(clocks);
+  };
+  workload.verify = [=] {
+    switch (stage.type) {
+      case StageType::f32: return verify<float>(stage, out, blocks, stream);
+      case StageType::i32: return verify<std::uint32_t>(stage, out, blocks, stream);
+      case StageType::f64: break;
+    }
+    return verify<double>(stage, out, blocks, stream);
+  };
+  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream), blocks); };
+  return workload;
+}
+
+/// Wavefronts of one contiguous access by the lowest `active` lanes.
+int wavefronts(models::Access op, StageType type, int active) {
+  models::WarpAccess access;
+  access.op = op;
+  access.bytes_per_lane = bytes_of(type);
+  access.active_mask = active == lanes ? ~0u : (1u << active) - 1;
+  for (int lane = 0; lane < lanes; ++lane) {
+    access.address[lane] = static_cast<std::uint64_t>(lane) * bytes_of(type);
+  }
+  return models::shared_cost(access).wavefronts;
+}
+
+/// Shared-memory work of one reduction.
+struct SharedWork {
+  int loads = 0, stores = 0, load_wavefronts = 0, store_wavefronts = 0;
+};
+
+SharedWork shared_work(const Stage& stage) {
+  SharedWork work;
+  const auto load = [&](int active) {
+    ++work.loads;
+    work.load_wavefronts += wavefronts(models::Access::load, stage.type, active);
+  };
+  const auto store = [&](int active) {
+    ++work.stores;
+    work.store_wavefronts += wavefronts(models::Access::store, stage.type, active);
+  };
+  if (stage.method == WarpMethod::shared_tree) {
+    store(lanes);
+    for (int active = lanes / 2; active > 0; active /= 2) {
+      load(active);
+      store(active);
+    }
+    ++work.loads;  // every lane reads the one sum: a broadcast
+    ++work.load_wavefronts;
+  } else {
+    for (int step = 0; step < steps; ++step) {
+      store(lanes);
+      load(lanes);
+    }
+  }
+  return work;
+}
+
+void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
+  if (!stage.in_shared()) return;
+  const double count = static_cast<double>(device.sms) * stage.warps() * stage.chains() * reductions;
+  const SharedWork work = shared_work(stage);
+  const std::string model = "shared-memory model of the reduction's accesses";
+  c.counters = {{"shared_load_instructions", count * work.loads, 0, model},
+                {"shared_store_instructions", count * work.stores, 0, model},
+                {"shared_load_wavefronts", count * work.load_wavefronts, 0, model},
+                {"shared_store_wavefronts", count * work.store_wavefronts, 0, model},
+                {"shared_load_conflicts", 0.0, 0, "contiguous lanes: no conflict"},
+                {"shared_store_conflicts", 0.0, 0, "contiguous lanes: no conflict"}};
+}
+
+Case make_case(const Stage& stage, const DeviceFacts& device) {
+  const char* mode = stage.latency ? "latency" : "throughput";
+  Case c;
+  c.name = fmt::format("warp/{}/type:{}/{}", name_of(stage.method), name_of(stage.type), mode);
+  c.axes = {{"part", "warp stage"},
+            {"method", name_of(stage.method)},
+            {"type", name_of(stage.type)},
+            {"mode", mode}};
+  const bool quick = stage.type == StageType::f32 ||
+                     (stage.type == StageType::i32 && (stage.method == WarpMethod::shuffle_xor ||
+                                                       stage.method == WarpMethod::reduce_add));
+  c.suite = quick ? Suite::quick : Suite::standard;
+  c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
+  const int words = bytes_of(stage.type) / 4;
+  if (stage.shuffles()) {
+    const double least = steps * words / shuffles_per_clock;
+    if (!stage.latency) {
+      c.bound = Bound{least, fmt::format("{} shuffles of 32 bits, one a clock and SM",
+                                         steps * words)};
+    } else if (words == 1) {
+      c.expected = Expectation{
+          steps * (shuffle_latency + addition_latency), latency_tolerance,
+          fmt::format("{} dependent shuffles and additions of {} and {} cycles, as published "
+                      "dissections of GPUs from Volta to Hopper measured them",
+                      steps, shuffle_latency, addition_latency)};
+    }
+  }
+  add_counters(c, stage, device);
+  c.prepare = [stage](Context& context) { return prepare(context, stage); };
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const StageType type : {StageType::f32, StageType::i32, StageType::f64}) {
+    for (const WarpMethod method :
+         {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,
+          WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
+      const bool instruction = method == WarpMethod::reduce_add;
+      if (instruction && (type != StageType::i32 || device.major < 8)) continue;
+      for (const bool latency : {true, false}) {
+        result.push_back(make_case({method, type, latency}, device));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace fathom::warp_reduce
