@@ -1,0 +1,101 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include "probes/warp_reduce/conclude.h"
+#include "probes/warp_reduce/sum_layout.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using namespace fathom::warp_reduce;
+
+namespace {
+
+constexpr std::int64_t GiB = std::int64_t{1} << 30;
+
+Entry sum(const char* recipe, std::int64_t block, double bandwidth) {
+  return planted::entry(std::string("sum/") + recipe + std::to_string(block),
+                        {{"part", "sum"},
+                         {"recipe", recipe},
+                         {"type", "float"},
+                         {"block", block},
+                         {"size (B)", GiB},
+                         {"further elements", std::int64_t{0}},
+                         {"offset (elements)", std::int64_t{0}}},
+                        bandwidth);
+}
+
+Entry copy(double bandwidth) {
+  return planted::entry("copy", {{"part", "copy"}, {"size (B)", GiB}}, bandwidth);
+}
+
+Entry stage(const char* method, const char* type, const char* mode, double cycles) {
+  return planted::entry(std::string(method) + type + mode,
+                        {{"part", "warp stage"}, {"method", method}, {"type", type}, {"mode", mode}},
+                        cycles, Better::lower);
+}
+
+Claim claim_of(const std::vector<Entry>& entries, const char* id) {
+  return planted::claim(conclude(entries).claims, id);
+}
+
+}  // namespace
+
+TEST_CASE("R1 compares the best block size with the copy of the same run", "[probes][warp_reduce]") {
+  const auto verdict = [](const std::vector<Entry>& entries) { return claim_of(entries, "R1").verdict; };
+  CHECK(verdict({sum("tile", 512, 4.5e12), copy(4.2e12)}) == ClaimVerdict::confirmed);
+  CHECK(verdict({sum("tile", 256, 3.0e12), sum("tile", 512, 4.2e12), copy(4.2e12)}) ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict({sum("tile", 512, 4.0e12), copy(4.2e12)}) == ClaimVerdict::refuted);
+  CHECK(verdict({sum("tile", 512, 4.5e12)}) == ClaimVerdict::not_measured);
+  // Its recipe has an atomic addition a block, which the dynamic one has not.
+  CHECK(verdict({sum("dynamic", 512, 4.5e12), copy(4.2e12)}) == ClaimVerdict::not_measured);
+  CHECK(verdict({}) == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("R1's ratio to CUB is that to the faster of CUB's two", "[probes][warp_reduce]") {
+  Entry tile = sum("tile", 512, 4.5e12);
+  Opponent slow, fast;
+  slow.ratio = 1.05;
+  fast.ratio = 1.01;
+  tile.opponents = {slow, fast};
+  const std::vector<Entry> entries{tile, copy(4.2e12)};
+  CHECK(claim_of(entries, "R1").figure.find("1.010 x cub") != std::string::npos);
+  CHECK(conclude(entries).answer.find("1.010 x CUB") != std::string::npos);
+}
+
+TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes][warp_reduce]") {
+  std::vector<Entry> entries{stage("shuffle-xor", "float", "latency", 140),
+                             stage("shared-tree", "float", "latency", 300)};
+  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::confirmed);
+  // The better of the shared-memory ways is what has to be beaten.
+  entries.push_back(stage("shared-butterfly", "float", "latency", 130));
+  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::refuted);
+  entries.pop_back();
+  entries.push_back(stage("shuffle-xor", "double", "throughput", 12));
+  entries.push_back(stage("shared-tree", "double", "throughput", 11));
+  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::refuted);
+  CHECK(claim_of({stage("shuffle-xor", "float", "latency", 140)}, "R2").verdict ==
+        ClaimVerdict::not_measured);
+}
+
+TEST_CASE("nothing measured is no answer", "[probes][warp_reduce]") {
+  CHECK(conclude({}).answer.empty());
+  CHECK(conclude({}).claims.size() == 2);
+}
+
+TEST_CASE("a layout gives every element to exactly one part", "[probes][warp_reduce]") {
+  for (const int size : {2, 4, 8}) {
+    for (std::size_t n = 0; n < 70000; n += n < 200 ? 1 : 1013) {
+      for (int offset = 0; offset < 8; ++offset) {
+        const SumLayout layout = sum_layout(offset * size, n, size, 128);
+        const std::size_t per_vector = 16 / size;
+        CAPTURE(size, n, offset);
+        CHECK(layout.head_elements + layout.vectors * per_vector + layout.tail_elements == n);
+        CHECK(layout.full_tiles * tile_vectors(128) + layout.rest_vectors == layout.vectors);
+        CHECK((layout.vectors == 0 || (offset + layout.head_elements) * size % 16 == 0));
+        CHECK(layout.rest_vectors < tile_vectors(128));
+        CHECK(static_cast<std::size_t>(layout.tail_elements) < per_vector);
+        CHECK(layout.tiles() == layout.full_tiles + (layout.ragged() ? 1 : 0));
+      }
+    }
+  }
+}
