@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/probe.h"
+#include "models/bandwidth.h"
+#include "models/global_memory.h"
+#include "probes/copy_bandwidth/kernels.h"
+
+namespace fathom::copy_bandwidth {
+
+inline constexpr std::size_t gib = std::size_t{1} << 30;
+inline constexpr std::size_t base_bytes = gib;
+
+/// The parts of the sweep; axis "sweep" names them.
+std::vector<Case> best_cases(const DeviceFacts& device);      ///< head to head with the libraries
+std::vector<Case> width_cases(const DeviceFacts& device);     ///< V1 to V8: width, type, block, unroll
+std::vector<Case> place_cases(const DeviceFacts& device);     ///< V9: base offset and stride
+std::vector<Case> tail_cases(const DeviceFacts& device);      ///< V10
+std::vector<Case> row_cases(const DeviceFacts& device);       ///< V11
+std::vector<Case> size_cases(const DeviceFacts& device);      ///< cache-resident to 4 GiB
+std::vector<Case> hint_cases(const DeviceFacts& device);      ///< cache hints
+std::vector<Case> async_cases(const DeviceFacts& device);     ///< cp.async and bulk copies
+std::vector<Case> mix_cases(const DeviceFacts& device);       ///< read, write, scale, add, triad
+
+std::string name_of(ElementType type);
+std::string name_of(LoadHint hint);
+std::string name_of(StoreHint hint);
+
+/// Whether buffers of 4 GiB fit beside each other.
+bool has_room_for_4_gib(const DeviceFacts& device);
+
+/// What a case moves, for its bound, its expectation and its counters.
+struct Work {
+  std::size_t read_bytes = 0, write_bytes = 0;  ///< useful
+  models::StreamCost loads, stores;             ///< by the counters
+  std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
+  std::size_t footprint = 0;   ///< bytes of memory touched; 0: dram_bytes
+  int bytes_per_access = 16;
+  int unroll = 1;
+  int threads = 256;
+  std::size_t grid_threads = 0;
+  /// Whether every byte must come from and go to DRAM once, so that its counters have an expectation.
+  bool streams_through_dram = false;
+  bool loads_counted = true, stores_counted = true;  ///< false: not by the load/store units
+};
+
+/// A case with metric, bound, expectation and counters by `work`, still without axes and workload.
+Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work);
+
+/// A contiguous copy's work.
+Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset = 0);
+
+/// Runs a copy of `bytes` bytes that lie `offset` bytes behind a 4096-byte aligned address.
+using CopyLauncher = std::function<void(const CopyRun& run, cudaStream_t stream)>;
+Workload copy_workload(Context& context, std::size_t bytes, int threads, const CopyLauncher& launch,
+                       std::size_t offset = 0);
+
+/// The buffers "src" and "dst", at once as large as any case needs them: buffers that grow would be
+/// freed, and freeing gigabytes slows down what is timed next.
+Buffer source_buffer(Context& context, std::size_t bytes, Fill fill = Fill::random_bits);
+Buffer destination_buffer(Context& context, std::size_t bytes);
+
+/// Reads the count that a checking kernel leaves behind: nothing if it is zero, else a sentence.
+using Checker = std::function<void(unsigned long long* wrong)>;
+std::optional<std::string> checked(Context& context, const Checker& check, const std::string& what);
+
+}  // namespace fathom::copy_bandwidth

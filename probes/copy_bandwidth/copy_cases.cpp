@@ -1,0 +1,190 @@
+// Contiguous copies: head to head, by width, type, block, unrolling, tail, size and hint.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/counters/catalogue.h"
+#include "probes/copy_bandwidth/cases.h"
+#include "probes/copy_bandwidth/opponents.h"
+
+namespace fathom::copy_bandwidth {
+namespace {
+
+struct Contiguous {
+  const char* sweep;
+  std::string name;
+  CopyShape shape;
+  std::size_t bytes = base_bytes;
+  int threads = 256;
+  Suite suite = Suite::standard;
+};
+
+Case copy_case(const DeviceFacts& device, const Contiguous& what) {
+  Case c = bandwidth_case(device, what.name, copy_work(what.shape, what.bytes, what.threads));
+  c.axes = {{"sweep", what.sweep},
+            {"type", name_of(what.shape.type)},
+            {"vector", std::int64_t{what.shape.vector}},
+            {"bytes per thread", std::int64_t{pack_bytes(what.shape)}},
+            {"unroll", std::int64_t{what.shape.unroll}},
+            {"block", std::int64_t{what.threads}},
+            {"size", static_cast<std::int64_t>(what.bytes)},
+            {"load hint", name_of(what.shape.load)},
+            {"store hint", name_of(what.shape.store)}};
+  c.suite = what.suite;
+  c.prepare = [what](Context& context) {
+    return copy_workload(context, what.bytes, what.threads,
+                         [shape = what.shape](const CopyRun& run, cudaStream_t stream) {
+                           launch_copy(shape, run, stream);
+                         });
+  };
+  return c;
+}
+
+OpponentCase opponent(const char* name, std::size_t bytes,
+                      void (*launch)(const std::byte*, std::byte*, std::size_t, cudaStream_t)) {
+  return {name, [=](Context& context) {
+            return copy_workload(context, bytes, 0, [launch](const CopyRun& run, cudaStream_t stream) {
+              launch(run.src, run.dst, run.bytes, stream);
+            });
+          }};
+}
+
+std::string name_of_size(std::size_t bytes) {
+  if (bytes >= gib) return fmt::format("{}GiB", bytes / gib);
+  const std::size_t mib = std::size_t{1} << 20;
+  return bytes >= mib ? fmt::format("{}MiB", bytes / mib) : fmt::format("{}KiB", bytes / 1024);
+}
+
+CopyShape float4_with(LoadHint load, StoreHint store = StoreHint::none) {
+  return {ElementType::float32, 4, 1, load, store};
+}
+
+Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suite suite) {
+  return {sweep,
+          fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type), shape.vector,
+                      shape.unroll, threads),
+          shape, base_bytes, threads, suite};
+}
+
+/// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four to compare.
+void add_stalls(Case& c) {
+  for (const std::string& role : stall_roles()) c.counters.push_back({role, std::nullopt, 0, ""});
+  const SourceLines lines = plain_copy_lines();
+  const char* file = "copy_kernels.cu";
+  c.line_shares = {{"stall_share_load", file, {lines.load_call, lines.load}},
+                   {"stall_share_store", file, {lines.store_call, lines.store}}};
+}
+
+}  // namespace
+
+std::vector<Case> best_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  const LoadHint hint =
+      has_hint(LoadHint::evict_last, device.major) ? LoadHint::evict_last : LoadHint::none;
+  for (const std::size_t bytes : {4 * gib, gib}) {  // the larger first: see source_buffer
+    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+    for (const int threads : {320, 256}) {
+      Case c = copy_case(device, {"best",
+                                  fmt::format("best/block:{}/size:{}", threads, name_of_size(bytes)),
+                                  float4_with(hint), bytes, threads,
+                                  threads == 320 ? Suite::quick : Suite::standard});
+      c.opponents = {opponent("cudaMemcpyAsync", bytes, launch_memcpy),
+                     opponent("cub::DeviceTransform float", bytes, launch_transform_float),
+                     opponent("cub::DeviceTransform double", bytes, launch_transform_double)};
+      cases.push_back(std::move(c));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> width_cases(const DeviceFacts& device) {
+  using enum ElementType;
+  std::vector<Case> cases;
+  // V1, V2, V3, V5, V6, V7: one type for each width.
+  const CopyShape widths[] = {{int8, 1}, {half, 1}, {float32, 1}, {float32, 2}, {float32, 4}, {float32, 8}};
+  for (const int threads : {64, 128, 256, 512, 1024}) {
+    for (const CopyShape& shape : widths) {
+      const bool quick = threads == 256 || threads == 1024;
+      Case c = copy_case(device, by_width("width", shape, threads,
+                                          quick ? Suite::quick : Suite::standard));
+      const int bytes = pack_bytes(shape);
+      if (quick && (bytes == 2 || bytes == 4)) add_stalls(c);
+      cases.push_back(std::move(c));
+    }
+  }
+  // The common types and their vectors; those above are not repeated.
+  for (const ElementType type : {int8, half, bfloat16, float32, float64}) {
+    for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2) {
+      const bool done = type == float32 || (vector == 1 && (type == int8 || type == half));
+      if (done) continue;
+      cases.push_back(copy_case(device, by_width("type", {type, vector}, 256, Suite::standard)));
+    }
+  }
+  // V4: a thread loops over several elements a block size apart.
+  for (const int threads : {1024, 256}) {
+    for (const CopyShape& shape : {CopyShape{half, 1, 4}, {half, 1, 16}, {half, 1, 32}, {int8, 1, 4},
+                                   {int8, 1, 16}, {int8, 1, 32}, {float32, 4, 2}, {float32, 4, 4}}) {
+      const bool quick = threads == 1024 && shape.type == half && shape.unroll >= 16;
+      cases.push_back(copy_case(device, by_width("unroll", shape, threads,
+                                                 quick ? Suite::quick : Suite::standard)));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> tail_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  for (const ElementType type : {ElementType::float32, ElementType::half}) {
+    const int element = element_bytes(type), vector = 16 / element;
+    for (const int more : {0, -1, 1}) {
+      const std::size_t bytes = base_bytes + static_cast<std::size_t>(more * element);
+      Case c = copy_case(device, {"tail",
+                                  fmt::format("tail/type:{}/n{:+}", name_of(type), more),
+                                  {type, vector}, bytes, 256,
+                                  type == ElementType::float32 ? Suite::quick : Suite::standard});
+      c.axes.emplace_back("elements beyond n", std::int64_t{more});
+      cases.push_back(std::move(c));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> size_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  constexpr std::size_t kib = 1024, mib = 1024 * kib;
+  for (const std::size_t bytes : {64 * kib, 256 * kib, mib, 4 * mib, 8 * mib, 16 * mib, 32 * mib,
+                                  64 * mib, 128 * mib, 256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
+    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+    const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
+    cases.push_back(copy_case(device, {"size", "size:" + name_of_size(bytes),
+                                       float4_with(LoadHint::none), bytes, 256,
+                                       quick ? Suite::quick : Suite::standard}));
+  }
+  return cases;
+}
+
+std::vector<Case> hint_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  std::vector<CopyShape> shapes;
+  for (const LoadHint load : {LoadHint::none, LoadHint::non_coherent, LoadHint::no_allocate,
+                              LoadHint::streaming, LoadHint::not_cached, LoadHint::evict_first,
+                              LoadHint::evict_last}) {
+    shapes.push_back(float4_with(load));
+  }
+  for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
+                                StoreHint::no_allocate, StoreHint::evict_first}) {
+    shapes.push_back(float4_with(LoadHint::none, store));
+  }
+  shapes.push_back(float4_with(LoadHint::evict_last, StoreHint::evict_first));
+  for (const CopyShape& shape : shapes) {
+    if (!has_hint(shape.load, device.major) || !has_hint(shape.store, device.major)) continue;
+    cases.push_back(copy_case(device, {"hint",
+                                       fmt::format("hint/load:{}/store:{}", name_of(shape.load),
+                                                   name_of(shape.store)),
+                                       shape}));
+  }
+  return cases;
+}
+
+}  // namespace fathom::copy_bandwidth
