@@ -1,6 +1,7 @@
 #include "models/bandwidth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <stdexcept>
 
@@ -41,8 +42,11 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
   require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
                     p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
                     p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
-                    p.l2_efficiency, p.l2_usable_share},
+                    p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
                    "a streaming expectation's parameters");
+  if (kernel.threads_per_block < 0) {
+    throw std::invalid_argument("a block cannot have a negative number of threads");
+  }
   if (!(p.overhead_seconds >= 0)) {
     throw std::invalid_argument("a launch's overhead cannot be negative");
   }
@@ -111,6 +115,31 @@ Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                               bytes_per_warp_access)};
 }
 
+Ceiling block_ceiling(const StreamDevice& device, const StreamKernel& kernel,
+                      const StreamParameters& p, double bytes) {
+  const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
+  const double bytes_per_block = kernel.threads_per_block * kernel.accesses_per_thread *
+                                 kernel.bytes_per_access * bytes / larger;
+  return {.name = "block starts",
+          .bytes_per_second = device.sm_clock_hz * p.blocks_per_clock * bytes_per_block,
+          .reason = formatted("%.0f MHz x %g blocks a clock x %.0f B", device.sm_clock_hz / 1e6,
+                              p.blocks_per_clock, bytes_per_block)};
+}
+
+bool is_memory_or_latency(const Ceiling& ceiling) {
+  return ceiling.name == "DRAM" || ceiling.name == "L2" || ceiling.name == "latency";
+}
+
+/// What two ceilings that are reached softly leave of each other.
+double knee(const std::vector<Ceiling>& ceilings) {
+  double inverse_squares = 0;
+  for (const Ceiling& ceiling : ceilings) {
+    if (!is_memory_or_latency(ceiling)) continue;
+    inverse_squares += 1 / (ceiling.bytes_per_second * ceiling.bytes_per_second);
+  }
+  return 1 / std::sqrt(inverse_squares);
+}
+
 }  // namespace
 
 PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
@@ -155,19 +184,24 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
   }
   e.ceilings.push_back(load_store_ceiling(device, kernel, parameters));
   e.ceilings.push_back(issue_ceiling(device, kernel, parameters, bytes));
+  if (kernel.threads_per_block != 0) {
+    e.ceilings.push_back(block_ceiling(device, kernel, parameters, bytes));
+  }
 
   const Ceiling& lowest = *std::min_element(
       e.ceilings.begin(), e.ceilings.end(),
       [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
-  const double streaming = bytes / lowest.bytes_per_second;
+  const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
+  const double streaming = bytes / rate;
   e.seconds = parameters.overhead_seconds + streaming;
   e.bytes_per_second = bytes / e.seconds;
   e.bound_by = parameters.overhead_seconds > streaming ? "launch overhead" : lowest.name;
   e.sentence = formatted(
       "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
-      "(%s: %s)",
+      "(%s: %s, at most %.0f GB/s)",
       e.bytes_per_second / 1e9, e.bound_by.c_str(), parameters.overhead_seconds * 1e6,
-      streaming * 1e6, lowest.bytes_per_second / 1e9, lowest.name.c_str(), lowest.reason.c_str());
+      streaming * 1e6, rate / 1e9, lowest.name.c_str(), lowest.reason.c_str(),
+      lowest.bytes_per_second / 1e9);
   return e;
 }
 

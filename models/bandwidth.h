@@ -35,10 +35,11 @@ PhysicalBound fp32_fma_bound(const PhysicalDevice& device);          ///< SMs x 
 /// say where they come from.
 struct StreamParameters {
   /// Share of the DRAM bound that long streams reach, the rest being refresh, row and, where both
-  /// directions mix, bus turnaround. From cudaMemcpyAsync and cub::DeviceReduce on an H200: the two
-  /// sizes 1 GiB and 4 GiB (4.24, 4.29 and 4.40, 4.53 TB/s) give the slope and the overhead below.
-  double dram_efficiency_mixed = 0.876;
-  double dram_efficiency_read = 0.93;
+  /// directions mix, bus turnaround. From cudaMemcpyAsync and cub::DeviceReduce on an H200, whose
+  /// bound is 4.814 TB/s: the two sizes 1 GiB and 4 GiB (4.24, 4.29 and 4.40, 4.53 TB/s) give the
+  /// slope and the overhead below.
+  double dram_efficiency_mixed = 0.895;
+  double dram_efficiency_read = 0.95;
   double overhead_seconds = 8e-6;  ///< fill, drain and launch, whatever the size
   /// From issue of a load to its data while the memory is busy. An assumption, of the order of
   /// what pointer chases on recent parts find with no load (0.3 to 0.5 us) and queueing.
@@ -58,6 +59,9 @@ struct StreamParameters {
   /// the share of it that the L2 sustains for all SMs at once, an assumption.
   double l2_bytes_per_clock = 64;
   double l2_efficiency = 0.5;
+  /// Blocks that the whole GPU starts per clock: copies of 1 GiB in blocks of 32 and of 64 threads
+  /// both start 1.65e9 blocks a second on an H200 at 1980 MHz.
+  double blocks_per_clock = 0.835;
   /// Share of the L2 up to which a working set is found there again: its partitions keep copies.
   double l2_usable_share = 0.5;
 };
@@ -78,12 +82,14 @@ struct StreamKernel {
   double accesses_per_thread = 1;      ///< in all, in flight at once or not
   int resident_threads_per_sm = 2048;  ///< occupancy x threads
   std::uint64_t threads = 0;           ///< of the grid; 0: enough to fill the GPU
+  int threads_per_block = 0;           ///< 0: no ceiling from the start of blocks
   double traffic_ratio = 1;            ///< sector bytes moved / useful bytes: 8 for 4 B every 32 B
   bool hot = false;                    ///< launched again and again with no flush between
 };
 
 struct Ceiling {
-  std::string name;  ///< "DRAM" or "L2", "latency", "load/store units", "instruction issue"
+  /// "DRAM" or "L2", "latency", "load/store units", "instruction issue", "block starts"
+  std::string name;
   double bytes_per_second = 0;
   std::string reason;  ///< formula with its figures
 };
@@ -102,8 +108,12 @@ struct StreamExpectation {
 ///  - latency (Little's law): bytes of loads in flight on all SMs / loaded latency, scaled from
 ///    reads to reads and writes, since stores need not be waited for;
 ///  - load/store units: 32 lanes x bytes per instruction x instructions per clock x SMs x clock;
+///  - block starts: bytes of a block x blocks started per clock;
 ///  - instruction issue: bytes per access x 32 x issue slots / instructions per access, the
 ///    thread's own shared among its accesses.
+/// Latency itself grows as the memory gets busy, so where it and the memory's own ceiling meet, the
+/// knee is round: 1 / sqrt(1 / latency^2 + 1 / memory^2), which copies on an H200 at 37 to 100 %
+/// occupancy and at 1 to 8 bytes a thread follow within 9 %.
 /// An expectation, unlike a bound: within some 10 % at best with the defaults. Throws
 /// std::invalid_argument where a figure is not positive or no byte moves.
 StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel,

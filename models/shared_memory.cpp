@@ -62,13 +62,9 @@ bool pairs_agree(const WarpAccess& access, std::uint32_t lanes, int flip) {
   return true;
 }
 
-bool merges(const WarpAccess& access, std::uint32_t lanes) {
-  return pairs_agree(access, lanes, 1) || pairs_agree(access, lanes, 2);
-}
-
-void add_group(SharedCost& cost, int wavefronts) {
-  cost.wavefronts += wavefronts;
-  cost.groups += wavefronts != 0 ? 1 : 0;
+bool merges(const WarpAccess& access) {
+  return access.op == Access::load && (pairs_agree(access, access.active_mask, 1) ||
+                                       pairs_agree(access, access.active_mask, 2));
 }
 
 int group_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
@@ -76,19 +72,6 @@ int group_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
   BankedWords words;
   words.add(access, lanes);
   return words.busiest();
-}
-
-/// `lanes` as its two halves, or as one group where the pairs agree and that is less.
-void add_mergeable(SharedCost& cost, const WarpAccess& access, std::uint32_t lanes,
-                   std::uint32_t lower_half) {
-  const int lower = group_wavefronts(access, lanes & lower_half);
-  const int upper = group_wavefronts(access, lanes & ~lower_half);
-  if (lower != 0 && upper != 0 && merges(access, lanes)) {
-    const int merged = group_wavefronts(access, lanes);
-    if (merged < lower + upper) return add_group(cost, merged);
-  }
-  add_group(cost, lower);
-  add_group(cost, upper);
 }
 
 }  // namespace
@@ -102,15 +85,16 @@ SharedCost shared_cost(const WarpAccess& access) {
   SharedCost cost;
   const std::uint32_t lanes = access.active_mask;
   if (lanes == 0) return cost;
-  if (access.bytes_per_lane <= 4) {
-    add_group(cost, group_wavefronts(access, lanes));
-  } else if (access.bytes_per_lane == 8) {
-    add_mergeable(cost, access, lanes, 0x0000'ffffu);
-  } else {
-    add_mergeable(cost, access, lanes & 0x0000'ffffu, 0x0000'00ffu);
-    add_mergeable(cost, access, lanes & 0xffff'0000u, 0x00ff'0000u);
+  int group_lanes = shared_group_lanes(access.bytes_per_lane);
+  if (group_lanes < warp_size && merges(access)) group_lanes *= 2;
+  for (int first = 0; first < warp_size; first += group_lanes) {
+    const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
+    const int wavefronts = group_wavefronts(access, lanes & group);
+    cost.wavefronts += wavefronts;
+    cost.groups += wavefronts != 0 ? 1 : 0;
   }
   cost.conflicts = cost.wavefronts - cost.groups;
+  cost.clocks = std::max(cost.wavefronts, warp_size / group_lanes);
   BankedWords all;
   all.add(access, lanes);
   cost.minimum = (all.distinct() + shared_banks - 1) / shared_banks;

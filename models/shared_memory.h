@@ -22,28 +22,28 @@ struct SharedCost {
   int conflicts = 0;
   /// Groups with an active lane, after merging.
   int groups = 0;
+  /// Clocks for which the access keeps the SM's data pipe busy: one a wavefront, but at least one
+  /// for each group, also for a group without an active lane, which is no wavefront. 8 bytes a lane
+  /// in the lower half-warp alone are 1 wavefront and 2 clocks.
+  int clocks = 0;
   /// Wavefronts that the distinct words alone would need, 32 to a wavefront. It is below `groups`
   /// where groups read the same words, e.g. 1 against 2 for a 16-byte broadcast.
   int minimum = 0;
 };
 
-/// The rule, stated by its sources for loads (claims S2 to S5; NVIDIA developer forum, "Unexpected
-/// shared memory bank conflict", for the pairs):
+/// The rule. Its start are claims S2 to S5, which their sources state for loads (NVIDIA developer
+/// forum, "Unexpected shared memory bank conflict", for the pairs); what they leave open is from
+/// the counters and clocks of an H200, recordings/h200, probe bank_conflicts:
 ///  - up to 4 bytes per lane: the warp is one group; narrower accesses count by the words they lie
 ///    in.
-///  - 8 bytes: the half-warps are two groups; they merge into one if over the active lanes lane i
-///    and lane i^1 always agree on the address, or lane i and lane i^2 always do. A pair with an
-///    inactive lane agrees.
-///  - 16 bytes: the quarter-warps are four groups; within each half-warp the same condition, over
-///    that half-warp's active lanes, merges its two quarters. Half-warps never merge.
+///  - 8 bytes: the half-warps are two groups.
+///  - 16 bytes: the quarter-warps are four groups.
+///  - Loads of 8 and 16 bytes: if over all active lanes of the *warp* lane i and lane i^1 always
+///    agree on the address, or lane i and lane i^2 always do (a pair with an inactive lane agrees),
+///    the two halves, or the two quarters within each half, are one group. A half-warp whose own
+///    pairs agree gains nothing while the other's do not; the halves of a 16-byte load never merge.
+///  - Stores never merge.
 /// A group costs as many wavefronts as its busiest bank has distinct words; equal words count once.
-/// Groups that would cost no less merged stay apart, which decides only what counts as a conflict:
-/// in claim S7 each half-warp broadcasts its own double, both from the same bank; that is two
-/// wavefronts either way, and reported as no conflict.
-///
-/// Stores: the same grouping and merging is a *hypothesis*, as is that lanes storing to the same
-/// word count as one. The sources explain merging by the width of the return path, which a store
-/// does not use; only the counters can tell.
 ///
 /// Throws std::invalid_argument (see `validate`), also for an access that ends beyond
 /// `shared_address_limit`. No active lane: all zero.

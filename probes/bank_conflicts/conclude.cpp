@@ -10,58 +10,63 @@
 namespace fathom::bank_conflicts {
 namespace {
 
-/// A wavefront count holds for the clocks if they agree to this: half a wavefront of the smallest
-/// count would be 50 %, the loop's overhead stays below 2 %.
+/// Where there are no counters, clocks stand for wavefronts if they agree to this: the loop's own
+/// overhead stays below 2 %, and half a wavefront of the smallest count would be 50 %.
 constexpr double clock_tolerance = 0.05;
 
+/// Entries of one claim and operation, and how many cost what the claim says.
 struct Tally {
-  int entries = 0, agree = 0, by_counter = 0;
-  const Entry* worst = nullptr;
-  double worst_error = 0;
+  int entries = 0, as_claimed = 0, counted = 0;
+  std::string first_exception;
   std::vector<std::string> names;
 };
 
-double modelled_wavefronts(const Entry& entry) { return entry.extras.at("wavefronts_per_access"); }
-
-/// Counters must equal their expectation; clocks must be one a wavefront.
-bool agrees_with_model(const Entry& entry, double& clock_error, bool& counted) {
-  clock_error = std::abs(*entry.metric.value / modelled_wavefronts(entry) - 1);
-  bool equal = true;
-  counted = false;
-  for (const Counter& counter : entry.counters) {
-    if (!counter.value || !counter.expected) continue;
-    counted = true;
-    equal = equal && *counter.value == *counter.expected;
+/// Wavefronts per access by the counter, else by the clocks.
+double measured_wavefronts(const Entry& entry, bool& counted) {
+  for (const char* role : {"shared_load_wavefronts", "shared_store_wavefronts"}) {
+    if (const auto value = counter_value(entry, role)) {
+      counted = true;
+      return (*value - entry.extras.at("filling_stores")) / entry.extras.at("accesses");
+    }
   }
-  return equal && clock_error <= clock_tolerance;
+  counted = false;
+  return *entry.metric.value;
 }
 
-Tally tally(std::span<const Entry> entries, const std::function<bool(const Entry&)>& wanted) {
+Tally tally(std::span<const Entry> entries, const char* operation,
+            const std::function<bool(const Entry&)>& wanted) {
   Tally result;
   for (const Entry& entry : entries) {
-    if (!entry.metric.value || !wanted(entry)) continue;
-    double error = 0;
+    if (!entry.metric.value || !matches(entry, {{"operation", operation}}) || !wanted(entry)) continue;
     bool counted = false;
-    const bool agrees = agrees_with_model(entry, error, counted);
+    const double measured = measured_wavefronts(entry, counted);
+    const double claimed = entry.extras.at("claimed_wavefronts");
+    const bool as_claimed =
+        counted ? measured == claimed : std::abs(measured / claimed - 1) <= clock_tolerance;
     ++result.entries;
-    result.agree += agrees;
-    result.by_counter += counted;
+    result.as_claimed += as_claimed;
+    result.counted += counted;
     result.names.push_back(entry.name);
-    if (result.worst == nullptr || error > result.worst_error) {
-      result.worst = &entry;
-      result.worst_error = error;
+    if (!as_claimed && result.first_exception.empty()) {
+      result.first_exception = fmt::format("{} takes {:.3g} instead of {:.0f}", entry.name, measured, claimed);
     }
   }
   return result;
 }
 
-Claim from_tally(Claim claim, const Tally& t, const std::string& detail = {}) {
+/// The claim for one operation: its sources speak of loads; stores get a row of their own.
+Claim from_tally(Claim claim, std::span<const Entry> entries, const char* operation,
+                 const std::function<bool(const Entry&)>& wanted, const std::string& detail) {
+  if (std::string(operation) == "store") {
+    claim.id += " (stores)";
+    claim.claimed = "not claimed for stores";
+  }
+  const Tally t = tally(entries, operation, wanted);
   if (t.entries == 0) return claim;
-  claim.verdict = t.agree == t.entries ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{} of {} patterns as predicted ({} by counter too), clocks off by at "
-                             "most {:.1f} %{}{}",
-                             t.agree, t.entries, t.by_counter, 100 * t.worst_error,
-                             detail.empty() ? "" : "; ", detail);
+  claim.verdict = t.as_claimed == t.entries ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{} of {} patterns cost the wavefronts claimed ({} by counter){}{}; {}",
+                             t.as_claimed, t.entries, t.counted, t.first_exception.empty() ? "" : "; ",
+                             t.first_exception, detail);
   claim.evidence = t.names;
   return claim;
 }
@@ -109,43 +114,60 @@ bool in_family(const Entry& entry, const char* family) {
   return matches(entry, {{"family", family}});
 }
 
-std::vector<Claim> claims(std::span<const Entry> entries) {
-  std::vector<Claim> result{s1(entries)};
+/// One claim for one operation, and the patterns whose clocks it shows.
+void add_claims(std::vector<Claim>& result, std::span<const Entry> entries, const char* operation) {
+  const auto shown = [&](int bits, std::initializer_list<std::pair<const char*, const char*>> patterns) {
+    std::string text = "clocks:";
+    for (const auto& [label, name] : patterns) {
+      text += (text.back() == ':' ? " " : ", ") + clocks_of(entries, label, pattern(operation, bits, name));
+    }
+    return text;
+  };
+  const auto pairs = [](const Entry& e) { return in_family(e, "pairs") || in_family(e, "broadcast"); };
   result.push_back(from_tally(
       make_claim("S2", "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words broadcast",
                  "stride 2: 2, stride 32: 32"),
-      tally(entries, [](const Entry& e) { return has_bits(e, 32); }),
-      clocks_of(entries, "loads: stride 2", pattern("load", 32, "stride:2")) + ", " +
-          clocks_of(entries, "stride 32", pattern("load", 32, "stride:32")) + ", " +
-          clocks_of(entries, "broadcast", pattern("load", 32, "broadcast")) + " clocks"));
+      entries, operation, [](const Entry& e) { return has_bits(e, 32); },
+      shown(32, {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}})));
   result.push_back(from_tally(
       make_claim("S3", "64-bit accesses go half-warp by half-warp: two wavefronts", "float2, double: 2"),
-      tally(entries,
-            [](const Entry& e) {
-              return has_bits(e, 64) && !in_family(e, "pairs") && !in_family(e, "broadcast");
-            }),
-      clocks_of(entries, "contiguous load", pattern("load", 64, "stride:2")) + ", " +
-          clocks_of(entries, "store", pattern("store", 64, "stride:2")) + " clocks"));
+      entries, operation, [&](const Entry& e) { return has_bits(e, 64) && !pairs(e); },
+      shown(64, {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}})));
   result.push_back(from_tally(
       make_claim("S4", "... merged into one when lane i and i^1 always agree on the address, or lane i and i^2 always do",
                  "one wavefront"),
-      tally(entries,
-            [](const Entry& e) {
-              return has_bits(e, 64) && (in_family(e, "pairs") || in_family(e, "broadcast"));
-            }),
-      clocks_of(entries, "loads: pairs i^1", pattern("load", 64, "pairs:i^1")) + ", " +
-          clocks_of(entries, "i^2", pattern("load", 64, "pairs:i^2")) + ", " +
-          clocks_of(entries, "i^4", pattern("load", 64, "pairs:i^4")) + "; " +
-          clocks_of(entries, "stores: pairs i^1", pattern("store", 64, "pairs:i^1")) + " clocks"));
+      entries, operation, [&](const Entry& e) { return has_bits(e, 64) && pairs(e); },
+      shown(64, {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}})));
   result.push_back(from_tally(
       make_claim("S5", "128-bit accesses go quarter-warp by quarter-warp; within a half-warp S4's condition merges its quarters; the halves never merge",
                  "4, or 2"),
-      tally(entries, [](const Entry& e) { return has_bits(e, 128); }),
-      clocks_of(entries, "loads: contiguous", pattern("load", 128, "stride:4")) + ", " +
-          clocks_of(entries, "pairs i^1", pattern("load", 128, "pairs:i^1")) + ", " +
-          clocks_of(entries, "broadcast", pattern("load", 128, "broadcast")) + "; " +
-          clocks_of(entries, "stores: pairs i^1", pattern("store", 128, "pairs:i^1")) + " clocks"));
+      entries, operation, [](const Entry& e) { return has_bits(e, 128); },
+      shown(128, {{"contiguous", "stride:4"}, {"pairs i^1", "pairs:i^1"}, {"broadcast", "broadcast"}})));
+  result.push_back(from_tally(
+      make_claim("S8", "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
+                 "padded, swizzled, plain"),
+      entries, operation, [](const Entry& e) { return in_family(e, "column"); },
+      shown(32, {{"plain", "column:plain"}, {"padded", "column:padded"}, {"swizzled", "column:swizzled"}})));
+}
 
+/// Entries whose counters and clocks are all as the model says.
+std::pair<int, int> as_modelled(std::span<const Entry> entries) {
+  int measured = 0, good = 0;
+  for (const Entry& entry : entries) {
+    if (!entry.metric.value) continue;
+    ++measured;
+    bool equal = entry.expected && std::abs(*entry.metric.value / entry.expected->value - 1) <= clock_tolerance;
+    for (const Counter& counter : entry.counters) {
+      if (counter.value && counter.expected) equal = equal && *counter.value == *counter.expected;
+    }
+    good += equal;
+  }
+  return {good, measured};
+}
+
+std::vector<Claim> claims(std::span<const Entry> entries) {
+  std::vector<Claim> result{s1(entries)};
+  add_claims(result, entries, "load");
   Claim s6 = make_claim("S6", "A conflict is counted per wavefront, not per warp: 64 distinct consecutive words by float2 are no conflict",
                         "zero conflicts");
   for (const auto& [operation, role] : {std::pair{"load", "shared_load_conflicts"},
@@ -163,14 +185,7 @@ std::vector<Claim> claims(std::span<const Entry> entries) {
     s6.evidence.push_back(entry->name);
   }
   result.push_back(std::move(s6));
-
-  result.push_back(from_tally(
-      make_claim("S8", "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
-                 "padded, swizzled, plain"),
-      tally(entries, [](const Entry& e) { return in_family(e, "column"); }),
-      clocks_of(entries, "32-bit loads: plain", pattern("load", 32, "column:plain")) + ", " +
-          clocks_of(entries, "padded", pattern("load", 32, "column:padded")) + ", " +
-          clocks_of(entries, "swizzled", pattern("load", 32, "column:swizzled")) + " clocks"));
+  add_claims(result, entries, "store");
   return result;
 }
 
@@ -212,14 +227,13 @@ Findings conclude(std::span<const Entry> entries) {
   Findings findings;
   findings.claims = claims(entries);
   findings.views = views();
-  const Tally all = tally(entries, [](const Entry&) { return true; });
-  if (all.entries > 0) {
+  const auto [good, measured] = as_modelled(entries);
+  if (measured > 0) {
     findings.answer = fmt::format(
         "A conflict-free 32-, 64- and 128-bit access costs {}, {} and {} clocks of the SM's data "
-        "pipe; {} of {} patterns cost exactly the wavefronts that the model predicts.",
-        clocks(entries, pattern("load", 32, "stride:1")),
-        clocks(entries, pattern("load", 64, "stride:2")),
-        clocks(entries, pattern("load", 128, "stride:4")), all.agree, all.entries);
+        "pipe; {} of {} patterns cost exactly what the model predicts.",
+        clocks(entries, pattern("load", 32, "stride:1")), clocks(entries, pattern("load", 64, "stride:2")),
+        clocks(entries, pattern("load", 128, "stride:4")), good, measured);
   }
   return findings;
 }

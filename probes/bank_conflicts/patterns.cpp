@@ -2,6 +2,8 @@
 
 #include <random>
 
+#include "models/shared_memory.h"
+
 namespace fathom::bank_conflicts {
 
 using namespace models;
@@ -50,6 +52,11 @@ std::vector<Pattern> patterns(Access op, int bytes) {
     half.address[lane] = static_cast<std::uint64_t>(lane) * bytes;
   }
   add("pairs", "pairs:i^1-in-lower-half", half);
+  // S7's broadcast operand: each half-warp one element, both in the same banks.
+  add("pairs", "pairs:half-warps-in-one-bank", grouped(op, bytes, 16, 0));
+  for (int lane = 0; lane < warp_size; ++lane) {
+    result.back().access.address[lane] = static_cast<std::uint64_t>(lane / 16) * 128;
+  }
   // Inactive lanes.
   const WarpAccess contiguous = strided(op, bytes, static_cast<std::uint64_t>(bytes));
   add("inactive", "inactive:lower-half-active", masked(contiguous, 0x0000FFFFu), 0, true);
@@ -75,6 +82,14 @@ std::vector<Pattern> patterns(Access op, int bytes) {
   add("column", "column:padded", tile_column(op, {bytes, row, 1, false, 0}, 0), 0, true);
   add("column", "column:swizzled", tile_column(op, {bytes, row, 0, true, 0}, 0), 0, true);
   return result;
+}
+
+int claimed_wavefronts(WarpAccess access) {
+  access.op = Access::load;
+  if (access.bytes_per_lane < 16) return shared_cost(access).wavefronts;
+  // S5 lets each half-warp merge its quarters for itself.
+  return shared_cost(masked(access, access.active_mask & 0x0000FFFFu)).wavefronts +
+         shared_cost(masked(access, access.active_mask & 0xFFFF0000u)).wavefronts;
 }
 
 }  // namespace fathom::bank_conflicts

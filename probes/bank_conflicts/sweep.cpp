@@ -19,7 +19,7 @@ namespace {
 using models::Access;
 using models::WarpAccess;
 
-/// Clocks of the timed part if every wavefront takes one: long enough that entering and leaving it
+/// Clocks of the timed part by the model: long enough that entering and leaving it
 /// is below a part in a thousand.
 constexpr int target_clocks = 1 << 17;
 
@@ -27,8 +27,8 @@ constexpr int target_clocks = 1 << 17;
 /// the wavefronts is the loop's own overhead and the pipe's filling.
 constexpr double clock_tolerance = 0.02;
 
-int iterations_for(int wavefronts) {
-  const int per_iteration = warps_per_block * accesses_per_iteration * std::max(wavefronts, 1);
+int iterations_for(int clocks) {
+  const int per_iteration = warps_per_block * accesses_per_iteration * std::max(clocks, 1);
   const int wanted = std::max(target_clocks / per_iteration, windows);
   return wanted / windows * windows;  // whole rounds: each window equally often
 }
@@ -162,7 +162,7 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   const bool load = access.op == Access::load;
   const char* op = load ? "load" : "store";
   const models::SharedCost cost = models::shared_cost(access);
-  const int iterations = iterations_for(cost.wavefronts);
+  const int iterations = iterations_for(cost.clocks);
   const int active_lanes = __builtin_popcount(access.active_mask);
 
   Case c;
@@ -179,9 +179,11 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   c.bound = Bound{std::max(1.0, bytes / 128.0),
                   fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
                               "clock an instruction at least", bytes)};
-  c.expected = Expectation{static_cast<double>(cost.wavefronts), clock_tolerance,
-                           "one clock a wavefront, wavefronts by the shared-memory model"};
+  c.expected = Expectation{static_cast<double>(cost.clocks), clock_tolerance,
+                           "shared-memory model: one clock a wavefront, and one at least for each "
+                           "group of lanes"};
   c.extras = {{"wavefronts_per_access", cost.wavefronts},
+              {"claimed_wavefronts", claimed_wavefronts(access)},
               {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
 
   // Loads are filled by stores and stores read back by loads, so each operation's own counters see
@@ -189,6 +191,8 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   const double warps = static_cast<double>(device.sms) * warps_per_block;
   const double accesses = warps * iterations * accesses_per_iteration;
   const double fill = load ? 0 : warps * fill_stores_per_warp;
+  c.extras["accesses"] = accesses;
+  c.extras["filling_stores"] = fill;
   const std::string prefix = load ? "shared_load_" : "shared_store_";
   const std::string model = load ? "shared-memory model x accesses"
                                  : "shared-memory model x accesses + the filling stores";

@@ -89,8 +89,12 @@ void launch_copy(const Variant& variant, const Launch& launch, cudaStream_t stre
 
 KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
   const Kernel kernel = kernel_of(variant);
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   dynamic_shared));
+  // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
+  // configurations share it.
+  int device = 0, maximum = 0;
+  FATHOM_CUDA(cudaGetDevice(&device));
+  FATHOM_CUDA(cudaDeviceGetAttribute(&maximum, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, maximum));
   cudaFuncAttributes attributes{};
   FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel));
   KernelFacts facts;

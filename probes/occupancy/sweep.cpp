@@ -123,7 +123,10 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
       {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
       {.read_bytes = bytes, .write_bytes = bytes, .bytes_per_access = 16,
        .independent_loads = static_cast<double>(variant.vectors),
-       .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size});
+       .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
+                              (static_cast<double>(blocks) * configuration.threads),
+       .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size,
+       .threads_per_block = configuration.threads});
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
               {"driver_blocks_per_sm", facts.resident_blocks},

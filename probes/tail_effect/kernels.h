@@ -7,7 +7,8 @@
 
 namespace fathom::tail_effect {
 
-inline constexpr int steps_per_iteration = 32;
+/// Long, so that the loop's own instructions take below 2 % of the time.
+inline constexpr int steps_per_iteration = 256;
 
 /// The chain's start value of a lane, and its step x -> fma(x, factor, addend).
 inline constexpr float factor = 0.99993896484375f;

@@ -14,7 +14,7 @@ using Catch::Approx;
 
 constexpr std::uint64_t GiB = 1024ull * 1024 * 1024;
 const PhysicalDevice h200{
-    .sms = 132, .sm_clock_hz = 1980e6, .memory_bus_bits = 6144, .memory_clock_hz = 3201e6};
+    .sms = 132, .sm_clock_hz = 1980e6, .memory_bus_bits = 6016, .memory_clock_hz = 3201e6};
 
 StreamDevice stream_device() {
   return {.dram_bandwidth = dram_bandwidth_bound(h200).value,
@@ -25,8 +25,8 @@ StreamDevice stream_device() {
 
 TEST_CASE("Physical bounds follow from clocks and widths", "[models]") {
   const PhysicalBound dram = dram_bandwidth_bound(h200);
-  CHECK(dram.value == Approx(4.9167e12).epsilon(1e-4));
-  CHECK(dram.source == "6144 bit x 3201 MHz x 2 transfers / 8");
+  CHECK(dram.value == Approx(4.8143e12).epsilon(1e-4));
+  CHECK(dram.source == "6016 bit x 3201 MHz x 2 transfers / 8");
   CHECK(dram.name == "dram_bandwidth");
   CHECK(shared_bandwidth_bound(h200).value == Approx(33.454e12).epsilon(1e-4));
   CHECK(l1_bandwidth_bound(h200).value == shared_bandwidth_bound(h200).value);
@@ -42,7 +42,10 @@ TEST_CASE("Physical bounds follow from clocks and widths", "[models]") {
 TEST_CASE("The defaults give back the figures that they come from", "[models]") {
   const auto expected = [](std::uint64_t read, std::uint64_t write) {
     return expected_stream(stream_device(),
-                           {.read_bytes = read, .write_bytes = write, .bytes_per_access = 16})
+                           {.read_bytes = read,
+                            .write_bytes = write,
+                            .bytes_per_access = 16,
+                            .independent_loads = 16})  // latency must not show
                .bytes_per_second /
            1e12;
   };
@@ -50,6 +53,30 @@ TEST_CASE("The defaults give back the figures that they come from", "[models]") 
   CHECK(expected(4 * GiB, 4 * GiB) == Approx(4.29).epsilon(0.005));
   CHECK(expected(GiB, 0) == Approx(4.40).epsilon(0.01));
   CHECK(expected(4 * GiB, 0) == Approx(4.53).epsilon(0.01));
+}
+
+// Measured on an H200: copies of 1 GiB, blocks of 256 threads unless said otherwise.
+TEST_CASE("Where latency and memory meet, the knee is round", "[models]") {
+  const auto expected = [](int bytes_per_access, int resident_threads, int threads_per_block) {
+    return expected_stream(stream_device(), {.read_bytes = GiB,
+                                             .write_bytes = GiB,
+                                             .bytes_per_access = bytes_per_access,
+                                             .resident_threads_per_sm = resident_threads,
+                                             .threads_per_block = threads_per_block})
+               .bytes_per_second /
+           1e12;
+  };
+  CHECK(expected(16, 2048, 256) == Approx(4.275).epsilon(0.08));
+  CHECK(expected(16, 1536, 256) == Approx(4.003).epsilon(0.08));
+  CHECK(expected(16, 1024, 256) == Approx(3.716).epsilon(0.08));
+  CHECK(expected(16, 768, 256) == Approx(3.211).epsilon(0.08));
+  CHECK(expected(8, 2048, 256) == Approx(3.914).epsilon(0.09));
+  CHECK(expected(4, 2048, 256) == Approx(2.767).epsilon(0.08));
+  CHECK(expected(2, 2048, 256) == Approx(1.593).epsilon(0.08));
+  CHECK(expected(1, 2048, 256) == Approx(0.842).epsilon(0.08));
+  // Small blocks cannot be started fast enough.
+  CHECK(expected(16, 2048, 64) == Approx(3.385).epsilon(0.05));
+  CHECK(expected(16, 1024, 32) == Approx(1.700).epsilon(0.05));
 }
 
 TEST_CASE("Each ceiling binds where it should", "[models]") {
