@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "harness/buffers.h"
+#include "harness/cuda_handles.h"
+#include "harness/device_facts.h"
+
+namespace fathom::test {
+
+/// The GPU that the tests run on, and a stream.
+struct Gpu {
+  DeviceFacts facts = query_device_facts(0);
+  Stream stream = make_stream();
+};
+
+template <class T>
+std::vector<T> to_host(const void* data, std::size_t count) {
+  std::vector<T> host(count);
+  FATHOM_CUDA(cudaDeviceSynchronize());
+  FATHOM_CUDA(cudaMemcpy(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+  return host;
+}
+
+}  // namespace fathom::test

@@ -1,0 +1,124 @@
+// Buffers on a GPU: what kernels do wrong must be seen.
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <string>
+
+#include "harness/buffers.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+
+namespace {
+
+__global__ void write_byte(std::byte* base, long long at) { base[at] = std::byte{7}; }
+
+__global__ void write_floats(float* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = 1.0f;
+}
+
+struct Pool : test::Gpu {
+  BufferPool buffers{0, stream.get(), 1};
+};
+
+}  // namespace
+
+TEST_CASE("a write one byte outside of a buffer is seen and located", "[gpu][harness]") {
+  for (const std::size_t bytes : {1u, 1000u, 4096u, 100001u}) {
+    CAPTURE(bytes);
+    Pool pool;
+    const Buffer buffer = pool.buffers.output("victim", bytes);
+    write_byte<<<1, 1, 0, pool.stream.get()>>>(buffer.data, 0);
+    write_byte<<<1, 1, 0, pool.stream.get()>>>(buffer.data, static_cast<long long>(bytes) - 1);
+    CHECK_FALSE(pool.buffers.guards_intact().has_value());
+
+    write_byte<<<1, 1, 0, pool.stream.get()>>>(buffer.data, static_cast<long long>(bytes));
+    const auto past = pool.buffers.guards_intact();
+    REQUIRE(past.has_value());
+    CHECK(past->find("'victim' was written 1 bytes past its end") != std::string::npos);
+  }
+  Pool pool;
+  const Buffer buffer = pool.buffers.output("victim", 64);
+  write_byte<<<1, 1, 0, pool.stream.get()>>>(buffer.data, -1);
+  const auto before = pool.buffers.guards_intact();
+  REQUIRE(before.has_value());
+  CHECK(before->find("'victim' was written 1 bytes before its start") != std::string::npos);
+}
+
+TEST_CASE("the guard band follows the end of a smaller request", "[gpu][harness]") {
+  Pool pool;
+  pool.buffers.output("shrinks", 1 << 20);
+  const Buffer small = pool.buffers.output("shrinks", 1000);
+  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  write_byte<<<1, 1, 0, pool.stream.get()>>>(small.data, 1000);
+  CHECK(pool.buffers.guards_intact().has_value());
+  // Asked for again it is whole again.
+  pool.buffers.output("shrinks", 1 << 20);
+  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+}
+
+TEST_CASE("what a kernel leaves unwritten is still poison", "[gpu][harness]") {
+  Pool pool;
+  constexpr int count = 1000, written = 990;
+  const Buffer out = pool.buffers.output("out", count * sizeof(float));
+  pool.buffers.poison(out);
+  write_floats<<<4, 256, 0, pool.stream.get()>>>(out.as<float>(), written);
+  const std::vector<float> host = test::to_host<float>(out.data, count);
+  for (int i = 0; i < count; ++i) {
+    CAPTURE(i);
+    CHECK(std::isnan(host[i]) == (i >= written));
+  }
+}
+
+TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness]") {
+  Pool pool;
+  for (const std::size_t bytes : {1u, 15u, 16u, 17u, 4095u, 1000003u}) {
+    CAPTURE(bytes);
+    const Buffer a = pool.buffers.input("a", bytes);
+    const Buffer b = pool.buffers.output("b", bytes);
+    const auto count = [&] { return count_different_bytes(a.data, b.data, bytes, pool.stream.get()); };
+    const auto copy = [&] {
+      FATHOM_CUDA(cudaMemcpyAsync(b.data, a.data, bytes, cudaMemcpyDeviceToDevice,
+                                  pool.stream.get()));
+    };
+    copy();
+    CHECK(count() == 0);
+    for (const std::size_t at : {std::size_t{0}, bytes / 2, bytes - 1}) {
+      copy();
+      // Any other value differs.
+      const std::byte original = test::to_host<std::byte>(a.data + at, 1)[0];
+      const int other = static_cast<int>(original) ^ 0x10;
+      FATHOM_CUDA(cudaMemsetAsync(b.data + at, other, 1, pool.stream.get()));
+      CHECK(count() == 1);
+    }
+  }
+  // Ranges that begin between words.
+  const Buffer a = pool.buffers.input("a", 5000), b = pool.buffers.output("b", 5000);
+  FATHOM_CUDA(cudaMemcpyAsync(b.data + 3, a.data + 1, 4001, cudaMemcpyDeviceToDevice,
+                              pool.stream.get()));
+  CHECK(count_different_bytes(a.data + 1, b.data + 3, 4001, pool.stream.get()) == 0);
+}
+
+TEST_CASE("inputs are random, the same for the same seed and role", "[gpu][harness]") {
+  Pool one, two;
+  constexpr std::size_t bytes = 1 << 20;
+  const Buffer a = one.buffers.input("src", bytes), b = two.buffers.input("src", bytes);
+  const Buffer c = two.buffers.input("other", bytes);
+  FATHOM_CUDA(cudaDeviceSynchronize());
+  CHECK(count_different_bytes(a.data, b.data, bytes, one.stream.get()) == 0);
+  // One in 256 bytes is equal by chance.
+  CHECK(count_different_bytes(a.data, c.data, bytes, one.stream.get()) > bytes * 0.99);
+  const Buffer floats = one.buffers.input("floats", bytes, Fill::uniform_float);
+  double sum = 0, squares = 0;
+  bool in_range = true;
+  for (const float x : test::to_host<float>(floats.data, bytes / 4)) {
+    in_range = in_range && x >= -1 && x < 1;
+    sum += x;
+    squares += double{x} * x;
+  }
+  CHECK(in_range);
+  const double n = bytes / 4.0;
+  CHECK(std::abs(sum / n) < 5 / std::sqrt(3 * n));       // five standard deviations of the mean
+  CHECK(std::abs(squares / n - 1.0 / 3) < 0.01);
+}
