@@ -26,7 +26,7 @@ inline constexpr int max_chains = 2;
 
 /// What lane `lane` starts its chain `chain` with: small integers, exact in every type.
 __host__ __device__ constexpr int start_value(int lane, int chain) {
-  return (lane * 7 + chain * 11) % 32;
+  return (lane * 7 + chain * 11) % 29;
 }
 
 struct WarpStageRun {

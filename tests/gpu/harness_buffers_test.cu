@@ -113,7 +113,7 @@ TEST_CASE("inputs are random, the same for the same seed and role", "[gpu][harne
   double sum = 0, squares = 0;
   bool in_range = true;
   for (const float x : test::to_host<float>(floats.data, bytes / 4)) {
-    in_range = in_range && x >= -1 && x < 1;
+    in_range = in_range && x >= -1 && x <= 1;
     sum += x;
     squares += double{x} * x;
   }

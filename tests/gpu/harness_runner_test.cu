@@ -1,0 +1,111 @@
+// The runner on a GPU: what a wrong kernel wrote must not become a figure.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "harness/runner.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+
+namespace {
+
+constexpr int count = 1 << 20;
+
+enum class Sabotage { none, nan, unwritten, beyond_end };
+
+__global__ void write_ones(float* out, Sabotage sabotage) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (sabotage == Sabotage::unwritten && i == count / 2) return;
+  out[i] = sabotage == Sabotage::nan && i == 3 ? nanf("") : 1.0f;
+  if (sabotage == Sabotage::beyond_end && i == 0) out[count] = 1.0f;
+}
+
+Workload ones(Context& context, Sabotage sabotage) {
+  const Buffer out = context.buffers().output("out", count * sizeof(float));
+  cudaStream_t stream = context.stream();
+  Workload workload;
+  workload.launch = [=] { write_ones<<<count / 256, 256, 0, stream>>>(out.as<float>(), sabotage); };
+  workload.poison = [=, &context] { context.buffers().poison(out); };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const std::vector<float> host = test::to_host<float>(out.data, count);
+    for (int i = 0; i < count; ++i) {
+      if (!(std::abs(host[i] - 1) <= 0)) return "element " + std::to_string(i) + " is wrong";
+    }
+    return std::nullopt;
+  };
+  return workload;
+}
+
+Case make_case(Sabotage sabotage) {
+  Case c;
+  c.name = "ones";
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(count * sizeof(float));
+  c.prepare = [=](Context& context) { return ones(context, sabotage); };
+  return c;
+}
+
+struct Running : test::Gpu {
+  TimingPolicy policy{.time_limit_s = 0.01};
+  Runner runner{facts, 1, policy};
+};
+
+}  // namespace
+
+TEST_CASE("a right kernel gets a figure", "[gpu][harness]") {
+  Running gpu;
+  Case c = make_case(Sabotage::none);
+  c.opponents = {{"the same", [](Context& context) { return ones(context, Sabotage::none); }}};
+  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  CAPTURE(entry.verdict.reasons);
+  CHECK(entry.metric.value.has_value());
+  CHECK(entry.verdict.reasons.empty());
+  CHECK(gpu.runner.case_failure() == ExitCode::ok);
+  REQUIRE(entry.opponents.size() == 1);
+  REQUIRE(entry.opponents[0].ratio.has_value());
+  CHECK(std::abs(*entry.opponents[0].ratio - 1) < 0.05);
+}
+
+TEST_CASE("a kernel that writes a NaN, leaves a gap or writes past its end gets none",
+          "[gpu][harness]") {
+  for (const auto& [sabotage, sentence] :
+       {std::pair{Sabotage::nan, "element 3 is wrong"},
+        {Sabotage::unwritten, "element 524288 is wrong"},
+        {Sabotage::beyond_end, "buffer 'out' was written"}}) {
+    Running gpu;
+    const Entry entry = gpu.runner.measure("test/ones", "test", make_case(sabotage));
+    CAPTURE(sentence);
+    CHECK(entry.verdict.status == VerdictStatus::wrong_output);
+    REQUIRE(entry.verdict.reasons.size() == 1);
+    CHECK(entry.verdict.reasons[0].find(sentence) != std::string::npos);
+    CHECK_FALSE(entry.metric.value.has_value());
+    CHECK(gpu.runner.case_failure() == ExitCode::check_failed);
+  }
+}
+
+TEST_CASE("a wrong opponent is named", "[gpu][harness]") {
+  Running gpu;
+  Case c = make_case(Sabotage::none);
+  c.opponents = {{"other library", [](Context& context) { return ones(context, Sabotage::nan); }}};
+  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  CHECK(entry.verdict.status == VerdictStatus::wrong_output);
+  REQUIRE(entry.verdict.reasons.size() == 1);
+  CHECK(entry.verdict.reasons[0] == "other library: element 3 is wrong");
+}
+
+TEST_CASE("a case that needs more memory than there is fails alone", "[gpu][harness]") {
+  Running gpu;
+  Case greedy = make_case(Sabotage::none);
+  greedy.prepare = [](Context& context) {
+    context.buffers().output("all", context.device().memory_bytes);
+    return Workload{};
+  };
+  const Entry failed = gpu.runner.measure("test/greedy", "test", greedy);
+  CHECK(failed.verdict.status == VerdictStatus::failed);
+  CHECK(gpu.runner.case_failure() == ExitCode::gpu_out_of_memory);
+  CHECK(gpu.runner.measure("test/ones", "test", make_case(Sabotage::none)).metric.value.has_value());
+}

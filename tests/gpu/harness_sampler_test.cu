@@ -1,0 +1,173 @@
+// Timing on a GPU, with kernels whose time or order is known.
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "harness/counters/counters_active.h"
+#include "harness/counters/range_profiler.h"
+#include "harness/timing.h"
+#include "results/statistics.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+
+namespace {
+
+__device__ std::uint64_t now_ns() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// Takes `ns` of the GPU's own timer, and writes `mark` into a log if there is one.
+__global__ void spin(std::uint64_t ns, int* log, int mark) {
+  const std::uint64_t start = now_ns();
+  if (log != nullptr) log[1 + atomicAdd(log, 1)] = mark;
+  while (now_ns() - start < ns) {
+  }
+}
+
+__global__ void read_words(const uint4* data, std::size_t count, unsigned* sink) {
+  unsigned seen = 0;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
+    seen |= data[i].x | data[i].w;
+  }
+  if (seen == 0) *sink = 1;
+}
+
+struct Timed : test::Gpu {
+  Sampler sampler{facts, stream.get()};
+
+  Workload spinning(std::uint64_t ns, int* log = nullptr, int mark = 0) {
+    Workload workload;
+    workload.launch = [=, s = stream.get()] { spin<<<1, 1, 0, s>>>(ns, log, mark); };
+    workload.launch();
+    FATHOM_CUDA(cudaDeviceSynchronize());
+    return workload;
+  }
+  Samples sample(const Workload& workload, CacheState cache = CacheState::hot,
+                 const TimingPolicy& policy = {}) {
+    const std::array<const Workload*, 1> one{&workload};
+    return sampler.sample(one, cache, policy);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a kernel of known duration is timed within 2 %", "[gpu][harness]") {
+  Timed gpu;
+  for (const double seconds : {0.5e-3, 2e-3}) {
+    const Samples samples = gpu.sample(gpu.spinning(static_cast<std::uint64_t>(seconds * 1e9)));
+    CAPTURE(seconds, median(samples.of_workload[0]), samples.timing.mode);
+    CHECK(std::abs(median(samples.of_workload[0]) / seconds - 1) < 0.02);
+    CHECK(samples.timing.launches_per_sample == 1);
+    CHECK(samples.timing.mode == "hot");
+  }
+}
+
+TEST_CASE("short kernels are gathered in a graph, and the time is still one launch's",
+          "[gpu][harness]") {
+  Timed gpu;
+  const Samples samples = gpu.sample(gpu.spinning(20'000));
+  CAPTURE(median(samples.of_workload[0]), samples.timing.launches_per_sample);
+  CHECK(samples.timing.mode == "graph");
+  CHECK(samples.timing.launches_per_sample > 1);
+  // The gap between two kernels of a graph, a microsecond or so, is part of it.
+  CHECK(median(samples.of_workload[0]) > 20e-6 * 0.98);
+  CHECK(median(samples.of_workload[0]) < 24e-6);
+}
+
+TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
+  Timed gpu;
+  const auto log = make_device_memory<int>(4096);
+  FATHOM_CUDA(cudaMemset(log.get(), 0, 4096 * sizeof(int)));
+  const Workload a = gpu.spinning(300'000, log.get(), 0), b = gpu.spinning(400'000, log.get(), 1);
+  const std::array<const Workload*, 2> both{&a, &b};
+  const Samples samples = gpu.sampler.sample(both, CacheState::hot, {});
+  const std::vector<int> host = test::to_host<int>(log.get(), 4096);
+  // Before the samples: two launches by this test, and each workload's warm-up.
+  const int before = 2 + 2 * 3;
+  REQUIRE(host[0] > before);
+  REQUIRE((host[0] - before) % 4 == 0);
+  for (int i = before; i < host[0]; i += 4) {
+    CAPTURE(i);
+    CHECK(std::array{host[1 + i], host[2 + i], host[3 + i], host[4 + i]} == std::array{0, 1, 1, 0});
+  }
+  CHECK(samples.of_workload[0].size() == samples.of_workload[1].size());
+  const double ratio = paired_ratio(samples.of_workload[0], samples.of_workload[1], Better::lower).median;
+  CHECK(std::abs(ratio - 4.0 / 3) < 0.02);
+}
+
+TEST_CASE("a cold launch finds nothing in the L2", "[gpu][harness]") {
+  Timed gpu;
+  const std::size_t bytes = gpu.facts.l2_bytes / 8 / 16 * 16;
+  BufferPool buffers(0, gpu.stream.get(), 1);
+  const Buffer data = buffers.input("data", bytes);
+  const Buffer sink = buffers.output("sink", sizeof(unsigned));
+  Workload reading;
+  reading.launch = [&] {
+    read_words<<<4 * gpu.facts.sms, 256, 0, gpu.stream.get()>>>(data.as<uint4>(), bytes / 16,
+                                                               sink.as<unsigned>());
+  };
+  reading.launch();
+  FATHOM_CUDA(cudaDeviceSynchronize());
+  const double hot_time = median(gpu.sample(reading).of_workload[0]);
+  const Samples cold = gpu.sample(reading, CacheState::cold);
+  CHECK(cold.timing.mode == "cold");
+  CHECK(median(cold.of_workload[0]) > hot_time);
+
+  const CounterAvailability availability = CounterSession::probe(0);
+  if (!availability.ok()) SKIP("no counters: " << availability.sentence);
+  const std::vector<std::string> names = {"l2_hit_rate"};
+  CounterSession session(0, names);
+  const auto hits = [&](const std::function<void()>& prepare) {
+    return session.collect(prepare, reading.launch).at("l2_hit_rate").value.value();
+  };
+  const double hot_hits = hits(reading.launch);
+  const double cold_hits = hits([&] { gpu.sampler.flush_l2(); });
+  CAPTURE(hot_hits, cold_hits);
+  CHECK(hot_hits > 90);
+  CHECK(cold_hits < hot_hits - 40);
+}
+
+TEST_CASE("nothing is timed while counters are collected", "[gpu][harness]") {
+  Timed gpu;
+  const Workload workload = gpu.spinning(300'000);
+  {
+    const CountersActive active;
+    CHECK_THROWS_AS(gpu.sample(workload), std::logic_error);
+  }
+  CHECK(gpu.sample(workload).of_workload[0].size() > 1);
+}
+
+TEST_CASE("launches that wait for the GPU are timed all the same, and said to be", "[gpu][harness]") {
+  Timed gpu;
+  const Workload spinning = gpu.spinning(300'000);
+  Workload waiting;
+  waiting.launch = [&] {  // as under a tool that serialises launches
+    spinning.launch();
+    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+  };
+  const Samples samples = gpu.sample(waiting);
+  CAPTURE(samples.timing.mode, median(samples.of_workload[0]));
+  CHECK(samples.timing.mode == "hot, launches not held back");
+  CHECK(median(samples.of_workload[0]) > 300e-6 * 0.98);
+  CHECK(median(samples.of_workload[0]) < 400e-6);  // and not the half second of waiting
+}
+
+TEST_CASE("a metric that the kernel measures is taken as it is", "[gpu][harness]") {
+  Timed gpu;
+  Workload workload = gpu.spinning(50'000);
+  int reads = 0;
+  workload.read_sample = [&] { return 7.0 + 1e-9 * ++reads; };
+  const Samples samples = gpu.sample(workload);
+  CHECK(samples.timing.mode == "in-kernel clock");
+  CHECK(samples.of_workload[0].size() == static_cast<std::size_t>(reads));
+  CHECK(std::abs(median(samples.of_workload[0]) - 7) < 1e-6);
+  CHECK(std::abs(median(samples.seconds) / 50e-6 - 1) < 0.2);
+}

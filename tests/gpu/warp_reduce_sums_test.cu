@@ -1,0 +1,146 @@
+// The sum kernels where they are most likely to be wrong: few elements, tails, unaligned starts.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::warp_reduce;
+
+namespace {
+
+constexpr std::size_t largest = 100'003;
+constexpr int largest_offset = 9;
+
+/// Small enough that every sum is exact in every type, and no two neighbours alike.
+int value_at(std::size_t i) {
+  return static_cast<int>((static_cast<std::uint32_t>(i) * 2654435761u >> 20) % 7) - 3;
+}
+
+template <class T>
+std::vector<std::byte> as_bytes(std::size_t count) {
+  std::vector<std::byte> bytes(count * sizeof(T));
+  for (std::size_t i = 0; i < count; ++i) {
+    const T x = static_cast<T>(static_cast<float>(value_at(i)));
+    std::memcpy(bytes.data() + i * sizeof(T), &x, sizeof(T));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> values(Element element) {
+  const std::size_t count = largest + largest_offset;
+  switch (element) {
+    case Element::f32: return as_bytes<float>(count);
+    case Element::f64: return as_bytes<double>(count);
+    case Element::i32: return as_bytes<int>(count);
+    case Element::f16: return as_bytes<__half>(count);
+    case Element::bf16: return as_bytes<__nv_bfloat16>(count);
+  }
+  return {};
+}
+
+double result_of(Element element, const std::byte* result) {
+  if (element == Element::f64) return test::to_host<double>(result, 1)[0];
+  if (element == Element::i32) return test::to_host<int>(result, 1)[0];
+  return test::to_host<float>(result, 1)[0];
+}
+
+}  // namespace
+
+TEST_CASE("every sum is exact, whatever the number of elements and the start",
+          "[gpu][warp_reduce][sanitized]") {
+  test::Gpu gpu;
+  BufferPool buffers(0, gpu.stream.get(), 1);
+  const Buffer result = buffers.output("result", sizeof(double));
+  const Buffer state = buffers.output("state", sizeof(DynamicState));
+  const Buffer block_sums = buffers.output("block sums", max_dynamic_blocks * sizeof(double));
+  FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, gpu.stream.get()));
+  const auto check = [&](const SumKernel& kernel) {
+    const std::vector<std::byte> host = values(kernel.element);
+    const Buffer source = buffers.output("source", host.size());  // exact size, unlike an input
+    FATHOM_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size(), cudaMemcpyHostToDevice,
+                                gpu.stream.get()));
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{31},
+                                std::size_t{1000}, std::size_t{16384}, std::size_t{16385},
+                                std::size_t{65536}, largest}) {
+      for (const int offset : {0, 1, 3, largest_offset}) {
+        double expected = 0;
+        for (std::size_t i = 0; i < n; ++i) expected += value_at(i + offset);
+        buffers.poison(result);
+        const SumArguments arguments{source.data + offset * element_bytes(kernel.element), n,
+                                     result.data, state.as<DynamicState>(), block_sums.data};
+        launch_sum(kernel, arguments, gpu.facts.sms, gpu.stream.get());
+        CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads, n,
+                offset);
+        CHECK(result_of(kernel.element, result.data) == expected);
+      }
+    }
+  };
+  for (const Element element :
+       {Element::f32, Element::f64, Element::i32, Element::f16, Element::bf16}) {
+    check({Recipe::tile, element, 512});
+    check({Recipe::dynamic, element, 512});
+    check({Recipe::loop, element, loop_threads});
+    check({Recipe::scalar_loop, element, loop_threads});
+  }
+  for (const int threads : {128, 256, 1024}) check({Recipe::tile, Element::f32, threads});
+  CHECK_FALSE(buffers.guards_intact().has_value());
+}
+
+TEST_CASE("the dynamic sum leaves its counters as it found them", "[gpu][warp_reduce][sanitized]") {
+  test::Gpu gpu;
+  BufferPool buffers(0, gpu.stream.get(), 1);
+  constexpr std::size_t n = 50'000'000;
+  const Buffer source = buffers.input("source", n * sizeof(float), Fill::uniform_float);
+  const Buffer result = buffers.output("result", sizeof(float));
+  const Buffer state = buffers.output("state", sizeof(DynamicState));
+  const Buffer block_sums = buffers.output("block sums", max_dynamic_blocks * sizeof(double));
+  FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, gpu.stream.get()));
+  const SumArguments arguments{source.data, n, result.data, state.as<DynamicState>(),
+                               block_sums.data};
+  for (int launch = 0; launch < 3; ++launch) {
+    launch_sum({Recipe::dynamic}, arguments, gpu.facts.sms, gpu.stream.get());
+    const auto left = test::to_host<DynamicState>(state.data, 1)[0];
+    CHECK(left.next_tile == 0);
+    CHECK(left.blocks_done == 0);
+  }
+}
+
+TEST_CASE("each way to add up a warp gives lane 0 the sum", "[gpu][warp_reduce][sanitized]") {
+  test::Gpu gpu;
+  const auto clocks = make_device_memory<long long>(2 * 32);
+  const auto out = make_device_memory<double>(32 * max_chains * 32);
+  for (const WarpMethod method :
+       {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,
+        WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
+    if (method == WarpMethod::reduce_add && gpu.facts.major < 8) continue;
+    for (const int warps : {1, 32}) {
+      for (const int chains : {1, max_chains}) {
+        // One round renormalises the sum of the whole warp to the mean of its start values, where
+        // every lane gets the sum; the integers' mean is rounded down.
+        launch_warp_stage({method, StageType::i32, warps, chains, 1, clocks.get(),
+                           reinterpret_cast<std::byte*>(out.get())},
+                          1, gpu.stream.get());
+        if (method == WarpMethod::shuffle_down) continue;  // its other lanes hold partial sums
+        const auto lanes = test::to_host<unsigned>(out.get(), warps * chains * 32);
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+          int sum = 0;
+          for (int lane = 0; lane < 32; ++lane) {
+            sum += start_value(lane, static_cast<int>(i / 32) % chains);
+          }
+          CAPTURE(static_cast<int>(method), warps, chains, i);
+          CHECK(lanes[i] == static_cast<unsigned>(sum / 32));
+        }
+      }
+    }
+  }
+}
