@@ -1,0 +1,221 @@
+#include "reports/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "reports/scale.h"
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::reports {
+namespace {
+
+const std::string nothing = "–";
+
+using Figure = std::function<std::optional<double>(const Entry&)>;
+
+std::vector<std::optional<double>> gather(const EntryList& entries, const Figure& figure) {
+  std::vector<std::optional<double>> values;
+  values.reserve(entries.size());
+  for (const Entry* entry : entries) values.push_back(figure(*entry));
+  return values;
+}
+
+std::vector<double> present(const std::vector<std::optional<double>>& values) {
+  std::vector<double> found;
+  for (const auto& value : values) {
+    if (value) found.push_back(*value);
+  }
+  return found;
+}
+
+Column number_column(std::string name, const std::string& unit, const EntryList& entries,
+                     const Figure& figure) {
+  const auto values = gather(entries, figure);
+  const Scale scale = scale_for(present(values), unit);
+  return {std::move(name), scale.unit, Align::right, figures(values, scale)};
+}
+
+std::optional<double> metric_value(const Entry& entry) { return entry.metric.value; }
+
+bool one_metric(const EntryList& entries) {
+  return std::all_of(entries.begin(), entries.end(), [&](const Entry* entry) {
+    return entry->metric.name == entries.front()->metric.name &&
+           entry->metric.unit == entries.front()->metric.unit;
+  });
+}
+
+/// A figure in the entries' metric. Entries of several metrics have no unit in common.
+Column metric_column(const std::string& name, const EntryList& entries, const Figure& figure) {
+  if (entries.empty()) return {name, "", Align::right, {}};
+  if (one_metric(entries)) {
+    Column column = number_column(name, entries.front()->metric.unit, entries, figure);
+    const auto values = gather(entries, figure);
+    const Scale scale =
+        scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
+    column.unit = scale.unit;
+    column.cells = figures(values, scale);
+    return column;
+  }
+  Column column{name, "", Align::right, {}};
+  for (const Entry* entry : entries) {
+    const auto value = figure(*entry);
+    column.cells.push_back(value ? escape_text(format_quantity(*value, entry->metric.unit)) : nothing);
+  }
+  return column;
+}
+
+Column interval_column(const EntryList& entries) {
+  Column column{"interval", "", Align::right, {}};
+  const bool same = !entries.empty() && one_metric(entries);
+  Scale scale;
+  if (same) {
+    scale = scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
+    column.unit = scale.unit;
+  }
+  for (const Entry* entry : entries) {
+    if (!entry->interval) {
+      column.cells.push_back(nothing);
+      continue;
+    }
+    Interval scaled = *entry->interval;
+    scaled.low /= scale.factor;
+    scaled.high /= scale.factor;
+    column.cells.push_back(escape_text(format_interval(scaled, same ? "" : entry->metric.unit)));
+  }
+  return column;
+}
+
+Column axis_column(const std::string& axis, const EntryList& entries) {
+  Column column{spaced(axis), "", Align::right, {}};
+  for (const Entry* entry : entries) {
+    const AxisValue* value = find_axis(*entry, axis);
+    if (value && std::holds_alternative<std::string>(*value)) column.align = Align::left;
+    column.cells.push_back(value ? escape_text(format_axis_value(axis, *value)) : nothing);
+  }
+  return column;
+}
+
+Column counter_column(const std::string& role, const EntryList& entries) {
+  std::string unit;
+  for (const Entry* entry : entries) {
+    const Counter* counter = find_counter(*entry, role);
+    if (counter && unit.empty()) unit = counter->unit;
+  }
+  // The role often ends in its unit: "global load sectors".
+  std::string name = spaced(role);
+  if (name.ends_with(unit)) unit.clear();
+  return number_column(std::move(name), unit, entries,
+                       [&](const Entry& entry) { return counter_value(entry, role); });
+}
+
+std::optional<double> ratio_to(const Entry& entry, const std::string& opponent) {
+  for (const Opponent& other : entry.opponents) {
+    if (other.name == opponent) return other.ratio;
+  }
+  return std::nullopt;
+}
+
+Column verdict_column(const EntryList& entries) {
+  Column column{"verdict", "", Align::left, {}};
+  for (const Entry* entry : entries) {
+    const std::string word = words(entry->verdict.status);
+    column.cells.push_back(is_failure(entry->verdict.status) ? "**" + word + "**" : word);
+  }
+  return column;
+}
+
+Column share_column(const EntryList& entries) {
+  Column column{"of bound", "%", Align::right, {}};
+  for (const Entry* entry : entries) {
+    const auto share = share_of_bound(*entry);
+    column.cells.push_back(share ? fmt::format("{:.1f}", *share * 100) : nothing);
+  }
+  return column;
+}
+
+}  // namespace
+
+Column make_column(const std::string& name, const EntryList& entries) {
+  const auto after = [&](std::string_view prefix) { return name.substr(prefix.size()); };
+  if (name == "metric") {
+    const bool named = !entries.empty() && one_metric(entries);
+    return metric_column(named ? spaced(entries.front()->metric.name) : "measured", entries,
+                         metric_value);
+  }
+  if (name == "interval") return interval_column(entries);
+  if (name == "bound") {
+    return metric_column("bound", entries, [](const Entry& entry) {
+      return entry.bound ? std::optional(entry.bound->value) : std::nullopt;
+    });
+  }
+  if (name == "expected") {
+    return metric_column("expected", entries, [](const Entry& entry) {
+      return entry.expected ? std::optional(entry.expected->value) : std::nullopt;
+    });
+  }
+  if (name == "of_bound") return share_column(entries);
+  if (name == "verdict") return verdict_column(entries);
+  if (name.starts_with("ratio:")) {
+    const std::string opponent = after("ratio:");
+    return number_column("ratio to " + opponent, "", entries,
+                         [&](const Entry& entry) { return ratio_to(entry, opponent); });
+  }
+  if (name.starts_with("counter:")) return counter_column(after("counter:"), entries);
+  if (name.starts_with("extra:")) {
+    const std::string extra = after("extra:");
+    return number_column(spaced(extra), "", entries, [&](const Entry& entry) {
+      const auto found = entry.extras.find(extra);
+      return found == entry.extras.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+  return axis_column(name, entries);
+}
+
+Table make_table(const std::vector<Column>& columns, std::string& constant) {
+  std::vector<const Column*> varying;
+  for (const Column& column : columns) {
+    const bool same =
+        column.cells.size() > 1 &&
+        std::all_of(column.cells.begin(), column.cells.end(),
+                    [&](const std::string& cell) { return cell == column.cells.front(); });
+    if (!same) {
+      varying.push_back(&column);
+      continue;
+    }
+    const bool unit_too = !column.unit.empty() && column.cells.front() != nothing;
+    constant += fmt::format("{}{}: {}{}", constant.empty() ? "" : " · ", escape_text(column.name),
+                            column.cells.front(), unit_too ? " " + escape_text(column.unit) : "");
+  }
+  // Rows that are all alike are still rows.
+  if (varying.empty() && !columns.empty()) varying.push_back(&columns.front());
+  std::vector<Table::Column> headers;
+  for (const Column* column : varying) {
+    const Scale unit{1, column->unit};
+    headers.push_back({escape_text(unit.label(column->name)), column->align});
+  }
+  Table table(std::move(headers));
+  const std::size_t rows = varying.empty() ? 0 : varying.front()->cells.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::vector<std::string> cells;
+    for (const Column* column : varying) cells.push_back(column->cells[row]);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+EntryList shown_by(const View& view, const EntryList& entries) {
+  EntryList shown;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(shown), [&](const Entry* entry) {
+    return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
+      const AxisValue* value = find_axis(*entry, wanted.first);
+      return value && std::find(wanted.second.begin(), wanted.second.end(), *value) !=
+                          wanted.second.end();
+    });
+  });
+  return shown;
+}
+
+}  // namespace fathom::reports

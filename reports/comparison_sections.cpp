@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/columns.h"
+#include "reports/facts.h"
+#include "reports/scale.h"
+#include "reports/sections.h"
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::reports {
+namespace {
+
+/// All comparisons of one probe with one opponent.
+struct Duel {
+  std::string probe, opponent;
+  std::vector<double> ratios;
+};
+
+std::vector<Duel> duels(const Document& document) {
+  std::vector<Duel> found;
+  for (const Entry& entry : document.entries) {
+    for (const Opponent& opponent : entry.opponents) {
+      if (!opponent.ratio) continue;
+      auto duel = std::find_if(found.begin(), found.end(), [&](const Duel& other) {
+        return other.probe == entry.probe && other.opponent == opponent.name;
+      });
+      if (duel == found.end()) {
+        found.push_back({entry.probe, opponent.name, {}});
+        duel = found.end() - 1;
+      }
+      duel->ratios.push_back(*opponent.ratio);
+    }
+  }
+  return found;
+}
+
+void write_duels(Writing& to) {
+  Table table({{"Probe"}, {"Opponent"}, {"Comparisons", Align::right}, {"Ahead in", Align::right},
+               {"Lowest ratio", Align::right}, {"Median ratio", Align::right},
+               {"Highest ratio", Align::right}});
+  for (const Duel& duel : duels(to.document)) {
+    const auto [low, high] = std::minmax_element(duel.ratios.begin(), duel.ratios.end());
+    const auto ahead = std::count_if(duel.ratios.begin(), duel.ratios.end(),
+                                     [](double ratio) { return ratio > 1; });
+    table.add_row({escape_text(duel.probe), escape_text(duel.opponent),
+                   std::to_string(duel.ratios.size()), std::to_string(ahead),
+                   fmt::format("{:.3f}", *low), fmt::format("{:.3f}", median(duel.ratios)),
+                   fmt::format("{:.3f}", *high)});
+  }
+  to.page.table("Each opponent over all its comparisons", table);
+}
+
+}  // namespace
+
+void write_bounds(Writing& to) {
+  to.page.heading(2, "Measured against bound", "bounds");
+  Table table({{"Probe"}, {"Metric"}, {"Measured", Align::right}, {"Bound", Align::right},
+               {"Share of bound (%)", Align::right}, {"Source of the bound"}, {"Entry"}});
+  std::vector<std::string> probes;
+  for (const Entry& entry : to.document.entries) {
+    if (std::find(probes.begin(), probes.end(), entry.probe) == probes.end()) probes.push_back(entry.probe);
+  }
+  for (const std::string& probe : probes) {
+    for (const Entry* entry : closest_to_bound(entries_of(to.document, probe))) {
+      const std::string& unit = entry->metric.unit;
+      table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
+                     escape_text(format_quantity(*entry->metric.value, unit)),
+                     escape_text(format_quantity(entry->bound->value, unit)),
+                     fmt::format("{:.1f}", *share_of_bound(*entry) * 100),
+                     escape_text(entry->bound->source), code(entry->name)});
+    }
+  }
+  if (table.rows() == 0) {
+    to.page.paragraph("No entry has both a figure and a bound.");
+    return;
+  }
+  to.page.paragraph("Of each probe and metric the entry that comes closest to what physics allows.");
+  to.page.table("The closest to its bound", table);
+}
+
+void write_opponents(Writing& to) {
+  Table table({{"Entry"}, {"Own", Align::right}, {"Opponent"}, {"Opponent's", Align::right},
+               {"Ratio", Align::right}, {"Interval of the ratio", Align::right}});
+  for (const Entry& entry : to.document.entries) {
+    const std::string& unit = entry.metric.unit;
+    for (const Opponent& opponent : entry.opponents) {
+      const auto& interval = opponent.ratio_interval;
+      table.add_row({code(entry.name), escape_text(format_quantity(entry.metric.value, unit)),
+                     escape_text(opponent.name), escape_text(format_quantity(opponent.value, unit)),
+                     opponent.ratio ? fmt::format("{:.4f}", *opponent.ratio) : "–",
+                     interval ? fmt::format("{:.4f} to {:.4f}", interval->low, interval->high) : "–"});
+    }
+  }
+  if (table.rows() == 0) return;
+  to.page.heading(2, "Against other implementations", "opponents");
+  to.page.paragraph(
+      "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
+      "pairs; above 1 the entry is better.");
+  write_duels(to);
+  to.page.table("Every comparison", table);
+}
+
+}  // namespace fathom::reports

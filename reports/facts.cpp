@@ -1,0 +1,194 @@
+#include "reports/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "results/format.h"
+#include "results/names.h"
+#include "results/query.h"
+
+namespace fathom::reports {
+namespace {
+
+constexpr std::array<VerdictStatus, 7> worst_first{
+    VerdictStatus::failed,           VerdictStatus::wrong_output, VerdictStatus::above_bound,
+    VerdictStatus::counter_mismatch, VerdictStatus::unexpected,   VerdictStatus::noisy,
+    VerdictStatus::ok};
+
+std::string spelled(std::string_view word) {
+  std::string text(word);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::span<const VerdictStatus> all_verdicts() { return worst_first; }
+
+std::string words(VerdictStatus status) { return spelled(to_string(status)); }
+std::string words(ProbeStatus status) { return spelled(to_string(status)); }
+std::string words(ClaimVerdict verdict) { return spelled(to_string(verdict)); }
+
+EntryList entries_of(const Document& document, const std::string& probe) {
+  EntryList found;
+  for (const Entry& entry : document.entries) {
+    if (entry.probe == probe) found.push_back(&entry);
+  }
+  return found;
+}
+
+bool is_failure(VerdictStatus status) {
+  return status == VerdictStatus::above_bound || status == VerdictStatus::counter_mismatch ||
+         status == VerdictStatus::wrong_output || status == VerdictStatus::failed;
+}
+
+std::size_t VerdictTally::failures() const {
+  std::size_t sum = 0;
+  for (const VerdictStatus status : worst_first) {
+    if (is_failure(status)) sum += of(status);
+  }
+  return sum;
+}
+
+std::size_t VerdictTally::all() const {
+  std::size_t sum = 0;
+  for (const std::size_t number : counts_) sum += number;
+  return sum;
+}
+
+std::string VerdictTally::text(bool with_ok) const {
+  std::string out;
+  for (const VerdictStatus status : worst_first) {
+    if (of(status) == 0 || (status == VerdictStatus::ok && !with_ok)) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", of(status), words(status));
+  }
+  return out;
+}
+
+VerdictTally tally(const EntryList& entries) {
+  VerdictTally result;
+  for (const Entry* entry : entries) result.add(entry->verdict.status);
+  return result;
+}
+
+VerdictTally tally(const Document& document) {
+  VerdictTally result;
+  for (const Entry& entry : document.entries) result.add(entry.verdict.status);
+  return result;
+}
+
+std::string counted(std::size_t number, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", format_count(static_cast<double>(number)), number == 1 ? one : many);
+}
+
+std::string share_text(std::size_t part, std::size_t all, const std::string& one,
+                       const std::string& many) {
+  return fmt::format("{} of {}", format_count(static_cast<double>(part)), counted(all, one, many));
+}
+
+std::string headline(const Document& document) {
+  const VerdictTally verdicts = tally(document);
+  const auto probes = static_cast<std::size_t>(document.probes.size());
+  const auto incomplete = static_cast<std::size_t>(
+      std::count_if(document.probes.begin(), document.probes.end(), [](const ProbeSummary& probe) {
+        return probe.status != ProbeStatus::complete;
+      }));
+  const std::string missing =
+      incomplete == 0 ? "" : fmt::format(" {} not complete.", share_text(incomplete, probes,
+                                         "probe is", incomplete == 1 ? "probes is" : "probes are"));
+  const std::size_t all = verdicts.all(), ok = verdicts.of(VerdictStatus::ok);
+  if (all == 0) return "Nothing was measured." + missing;
+  if (ok == all) {
+    return fmt::format("{} ok.{}", all == 1 ? "The one entry is" : fmt::format("All {} entries are",
+                       format_count(static_cast<double>(all))), missing);
+  }
+  const std::string opening =
+      verdicts.failures() > 0
+          ? fmt::format("{} failed a check", share_text(verdicts.failures(), all, "entry", "entries"))
+          : fmt::format("No check failed, and {} ok", share_text(ok, all, "entry is", "entries are"));
+  return fmt::format("{}: {}.{}", opening, verdicts.text(true), missing);
+}
+
+double distance(double value, double expected) {
+  const double off = std::abs(value - expected) / std::abs(expected);
+  if (std::isfinite(off)) return off;
+  return value == expected ? 0 : std::numeric_limits<double>::infinity();
+}
+
+std::optional<Disagreement> worst_disagreement(const Document& document) {
+  std::optional<Disagreement> worst;
+  for (const Entry& entry : document.entries) {
+    if (!entry.expected || !entry.metric.value) continue;
+    const double off = distance(*entry.metric.value, entry.expected->value);
+    if (!worst || off > worst->off) worst = {&entry, off};
+  }
+  return worst;
+}
+
+CounterFinding finding(const Counter& counter) {
+  if (!counter.value) return CounterFinding::missing;
+  if (!counter.expected) return CounterFinding::not_expected;
+  if (*counter.value == *counter.expected) return CounterFinding::equal;
+  return std::abs(*counter.value - *counter.expected) <= counter.tolerance * std::abs(*counter.expected)
+             ? CounterFinding::within
+             : CounterFinding::differs;
+}
+
+std::optional<double> share_of_bound(const Entry& entry) {
+  if (!entry.bound || !entry.metric.value) return std::nullopt;
+  const double value = *entry.metric.value;
+  const double share = entry.metric.better == Better::higher ? value / entry.bound->value
+                                                             : entry.bound->value / value;
+  return std::isfinite(share) ? std::optional(share) : std::nullopt;
+}
+
+EntryList closest_to_bound(const EntryList& entries) {
+  EntryList closest;
+  for (const Entry* entry : entries) {
+    const auto share = share_of_bound(*entry);
+    if (!share || is_failure(entry->verdict.status)) continue;
+    const auto same = std::find_if(closest.begin(), closest.end(), [&](const Entry* other) {
+      return other->metric.name == entry->metric.name && other->metric.unit == entry->metric.unit;
+    });
+    if (same == closest.end()) {
+      closest.push_back(entry);
+    } else if (*share > *share_of_bound(**same)) {
+      *same = entry;
+    }
+  }
+  return closest;
+}
+
+const Entry* best_figure(const EntryList& entries) {
+  EntryList comparable;
+  for (const Entry* entry : entries) {
+    if (!entry->metric.value || is_failure(entry->verdict.status)) continue;
+    if (comparable.empty() || (comparable.front()->metric.name == entry->metric.name &&
+                               comparable.front()->metric.unit == entry->metric.unit)) {
+      comparable.push_back(entry);
+    }
+  }
+  return best(comparable);
+}
+
+std::size_t count(const Document& document, ClaimVerdict verdict) {
+  return static_cast<std::size_t>(
+      std::count_if(document.claims.begin(), document.claims.end(),
+                    [&](const Claim& claim) { return claim.verdict == verdict; }));
+}
+
+std::string claims_text(const Document& document) {
+  std::string out;
+  for (const ClaimVerdict verdict : {ClaimVerdict::confirmed, ClaimVerdict::refuted,
+                                     ClaimVerdict::does_not_apply, ClaimVerdict::not_measured}) {
+    const std::size_t number = count(document, verdict);
+    if (number == 0) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", number, words(verdict));
+  }
+  return out;
+}
+
+}  // namespace fathom::reports

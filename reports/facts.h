@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom::reports {
+
+// What report and terminal conclude from a document's entries, whatever probe they are from.
+
+using EntryList = std::vector<const Entry*>;
+
+/// The probe's entries, in document order.
+EntryList entries_of(const Document& document, const std::string& probe);
+
+/// "above bound", "does not apply", ...: the document's words for people.
+std::string words(VerdictStatus status);
+std::string words(ProbeStatus status);
+std::string words(ClaimVerdict verdict);
+
+/// A status that makes a run fail: what was measured is wrong, or the measurement is.
+bool is_failure(VerdictStatus status);
+
+/// How many entries have each verdict.
+class VerdictTally {
+ public:
+  void add(VerdictStatus status) { ++counts_.at(static_cast<std::size_t>(status)); }
+  std::size_t of(VerdictStatus status) const { return counts_.at(static_cast<std::size_t>(status)); }
+  std::size_t failures() const;
+  std::size_t all() const;
+  /// "1 wrong output, 2 noisy": worst first, ok last and only with `with_ok`; empty for none.
+  std::string text(bool with_ok) const;
+
+ private:
+  std::array<std::size_t, 7> counts_{};
+};
+
+VerdictTally tally(const EntryList& entries);
+VerdictTally tally(const Document& document);
+
+/// Every verdict, worst first.
+std::span<const VerdictStatus> all_verdicts();
+
+/// One sentence on the whole run.
+std::string headline(const Document& document);
+
+/// An entry and by how much it misses its expectation.
+struct Disagreement {
+  const Entry* entry = nullptr;
+  double off = 0;  ///< relative to the expectation
+};
+
+/// Relative distance of a value from its expectation; infinite where no ratio says it.
+double distance(double value, double expected);
+
+/// The entry furthest from its expectation, relative to that; nothing where none has both.
+std::optional<Disagreement> worst_disagreement(const Document& document);
+
+/// What an entry's counters say of their expectations.
+enum class CounterFinding { equal, within, differs, missing, not_expected };
+CounterFinding finding(const Counter& counter);
+
+/// One metric of a probe: the measured entry that comes closest to its bound. Entries whose figure
+/// cannot be trusted (a failure by their verdict) are none.
+EntryList closest_to_bound(const EntryList& entries);
+
+/// The best figure of the first metric of a probe, whether or not it has a bound; null for none.
+const Entry* best_figure(const EntryList& entries);
+
+/// Value over bound, or bound over value where lower is better: 1 is all that physics allows.
+std::optional<double> share_of_bound(const Entry& entry);
+
+/// How many claims have the verdict.
+std::size_t count(const Document& document, ClaimVerdict verdict);
+
+/// "2 confirmed, 1 refuted"; empty for no claims.
+std::string claims_text(const Document& document);
+
+/// "1 entry", "2 entries".
+std::string counted(std::size_t number, const std::string& one, const std::string& many);
+
+/// "2 of 3 entries", "1 of 1 entry".
+std::string share_text(std::size_t part, std::size_t all, const std::string& one,
+                       const std::string& many);
+
+}  // namespace fathom::reports

@@ -1,0 +1,233 @@
+#include "reports/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace fathom::reports {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                             : first >= 0xE0 && first <= 0xEF ? 3
+                             : first >= 0xF0 && first <= 0xF4 ? 4
+                                                              : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Over-long forms, surrogates, and what lies above U+10FFFF.
+  if (first == 0xE0 && byte(1) < 0xA0) return 0;
+  if (first == 0xED && byte(1) > 0x9F) return 0;
+  if (first == 0xF0 && byte(1) < 0x90) return 0;
+  if (first == 0xF4 && byte(1) > 0x8F) return 0;
+  return length;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::string entity(char c) {
+  switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    default: return std::string(1, c);
+  }
+}
+
+}  // namespace
+
+std::string clean(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(text.substr(at));
+    const auto first = static_cast<unsigned char>(text[at]);
+    // U+0080 to U+009F are control characters too: terminals obey them.
+    const bool control = first < 0x20 || first == 0x7F ||
+                         (length == 2 && first == 0xC2 &&
+                          static_cast<unsigned char>(text[at + 1]) < 0xA0);
+    if (length == 0) {
+      out += replacement;
+    } else if (control) {
+      out += ' ';
+    } else {
+      out += text.substr(at, length);
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+std::string escape_text(std::string_view raw) {
+  const std::string text = clean(raw);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool inside_word =
+        i > 0 && i + 1 < text.size() && is_word(text[i - 1]) && is_word(text[i + 1]);
+    switch (c) {
+      case '<':
+      case '>':
+      case '&':
+        out += entity(c);
+        break;
+      case '|':
+        out += "&#124;";  // a backslash before it does not survive every renderer of tables
+        break;
+      case '$':
+        out += "&#36;";  // GitHub reads a pair of them as mathematics
+        break;
+      case '_':
+        if (!inside_word) out += '\\';
+        out += c;
+        break;
+      case '\\':
+      case '`':
+      case '*':
+      case '[':
+      case ']':
+      case '~':
+        out += '\\';
+        out += c;
+        break;
+      default:
+        out += c;
+    }
+  }
+  // At the start of a line these would make a list, a heading or a rule.
+  const std::size_t start = out.find_first_not_of(' ');
+  if (start == std::string::npos) return "";
+  out.erase(0, start);
+  if (std::string_view("-+#=").find(out.front()) != std::string_view::npos) out.insert(0, "\\");
+  const std::size_t digits = out.find_first_not_of("0123456789");
+  if (digits != std::string::npos && digits > 0 && (out[digits] == '.' || out[digits] == ')') &&
+      (digits + 1 == out.size() || out[digits + 1] == ' ')) {
+    out.insert(digits, "\\");
+  }
+  return out;
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string out;
+  for (const char c : clean(text)) out += entity(c);
+  return out;
+}
+
+std::string code(std::string_view raw) {
+  const std::string text = clean(raw);
+  const bool plain = !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+                     text.find_first_of("`|<>&\"\\") == std::string::npos;
+  if (plain) return "`" + text + "`";
+  std::string out = "<code>";
+  for (const char c : text) {
+    if (std::string_view("`|\\*_[]~$").find(c) != std::string_view::npos) {
+      out += fmt::format("&#{};", static_cast<int>(c));
+    } else {
+      out += entity(c);
+    }
+  }
+  return out + "</code>";
+}
+
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string slug(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    if (kept) {
+      out += c;
+    } else if (c >= 'A' && c <= 'Z') {
+      out += static_cast<char>(c - 'A' + 'a');
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+    if (out.size() >= 60) break;
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out.empty() ? "unnamed" : out;
+}
+
+std::string Table::markdown() const {
+  std::string out = "|", rule = "|";
+  for (const Column& column : columns_) {
+    out += " " + column.header + " |";
+    rule += column.align == Align::right ? " ---: |" : " --- |";
+  }
+  out += "\n" + rule + "\n";
+  for (const std::vector<std::string>& row : rows_) {
+    out += "|";
+    for (const std::string& cell : row) out += (cell.empty() ? " " : " " + cell + " ") + "|";
+    out += "\n";
+  }
+  return out;
+}
+
+std::string Page::heading(int level, const std::string& text, const std::string& wanted) {
+  std::string anchor = wanted;
+  for (int n = 2; !anchors_.insert(anchor).second; ++n) anchor = fmt::format("{}-{}", wanted, n);
+  if (level == 2 || level == 3) headings_.push_back({level, text, anchor});
+  text_ += fmt::format("<a id=\"{}\"></a>\n\n{} {}{}\n\n", anchor, std::string(level, '#'), mark(), text);
+  return anchor;
+}
+
+void Page::paragraph(const std::string& markdown) { text_ += markdown + "\n\n"; }
+
+void Page::list(const std::vector<std::string>& items) {
+  for (const std::string& item : items) text_ += "- " + item + "\n";
+  if (!items.empty()) text_ += "\n";
+}
+
+void Page::table(const std::string& caption, const Table& table) {
+  if (table.rows() == 0) return;
+  if (table.rows() > folded_from) {
+    text_ += fmt::format("**{}{}**\n\n", mark(), caption);
+    folded(fmt::format("{} rows", table.rows()), table.markdown());
+  } else {
+    text_ += fmt::format("**{}{}**\n\n{}\n", mark(), caption, table.markdown());
+  }
+}
+
+void Page::folded(const std::string& summary, const std::string& markdown) {
+  text_ += fmt::format("<details>\n<summary>{}{}</summary>\n\n{}\n</details>\n\n", mark(),
+                       escape_xml(summary), markdown);
+}
+
+void Page::picture(const std::string& light, const std::string& dark, const std::string& alt,
+                   const std::string& caption) {
+  text_ += fmt::format(
+      "**{3}{4}**\n\n"
+      "<picture>\n"
+      "  <source media=\"(prefers-color-scheme: dark)\" srcset=\"{1}\">\n"
+      "  <img src=\"{0}\" alt=\"{3}{2}\">\n"
+      "</picture>\n\n",
+      escape_xml(light), escape_xml(dark), escape_xml(alt), mark(), escape_text(caption));
+}
+
+std::string Page::contents() const {
+  std::string out;
+  for (const Heading& heading : headings_) {
+    out += fmt::format("{}- [{}](#{})\n", heading.level == 3 ? "  " : "", heading.text, heading.anchor);
+  }
+  return out.empty() ? "" : out + "\n";
+}
+
+std::string Page::text() const {
+  std::string out = text_;
+  out.insert(contents_at_, contents());
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace fathom::reports

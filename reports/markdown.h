@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fathom::reports {
+
+/// Text as it stands, in GitHub's Markdown: nothing in it becomes markup, a table's border or HTML.
+/// Line breaks and control characters become spaces, bytes that are not UTF-8 become U+FFFD.
+std::string escape_text(std::string_view text);
+
+/// The same for the text and the attributes of XML and HTML.
+std::string escape_xml(std::string_view text);
+
+/// A code span that is safe in a table too.
+std::string code(std::string_view text);
+
+/// UTF-8 on one line: control characters become spaces, broken bytes U+FFFD.
+std::string clean(std::string_view text);
+
+/// Number of code points.
+std::size_t width(std::string_view text);
+
+/// Lower-case letters, digits, "_" and "-" only, at most 60 of them: for files and anchors.
+std::string slug(std::string_view text);
+
+enum class Align { left, right };
+
+/// Headers and cells are Markdown already.
+class Table {
+ public:
+  struct Column {
+    std::string header;
+    Align align = Align::left;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  std::size_t rows() const { return rows_.size(); }
+  std::string markdown() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A page under construction. Every heading and caption of a replay is marked as such.
+class Page {
+ public:
+  explicit Page(bool replay) : replay_(replay) {}
+
+  /// `text` is Markdown. Returns the anchor, which is `wanted` or, if the page has that already,
+  /// `wanted` with a number. Headings of level 2 and 3 enter the table of contents.
+  std::string heading(int level, const std::string& text, const std::string& wanted);
+  void paragraph(const std::string& markdown);
+  void list(const std::vector<std::string>& items);
+  /// A table under its caption (Markdown); one of more than `folded_from` rows is folded. Nothing if
+  /// there are no rows.
+  void table(const std::string& caption, const Table& table);
+  /// Markdown that opens on a click; `summary` is plain text.
+  void folded(const std::string& summary, const std::string& markdown);
+  /// A picture for light and dark backgrounds, files beside the page; `alt` and `caption` are plain.
+  void picture(const std::string& light, const std::string& dark, const std::string& alt,
+               const std::string& caption);
+  /// Where the table of contents goes.
+  void contents_here() { contents_at_ = text_.size(); }
+
+  std::string text() const;
+
+  static constexpr std::size_t folded_from = 25;
+
+ private:
+  struct Heading {
+    int level;
+    std::string text, anchor;
+  };
+  std::string contents() const;
+  std::string mark() const { return replay_ ? "REPLAY · " : ""; }
+
+  bool replay_;
+  std::vector<Heading> headings_;
+  std::set<std::string> anchors_;
+  std::size_t contents_at_ = 0;
+  std::string text_;
+};
+
+}  // namespace fathom::reports

@@ -1,0 +1,92 @@
+#include "reports/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::reports {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, double>, 13> factors{
+    {{"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12},
+     {"P", 1e15}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}}};
+
+/// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
+std::string with_zeros(std::string text) {
+  if (text.find_first_not_of("-0123456789.,") != std::string::npos) return text;
+  const std::size_t first = text.find_first_of("123456789");
+  if (first == std::string::npos) return text;  // 0 is exact
+  const auto digits = [&] {
+    return std::count_if(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(),
+                         [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (digits() < 4 && text.find('.') == std::string::npos) text += '.';
+  while (digits() < 4) text += '0';
+  return text;
+}
+
+}  // namespace
+
+std::string Scale::label(const std::string& text) const {
+  if (unit.empty()) return text;
+  // Its author may have written the unit already: "Bandwidth (B/s)", "Clocks per access".
+  const std::size_t open = text.rfind(" (");
+  const bool has_unit = open != std::string::npos && text.ends_with(")") &&
+                        unit.ends_with(text.substr(open + 2, text.size() - open - 3));
+  return fmt::format("{} ({})", has_unit ? text.substr(0, open) : text, unit);
+}
+
+std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
+                                 const Scale& scale) {
+  const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
+    return !value || !std::isfinite(*value) || *value / scale.factor == std::trunc(*value / scale.factor);
+  });
+  std::vector<std::string> out;
+  for (const std::optional<double>& value : values) {
+    if (!value) {
+      out.push_back("–");
+    } else if (whole) {
+      out.push_back(format_count(*value / scale.factor));
+    } else {
+      out.push_back(with_zeros(format_number(*value / scale.factor)));
+    }
+  }
+  return out;
+}
+
+Scale scale_for(double typical, const std::string& unit) {
+  if (!std::isfinite(typical)) typical = 0;
+  const std::string shown = format_quantity(typical, unit);
+  const std::size_t space = shown.rfind(' ');
+  if (unit.empty() || space == std::string::npos) return {1, unit};
+  const std::string with_prefix = shown.substr(space + 1);
+  for (const auto& [prefix, factor] : factors) {
+    if (with_prefix == std::string(prefix) + unit) return {factor, with_prefix};
+  }
+  return {1, shown.substr(shown.find(' ') + 1)};
+}
+
+Scale scale_for(std::vector<double> values, const std::string& unit) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  for (double& value : values) value = std::abs(value);
+  return scale_for(values.empty() ? 0.0 : median(values), unit);
+}
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+  return text;
+}
+
+}  // namespace fathom::reports

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/markdown.h"
+#include "results/document.h"
+
+namespace fathom::reports {
+
+/// What the sections of a report are written from and to.
+struct Writing {
+  const Document& document;
+  Page& page;
+  std::filesystem::path folder;  ///< where pictures go
+  std::string document_name;
+  std::vector<std::filesystem::path> pictures;  ///< written so far
+};
+
+// The report's sections, in its order. Each writes its own heading.
+
+void write_title(Writing& to);
+void write_verdict(Writing& to);
+void write_environment(Writing& to);
+void write_bounds(Writing& to);
+void write_opponents(Writing& to);
+void write_probes(Writing& to);
+void write_claims(Writing& to);
+void write_counters(Writing& to);
+void write_method(Writing& to);
+void write_raw_data(Writing& to);
+
+/// Where a probe's own section is.
+std::string probe_anchor(const std::string& probe);
+
+}  // namespace fathom::reports

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/facts.h"
+#include "reports/markdown.h"
+#include "reports/report.h"
+#include "results/format.h"
+
+namespace fathom {
+namespace {
+
+using namespace reports;
+
+enum class Colour { good, bad, doubtful };
+
+class Painter {
+ public:
+  explicit Painter(bool on) : on_(on) {}
+  std::string operator()(Colour colour, const std::string& text) const {
+    if (!on_) return text;
+    const char* code = colour == Colour::good ? "32" : colour == Colour::bad ? "31" : "33";
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+
+ private:
+  bool on_;
+};
+
+struct Row {
+  std::string name, status, figure, share, verdicts;
+  Colour status_colour, verdict_colour;
+  std::string answer;
+};
+
+Row row_of(const Document& document, const ProbeSummary& probe) {
+  const EntryList entries = entries_of(document, probe.name);
+  const VerdictTally verdicts = tally(entries);
+  Row row;
+  row.name = clean(probe.name);
+  row.status = words(probe.status);
+  row.status_colour = probe.status == ProbeStatus::complete ? Colour::good : Colour::bad;
+  // The figure closest to its bound is the headline; a probe without bounds shows its best.
+  const EntryList closest = closest_to_bound(entries);
+  const Entry* shown = closest.empty() ? best_figure(entries) : closest.front();
+  if (shown) row.figure = clean(format_quantity(shown->metric.value, shown->metric.unit));
+  if (!closest.empty()) {
+    row.share = fmt::format("{:.1f} % of bound", *share_of_bound(*closest.front()) * 100);
+  }
+  const std::string bad = verdicts.text(false);
+  row.verdicts = verdicts.all() == 0 ? "no entries"
+                 : bad.empty()       ? fmt::format("all {} ok", verdicts.all())
+                                     : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
+                                                   verdicts.all(), bad);
+  row.verdict_colour = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
+                       : bad.empty()                                  ? Colour::good
+                                                                      : Colour::doubtful;
+  row.answer = clean(!probe.answer.empty() ? probe.answer : probe.status_reason);
+  return row;
+}
+
+std::string padded(const std::string& text, std::size_t to) {
+  return text + std::string(to > width(text) ? to - width(text) : 0, ' ');
+}
+
+std::string left_padded(const std::string& text, std::size_t to) {
+  return std::string(to > width(text) ? to - width(text) : 0, ' ') + text;
+}
+
+std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
+  std::size_t found = 0;
+  for (const Row& row : rows) found = std::max(found, width(row.*column));
+  return found;
+}
+
+std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
+  const std::size_t name = widest(rows, &Row::name), status = widest(rows, &Row::status),
+                    figure = widest(rows, &Row::figure), share = widest(rows, &Row::share);
+  std::string out;
+  for (const Row& row : rows) {
+    // Padding goes around the colour codes, which have no width.
+    out += fmt::format("  {}  {}{}  {}  {}  {}\n", padded(row.name, name),
+                       paint(row.status_colour, row.status),
+                       std::string(status - width(row.status), ' '), left_padded(row.figure, figure),
+                       left_padded(row.share, share), paint(row.verdict_colour, row.verdicts));
+    if (!row.answer.empty()) out += fmt::format("  {}  {}\n", std::string(name, ' '), row.answer);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string terminal_summary(const Document& document, bool colour) {
+  const Painter paint(colour);
+  std::string out;
+  if (document.source == Source::replay) {
+    out += paint(Colour::doubtful, "REPLAY") +
+           " of a recording: nothing below was measured on this machine.\n";
+  }
+  const Fingerprint& f = document.fingerprint;
+  out += fmt::format("\n{}, suite {}, {}\n\n",
+                     clean(f.gpu_name.empty() ? "Unnamed GPU" : f.gpu_name),
+                     document.suite.empty() ? "unknown" : clean(document.suite),
+                     format_time(document.elapsed_s));
+  std::vector<Row> rows;
+  for (const ProbeSummary& probe : document.probes) rows.push_back(row_of(document, probe));
+  out += table_of(rows, paint);
+  const VerdictTally verdicts = tally(document);
+  const Colour judged = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
+                        : verdicts.text(false).empty()                 ? Colour::good
+                                                                       : Colour::doubtful;
+  out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n", paint(judged, clean(headline(document))));
+  if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document));
+  for (const std::string& warning : document.warnings) {
+    out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));
+  }
+  out.pop_back();
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/facts.h"
+#include "reports/sections.h"
+#include "results/format.h"
+
+namespace fathom::reports {
+namespace {
+
+/// "2026-01-31T12:00:00Z" as "2026-01-31 12:00 UTC"; any other date as it is.
+std::string readable_date(const std::string& date) {
+  if (date.size() == 20 && date[10] == 'T' && date.back() == 'Z') {
+    return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
+  }
+  return date;
+}
+
+std::string gpu_name(const Document& document) {
+  const std::string& name = document.fingerprint.gpu_name;
+  return name.empty() ? "an unnamed GPU" : name;
+}
+
+const char* meaning(VerdictStatus status) {
+  switch (status) {
+    case VerdictStatus::failed: return "the case could not be measured";
+    case VerdictStatus::wrong_output: return "what the kernel wrote is wrong, so its speed means nothing";
+    case VerdictStatus::above_bound: return "better than physics allows, so the measurement is wrong";
+    case VerdictStatus::counter_mismatch: return "a hardware counter differs from its expectation";
+    case VerdictStatus::unexpected: return "further from the model's figure than its tolerance";
+    case VerdictStatus::noisy: return "the samples spread too widely to quote the figure";
+    case VerdictStatus::ok: return "within its bound, its expectation and its noise limit";
+  }
+  return "";
+}
+
+std::string disagreement_sentence(const Disagreement& worst) {
+  const Entry& entry = *worst.entry;
+  const std::string& unit = entry.metric.unit;
+  const bool within = worst.off <= entry.expected->tolerance;
+  const std::string off = std::isfinite(worst.off) ? format_percent(worst.off) : "beyond any ratio";
+  return fmt::format(
+      "**{}** {}: {} measured, {} expected; off by {}, {} allowed. The model: {}.",
+      within ? "Furthest from its expectation, and still within its tolerance:"
+             : "Furthest from its expectation:",
+      code(entry.name), escape_text(format_quantity(*entry.metric.value, unit)),
+      escape_text(format_quantity(entry.expected->value, unit)), off,
+      format_percent(entry.expected->tolerance), escape_text(entry.expected->model));
+}
+
+std::string counters_sentence(const Document& document) {
+  std::size_t expected = 0, good = 0, missing = 0;
+  for (const Entry& entry : document.entries) {
+    for (const Counter& counter : entry.counters) {
+      const CounterFinding found = finding(counter);
+      missing += found == CounterFinding::missing;
+      expected += found != CounterFinding::missing && found != CounterFinding::not_expected;
+      good += found == CounterFinding::equal || found == CounterFinding::within;
+    }
+  }
+  if (expected + missing == 0) return "";
+  std::string text = fmt::format("**Counters:** {} as expected",
+                                 share_text(good, expected, "counter is", "counters are"));
+  if (missing > 0) text += fmt::format(", {} missing", format_count(static_cast<double>(missing)));
+  return text + " ([which](#counters)).";
+}
+
+void write_findings(Writing& to) {
+  const Document& document = to.document;
+  std::vector<std::string> items;
+  if (const auto worst = worst_disagreement(document)) items.push_back(disagreement_sentence(*worst));
+  for (const ProbeSummary& probe : document.probes) {
+    if (probe.status == ProbeStatus::complete) continue;
+    items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
+                                escape_text(probe.status_reason.empty() ? "no reason is given"
+                                                                        : probe.status_reason)));
+  }
+  for (const std::string& warning : document.warnings) {
+    items.push_back("**Warning:** " + escape_text(warning));
+  }
+  if (const std::string counters = counters_sentence(document); !counters.empty()) {
+    items.push_back(counters);
+  }
+  if (!document.claims.empty()) {
+    items.push_back(fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document)));
+  }
+  to.page.list(items);
+}
+
+void write_answers(Writing& to) {
+  Table table({{"Probe"}, {"Answer"}, {"Best share of bound (%)", Align::right}, {"Entries not ok", Align::right}});
+  for (const ProbeSummary& probe : to.document.probes) {
+    const EntryList entries = entries_of(to.document, probe.name);
+    const VerdictTally verdicts = tally(entries);
+    std::string share = "–";
+    double best = -1;
+    for (const Entry* entry : closest_to_bound(entries)) best = std::max(best, *share_of_bound(*entry));
+    if (best >= 0) share = fmt::format("{:.1f}", best * 100);
+    table.add_row({fmt::format("[{}](#{})", escape_text(probe.name), probe_anchor(probe.name)),
+                   probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer),
+                   share,
+                   fmt::format("{} of {}", verdicts.all() - verdicts.of(VerdictStatus::ok),
+                               verdicts.all())});
+  }
+  to.page.table("What the probes answer", table);
+}
+
+void write_tally(Writing& to) {
+  const VerdictTally verdicts = tally(to.document);
+  Table table({{"Verdict"}, {"Entries", Align::right}, {"Meaning"}});
+  for (const VerdictStatus status : all_verdicts()) {
+    if (verdicts.of(status) == 0) continue;
+    const std::string word = words(status);
+    table.add_row({is_failure(status) ? "**" + word + "**" : word,
+                   format_count(static_cast<double>(verdicts.of(status))), meaning(status)});
+  }
+  to.page.table("Verdicts", table);
+}
+
+}  // namespace
+
+void write_title(Writing& to) {
+  const Document& document = to.document;
+  to.page.heading(1, escape_text(gpu_name(document)) + ": measured by Fathom", "top");
+  if (document.source == Source::replay) {
+    to.page.paragraph(
+        "> **REPLAY.** Nothing here was measured by this run: it repeats a recording. Do not quote "
+        "its figures as a measurement.");
+  }
+  std::vector<std::string> facts;
+  if (!document.date.empty()) {
+    facts.push_back((document.source == Source::replay ? "recorded " : "") +
+                    escape_text(readable_date(document.date)));
+  }
+  if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
+  facts.push_back(counted(document.probes.size(), "probe", "probes"));
+  facts.push_back(counted(document.entries.size(), "entry", "entries"));
+  facts.push_back(format_time(document.elapsed_s));
+  std::string line;
+  for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
+  to.page.paragraph(line);
+}
+
+void write_verdict(Writing& to) {
+  to.page.heading(2, "Verdict", "verdict");
+  to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
+  write_findings(to);
+  write_answers(to);
+  write_tally(to);
+  to.page.contents_here();
+}
+
+}  // namespace fathom::reports
