@@ -1,0 +1,95 @@
+#include "reports/plot.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <utility>
+
+#include "reports/plot_bars.h"
+#include "reports/plot_data.h"
+#include "reports/plot_process.h"
+#include "reports/plot_script.h"
+#include "reports/plot_text.h"
+#include "results/error.h"
+#include "results/format.h"
+
+namespace fathom {
+namespace {
+
+using plots::Theme;
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return;
+  const int error = errno;
+  if (error == ENOSPC || error == EDQUOT) {
+    throw Error(ExitCode::output_full,
+                fmt::format("The file system of {} is full: make room there, or choose another "
+                            "output folder.", path.string()));
+  }
+  throw Error(ExitCode::output_unwritable,
+              fmt::format("Cannot write {} ({}): choose an output folder that can be written.",
+                          path.string(), error == 0 ? "unknown cause" : std::strerror(error)));
+}
+
+/// Draws for both backgrounds first, so that no half of a pair is left behind.
+std::optional<Picture> draw(const std::function<std::string(const Theme&)>& script,
+                            const std::filesystem::path& folder, const std::string& stem,
+                            std::string alt) {
+  const plots::ProgramOutput light = plots::run_gnuplot(script(plots::light_theme()));
+  const plots::ProgramOutput dark = plots::run_gnuplot(script(plots::dark_theme()));
+  for (const plots::ProgramOutput* drawn : {&light, &dark}) {
+    // A picture that broke off is none.
+    if (!drawn->problem.empty() || drawn->output.find("</svg>") == std::string::npos) return {};
+  }
+  Picture picture{stem + "-light.svg", stem + "-dark.svg", std::move(alt)};
+  write_file(folder / picture.light, light.output);
+  write_file(folder / picture.dark, dark.output);
+  return picture;
+}
+
+std::string marked(Source source, std::string alt) {
+  return source == Source::replay ? "REPLAY: " + std::move(alt) : std::move(alt);
+}
+
+}  // namespace
+
+std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entries,
+                                 const std::filesystem::path& folder, const std::string& stem,
+                                 Source source) {
+  const auto data = plots::collect(view, entries);
+  if (!data) return std::nullopt;
+  std::string alt = fmt::format("{}: {} against {}, from {} to {}", data->title, data->y_label,
+                                data->x_label, data->lowest, data->highest);
+  if (data->series.size() > 1) {
+    alt += fmt::format(", {} lines by {}", data->series.size(), data->key_title);
+  }
+  if (data->bound) alt += ", " + data->bound_text;
+  return draw([&](const Theme& theme) { return plots::script_of(*data, theme, source); }, folder,
+              stem, marked(source, alt + "."));
+}
+
+std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
+                                       const std::filesystem::path& folder,
+                                       const std::string& stem, Source source) {
+  std::vector<BoundBar> finite;
+  std::string alt = "Best result of each probe as a share of its bound";
+  for (const BoundBar& bar : bars) {
+    if (!std::isfinite(bar.share)) continue;
+    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", plots::one_line(bar.label),
+                       format_percent(bar.share));
+    finite.push_back(bar);
+  }
+  if (finite.empty()) return std::nullopt;
+  return draw([&](const Theme& theme) { return plots::bars_script(finite, theme, source); }, folder,
+              stem, marked(source, alt + "."));
+}
+
+}  // namespace fathom

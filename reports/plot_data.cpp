@@ -1,0 +1,300 @@
+#include "reports/plot_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reports/plot_text.h"
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::plots {
+namespace {
+
+/// Figures outside are faults of a document, and no axis could show them.
+constexpr double largest_figure = 1e100, smallest_figure = 1e-100;
+
+/// A bound further above the data than this is named, not drawn.
+constexpr double bound_drawn_up_to = 4;
+
+/// The figure that a view shows of an entry, and what belongs to it.
+struct Figure {
+  std::string name, unit;
+  double value = 0;
+  std::optional<double> low, high, bound, expected;
+};
+
+std::optional<double> drawable(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value) || std::abs(*value) > largest_figure) return std::nullopt;
+  return std::abs(*value) < smallest_figure ? 0 : *value;
+}
+
+std::optional<Figure> figure_of_metric(const Entry& entry) {
+  const auto value = drawable(entry.metric.value);
+  if (!value) return std::nullopt;
+  Figure figure{entry.metric.name, entry.metric.unit, *value, {}, {}, {}, {}};
+  if (entry.interval) {
+    figure.low = drawable(entry.interval->low);
+    figure.high = drawable(entry.interval->high);
+  }
+  if (entry.bound) figure.bound = drawable(entry.bound->value);
+  if (entry.expected) figure.expected = drawable(entry.expected->value);
+  return figure;
+}
+
+std::optional<Figure> figure_of(const Entry& entry, const std::string& y) {
+  if (y == "metric") return figure_of_metric(entry);
+  const bool any = !y.starts_with("counter:") && !y.starts_with("extra:");
+  const std::string name = any ? y : y.substr(y.find(':') + 1);
+  if (any || y.starts_with("counter:")) {
+    if (const Counter* counter = find_counter(entry, name)) {
+      const auto value = drawable(counter->value);
+      if (!value) return std::nullopt;
+      return Figure{name, counter->unit, *value, {}, {}, {}, drawable(counter->expected)};
+    }
+  }
+  const auto extra = entry.extras.find(name);
+  if (extra == entry.extras.end() || y.starts_with("counter:")) return std::nullopt;
+  const auto value = drawable(extra->second);
+  if (!value) return std::nullopt;
+  return Figure{name, "", *value, {}, {}, {}, {}};
+}
+
+std::optional<double> number_of(const AxisValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return drawable(*real);
+  return std::nullopt;
+}
+
+bool passes(const Entry& entry, const View& view) {
+  return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
+    const AxisValue* value = find_axis(entry, wanted.first);
+    return value != nullptr &&
+           std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
+  });
+}
+
+struct Row {
+  const Entry* entry;
+  const AxisValue* x;
+  Figure figure;
+};
+
+std::vector<Row> rows_of(const View& view, std::span<const Entry> entries) {
+  std::vector<Row> rows;
+  for (const Entry& entry : entries) {
+    const AxisValue* x = find_axis(entry, view.x);
+    if (x == nullptr || !passes(entry, view)) continue;
+    if (!std::holds_alternative<std::string>(*x) && !number_of(*x)) continue;
+    const auto figure = figure_of(entry, view.y);
+    // One axis has one unit: the first entry's.
+    if (!figure || (!rows.empty() && figure->unit != rows.front().figure.unit)) continue;
+    rows.push_back({&entry, x, *figure});
+  }
+  return rows;
+}
+
+std::string value_text(const std::string& axis, const AxisValue& value) {
+  const auto number = number_of(value);
+  const bool whole = std::holds_alternative<std::int64_t>(value);
+  if (number && whole && in_bytes(axis, "")) return format_bytes(*number);
+  return one_line(format_axis_value(value));
+}
+
+std::string series_label(const View& view, const Entry& entry) {
+  std::string label;
+  for (const std::string& axis : view.series) {
+    const AxisValue* value = find_axis(entry, axis);
+    label += (label.empty() ? "" : ", ") + (value == nullptr ? "-" : value_text(axis, *value));
+  }
+  return label;
+}
+
+std::string key_title(const View& view) {
+  std::string title;
+  for (const std::string& axis : view.series) title += (title.empty() ? "" : ", ") + one_line(axis);
+  return title;
+}
+
+/// Fills `categories` if x cannot be drawn as a quantity.
+void choose_categories(const View& view, const std::vector<Row>& rows, PlotData& data) {
+  double lowest = largest_figure;
+  for (const Row& row : rows) {
+    const auto number = number_of(*row.x);
+    if (!number) data.words = true;
+    else lowest = std::min(lowest, *number);
+  }
+  if (!data.words && !(view.x_log2 && lowest <= 0)) return;
+  std::vector<AxisValue> values;
+  for (const Row& row : rows) {
+    if (std::find(values.begin(), values.end(), *row.x) == values.end()) values.push_back(*row.x);
+  }
+  if (!data.words) {
+    std::sort(values.begin(), values.end(), [](const AxisValue& a, const AxisValue& b) {
+      return *number_of(a) < *number_of(b);
+    });
+  }
+  const bool bytes = in_bytes(view.x, view.x_label);
+  for (const AxisValue& value : values) {
+    const auto number = number_of(value);
+    data.categories.push_back(number && bytes ? format_bytes(*number)
+                                              : one_line(format_axis_value(value)));
+  }
+}
+
+/// The place of an entry on x, before series stand side by side.
+double place(const View& view, const Row& row, const std::vector<std::string>& categories) {
+  if (categories.empty()) return *number_of(*row.x);
+  const auto number = number_of(*row.x);
+  const std::string text = number && in_bytes(view.x, view.x_label)
+                               ? format_bytes(*number)
+                               : one_line(format_axis_value(*row.x));
+  return static_cast<double>(std::find(categories.begin(), categories.end(), text) -
+                             categories.begin());
+}
+
+void make_series(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
+                 PlotData& data) {
+  std::map<std::string, std::size_t> known;
+  const auto scaled = [&](const std::optional<double>& value) {
+    const bool shown = value && (!logarithmic || *value > 0);
+    return shown ? std::optional(*value / factor) : std::nullopt;
+  };
+  for (const Row& row : rows) {
+    const std::string label = series_label(view, *row.entry);
+    const auto [at, is_new] = known.try_emplace(label, data.series.size());
+    if (is_new) data.series.push_back({label, {}, true});
+    const Figure& f = row.figure;
+    Point point{place(view, row, data.categories), f.value / factor, scaled(f.low), scaled(f.high),
+                std::nullopt, std::nullopt};
+    if (view.show_bound) point.bound = scaled(f.bound);
+    if (view.show_expected) point.expected = scaled(f.expected);
+    data.series[at->second].points.push_back(point);
+  }
+  for (Series& series : data.series) {
+    const auto by_x = [](const Point& a, const Point& b) { return a.x < b.x; };
+    std::stable_sort(series.points.begin(), series.points.end(), by_x);
+    const auto same_x = [](const Point& a, const Point& b) { return a.x == b.x; };
+    const bool repeated = std::adjacent_find(series.points.begin(), series.points.end(), same_x) !=
+                          series.points.end();
+    series.connected = !repeated && !data.words;
+  }
+}
+
+/// Words have no order to join points in: the series stand side by side at each.
+void stand_apart(PlotData& data) {
+  if (!data.words || data.series.size() < 2) return;
+  const auto count = static_cast<double>(data.series.size());
+  for (std::size_t i = 0; i < data.series.size(); ++i) {
+    const double shift = 0.6 * ((static_cast<double>(i) + 0.5) / count - 0.5);
+    for (Point& point : data.series[i].points) point.x += shift;
+  }
+}
+
+struct Extent {
+  double low = largest_figure, high = -largest_figure;
+  void include(const std::optional<double>& value) {
+    if (!value) return;
+    low = std::min(low, *value);
+    high = std::max(high, *value);
+  }
+};
+
+void scale_x(const View& view, PlotData& data) {
+  if (!data.categories.empty()) {
+    data.x.low = -0.5;
+    data.x.high = static_cast<double>(data.categories.size()) - 0.5;
+    return;
+  }
+  Extent extent;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) extent.include(point.x);
+  }
+  const bool bytes = in_bytes(view.x, view.x_label);
+  data.x = view.x_log2 ? log2_scale(extent.low, extent.high, bytes, 9)
+                       : linear_scale(extent.low, extent.high, false, bytes && extent.high >= 4096, 8);
+}
+
+/// One bound for all points, or each its own.
+void find_bound(const std::string& unit, double factor, PlotData& data) {
+  Extent bounds;
+  std::size_t with = 0, points = 0;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) {
+      bounds.include(point.bound);
+      with += point.bound ? 1 : 0;
+      ++points;
+    }
+  }
+  if (with == 0) return;
+  const bool same = bounds.high - bounds.low <= 1e-9 * std::abs(bounds.high);
+  data.bounds_differ = !same || with != points;
+  if (data.bounds_differ) return;
+  data.bound = bounds.low;
+  data.bound_text = "bound " + format_quantity(bounds.low * factor, unit);
+}
+
+void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotData& data) {
+  Extent figures, all;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) {
+      for (const auto& value : {std::optional(point.y), point.low, point.high, point.expected}) {
+        figures.include(value);
+      }
+      all.include(point.bound);
+      data.has_expected = data.has_expected || point.expected.has_value();
+      data.has_intervals = data.has_intervals || point.low.has_value();
+    }
+  }
+  all.include(figures.low);
+  all.include(figures.high);
+  if (logarithmic) {
+    data.y = log10_scale(all.low, all.high, unit);
+    return;
+  }
+  if (data.bound && *data.bound > bound_drawn_up_to * std::max(figures.high, 0.0)) {
+    data.bound_beyond = true;
+    all = figures;
+  }
+  // Without zero asked for, still some room: points on the frame are hard to see.
+  const double room = 0.04 * (all.high - all.low);
+  data.y = linear_scale(view.y_from_zero ? all.low : all.low - room, all.high + room,
+                        view.y_from_zero, false, 6);
+}
+
+}  // namespace
+
+std::optional<PlotData> collect(const View& view, std::span<const Entry> entries) {
+  const std::vector<Row> rows = rows_of(view, entries);
+  if (rows.empty()) return std::nullopt;
+  PlotData data;
+  const std::string unit = rows.front().figure.unit;
+  Extent values;
+  for (const Row& row : rows) values.include(row.figure.value);
+  const bool logarithmic = view.y_log && values.low > 0;
+  // The ticks of a logarithmic axis carry their own prefixes.
+  const Unit shown = logarithmic ? Unit{1, ""}
+                                 : unit_for(std::max(std::abs(values.low), std::abs(values.high)), unit);
+  choose_categories(view, rows, data);
+  make_series(view, rows, shown.factor, logarithmic, data);
+  stand_apart(data);
+  scale_x(view, data);
+  find_bound(unit, shown.factor, data);
+  scale_y(view, unit, logarithmic, data);
+
+  std::string name = rows.front().figure.name;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  data.title = one_line(view.title);
+  data.x_label = one_line(view.x_label.empty() ? view.x : view.x_label);
+  data.y_label = label_with_unit(one_line(view.y_label.empty() ? name : view.y_label), unit,
+                                 one_line(shown.text));
+  data.key_title = key_title(view);
+  data.bound_text = one_line(data.bound_text);
+  data.lowest = one_line(format_quantity(values.low, unit));
+  data.highest = one_line(format_quantity(values.high, unit));
+  return data;
+}
+
+}  // namespace fathom::plots

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reports/plot_axis.h"
+#include "results/document.h"
+
+namespace fathom::plots {
+
+/// What is drawn at one place of x; figures of y in the unit of the axis.
+struct Point {
+  double x = 0, y = 0;
+  std::optional<double> low, high;  ///< interval
+  std::optional<double> bound, expected;
+};
+
+struct Series {
+  std::string label;
+  std::vector<Point> points;  ///< by ascending x
+  bool connected = true;      ///< no two points share an x, and x is a quantity
+};
+
+/// A view applied to entries: everything a picture needs, in the units in which it is drawn.
+struct PlotData {
+  std::string title, x_label, y_label;
+  std::string key_title;  ///< names of the axes that tell the series apart
+  std::vector<Series> series;
+  /// Not empty: x counts these from 0, because the axis has words, or zero where a logarithm was
+  /// asked for.
+  std::vector<std::string> categories;
+  bool words = false;  ///< the categories are words, without order
+  Scale x, y;          ///< with categories, only the ends of `x` count
+  std::optional<double> bound;  ///< the one bound of all points
+  std::string bound_text;
+  bool bound_beyond = false;  ///< it lies so far above that it would flatten the rest
+  bool bounds_differ = false, has_expected = false, has_intervals = false;
+  std::string lowest, highest;  ///< of y with units, for the alternative text
+};
+
+/// Nothing if no entry has both x and y.
+std::optional<PlotData> collect(const View& view, std::span<const Entry> entries);
+
+}  // namespace fathom::plots

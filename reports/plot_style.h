@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "results/document.h"
+
+namespace fathom::plots {
+
+/// Colours of one background. The series' are Okabe and Ito's, which stay apart for readers who see
+/// few colours, darkened or lightened for contrast; its yellow is left out.
+struct Theme {
+  std::string background, text, frame, grid, watermark, text_on_bar;
+  std::array<std::string, 8> series;
+};
+
+const Theme& light_theme();
+const Theme& dark_theme();
+
+// Sizes in pixels of a picture 800 wide: text stays readable where a page shows it at half of that.
+inline constexpr int picture_width = 800;
+inline constexpr int font_size = 17;
+inline constexpr int title_size = 21;
+/// Mean width of a character of a sans-serif font.
+inline constexpr double character_width = 0.56 * font_size;
+
+/// gnuplot's point types: filled ones first, then open ones.
+int point_type(std::size_t series);
+const std::string& series_color(const Theme& theme, std::size_t series);
+
+/// The commands with which each script begins: terminal, fonts, frame, title and watermark.
+std::string preamble(const Theme& theme, int height, const std::string& title, Source source);
+
+}  // namespace fathom::plots
