@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "probes/copy_bandwidth/cases.h"
 
 namespace fathom::copy_bandwidth {
@@ -107,7 +109,7 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
       {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
       {.read_bytes = base_bytes, .write_bytes = base_bytes, .bytes_per_access = 16,
        .independent_loads = tile_bytes / 16.0, .accesses_per_thread = tile_bytes / 16.0,
-       .resident_threads_per_sm = static_cast<int>(blocks), .hot = true});
+       .resident_threads_per_sm = static_cast<int>(blocks), .threads_per_block = 1, .hot = true});
   c.expected->value = stream.bytes_per_second;
   c.expected->model = "streaming model: " + stream.sentence;
   c.axes = {{"sweep", "async"}, {"instruction", "cp.async.bulk"}, {"load hint", hint},
