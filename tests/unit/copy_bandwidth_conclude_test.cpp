@@ -177,7 +177,7 @@ TEST_CASE("the answer is the largest size's best copy against the faster library
   CHECK(answer.find("4.4 TB/s") != std::string::npos);
   CHECK(answer.find("4 GiB") != std::string::npos);
   CHECK(answer.find("88 %") != std::string::npos);
-  CHECK(answer.find("1.02 x") != std::string::npos);
+  CHECK(answer.find("1.020 x") != std::string::npos);
   CHECK(answer.find("fast library") != std::string::npos);
   CHECK(answer.find("320 threads") != std::string::npos);
 }
