@@ -14,7 +14,7 @@ ExitCode report_command(const ReportArguments& options) {
   const auto folder = options.out.empty() ? options.document.parent_path() / "report" : options.out;
   if (document.source == Source::replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  write_report(document, folder);
+  write_report(document, folder, options.document.filename().string());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   fmt::print("{}\nReport: {}\n", terminal_summary(document, colour),
              (std::filesystem::absolute(folder) / "README.md").lexically_normal().string());
