@@ -9,7 +9,7 @@
 namespace fathom::plots {
 namespace {
 
-constexpr int row_height = 38, frame_height = 110;
+constexpr int row_height = 38, frame_height = 118;
 constexpr std::size_t label_limit = 28, text_limit = 32;
 
 /// Bars end here, whatever their share: the text has the figure.
@@ -35,7 +35,7 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
       "set bmargin at screen {}\nunset key\nset style fill solid 1 noborder\nset border 1\n"
       "set xrange [0:{}] noextend\nset yrange [{}:-0.6] noextend\nset grid noytics\n"
       "set xtics ('0 %%' 0, '25 %%' 0.25, '50 %%' 0.5, '75 %%' 0.75, '100 %%' 1)\n",
-      margin(label_length), 1 - margin(text_length), 1 - 50.0 / height, 45.0 / height, longest,
+      margin(label_length), 1 - margin(text_length), 1 - 62.0 / height, 50.0 / height, longest,
       static_cast<double>(bars.size()) - 0.4);
   std::string labels, within, above;
   for (std::size_t i = 0; i < bars.size(); ++i) {

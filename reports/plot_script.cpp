@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "reports/plot_text.h"
 
 namespace fathom::plots {
 namespace {
 
-constexpr int plot_height = 460;
-constexpr int key_row_height = 25;
+// Heights in pixels. They are fixed here rather than left to gnuplot, which does not know how wide
+// the reader's font is.
+constexpr int frame_height = 320;
+constexpr int tick_label_height = 40;
+constexpr int label_line_height = 26, key_row_height = 29, foot_height = 14;
 constexpr std::size_t key_label_limit = 60;
 
 /// More points than this on a line are drawn smaller, and many more smaller still.
@@ -21,24 +25,86 @@ std::string column(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "NaN";
 }
 
-/// How much a picture's key needs: its entries stand in columns below the plot.
-struct KeyLayout {
-  int columns = 1, rows = 0;
+constexpr std::size_t turned_label_limit = 20;
+
+std::size_t longest_of(const std::vector<std::string>& texts) {
+  std::size_t longest = 0;
+  for (const std::string& text : texts) longest = std::max(longest, length(text));
+  return longest;
+}
+
+/// Whether the labels of the categories are too wide to stand side by side.
+bool turned_labels(const std::vector<std::string>& categories) {
+  const std::size_t longest = longest_of(categories);
+  const double room = 660.0 / static_cast<double>(std::max<std::size_t>(categories.size(), 1));
+  return static_cast<double>(longest + 1) * character_width > room;
+}
+
+/// Room for the labels of the ticks below the frame.
+int tick_height(const std::vector<std::string>& categories) {
+  if (!turned_labels(categories)) return tick_label_height;
+  const auto shown = static_cast<double>(std::min(longest_of(categories), turned_label_limit));
+  return 30 + static_cast<int>(shown * character_width * 0.574);  // sine of 35 degrees
+}
+
+/// What the key says beside the names of the series, in its order.
+std::vector<std::string> reference_names(const PlotData& data) {
+  std::vector<std::string> names;
+  if (data.has_expected) names.push_back("expected");
+  if (data.bounds_differ) names.push_back("bound");
+  if (data.bound_beyond) names.push_back(data.bound_text + " (above this range)");
+  return names;
+}
+
+/// What stands where, in pixels from the foot of the picture upwards.
+struct Layout {
+  int key_columns = 1, key_rows = 0;
+  bool keyed = false, key_titled = false;
+  int key_title = 0, x_label = 0, bottom = 0, top = 0, height = 0;
 };
 
-KeyLayout key_layout(const PlotData& data, const std::vector<std::string>& extra) {
-  std::size_t longest = 0, entries = extra.size();
-  for (const std::string& text : extra) longest = std::max(longest, length(text));
-  if (data.series.size() > 1 || !extra.empty()) {
-    for (const Series& series : data.series) longest = std::max(longest, length(series.label));
-    entries += data.series.size();
-  }
-  longest = std::min(longest, key_label_limit);
-  const double width = static_cast<double>(longest) * character_width + 85;
-  KeyLayout layout;
-  layout.columns = std::clamp(static_cast<int>((picture_width - 60) / width), 1, 6);
-  layout.rows = (static_cast<int>(entries) + layout.columns - 1) / layout.columns;
+Layout layout_of(const PlotData& data, std::size_t title_lines, std::size_t x_label_lines) {
+  Layout layout;
+  const std::vector<std::string> references = reference_names(data);
+  layout.keyed = data.series.size() > 1 || !references.empty();
+  layout.key_titled = data.series.size() > 1 && !data.key_title.empty();
+  std::size_t longest = longest_of(references);
+  for (const Series& series : data.series) longest = std::max(longest, length(series.label));
+  const double entry_width =
+      static_cast<double>(std::min(longest, key_label_limit)) * character_width + 85;
+  layout.key_columns = std::clamp(static_cast<int>((picture_width - 60) / entry_width), 1, 6);
+  const auto entries = static_cast<int>(data.series.size() + references.size());
+  if (layout.keyed) layout.key_rows = (entries + layout.key_columns - 1) / layout.key_columns;
+
+  int at = foot_height + layout.key_rows * key_row_height;
+  layout.key_title = at + label_line_height / 2;
+  if (layout.key_titled) at += label_line_height;
+  at += static_cast<int>(x_label_lines) * label_line_height;
+  layout.x_label = at - label_line_height / 2;
+  layout.bottom = at + tick_height(data.categories);
+  layout.top = layout.bottom + frame_height;
+  layout.height = layout.top + 30 + static_cast<int>(title_lines) * title_line_height;
   return layout;
+}
+
+std::string layout_script(const PlotData& data, const Theme& theme, const Layout& layout,
+                          const std::vector<std::string>& x_label) {
+  const auto share = [&](int pixels) { return static_cast<double>(pixels) / layout.height; };
+  std::string script = fmt::format(
+      "set bmargin at screen {}\nset tmargin at screen {}\n"
+      "set label {} at graph 0.5, screen {} center textcolor rgb '{}'\n",
+      share(layout.bottom), share(layout.top), quoted(x_label), share(layout.x_label), theme.text);
+  if (!layout.keyed) return script + "unset key\n";
+  script += fmt::format(
+      "set key at screen 0.5, screen {} center bottom horizontal Left reverse maxcols {} samplen 2.4 "
+      "spacing 1.15 textcolor rgb '{}'\n",
+      share(foot_height), layout.key_columns, theme.text);
+  if (layout.key_titled) {
+    script += fmt::format("set label {} at screen 0.5, screen {} center textcolor rgb '{}'\n",
+                          quoted(shortened(data.key_title, 70) + ":"), share(layout.key_title),
+                          theme.frame);
+  }
+  return script;
 }
 
 std::string ticks(const char* axis, const Ticks& all) {
@@ -50,26 +116,22 @@ std::string ticks(const char* axis, const Ticks& all) {
 }
 
 std::string category_ticks(const std::vector<std::string>& categories) {
-  std::size_t longest = 0;
-  for (const std::string& text : categories) longest = std::max(longest, length(text));
-  const std::size_t shown = std::min<std::size_t>(longest, 24);
   const double room = 660.0 / static_cast<double>(categories.size());
-  const bool turned = static_cast<double>(shown + 1) * character_width > room;
+  const bool turned = turned_labels(categories);
   // Turned labels need a line's height each; what does not fit is left out evenly.
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.4 * font_size / room)));
   Ticks list;
   for (std::size_t i = 0; i < categories.size(); i += turned ? every : 1) {
-    list.emplace_back(static_cast<double>(i), shortened(categories[i], 24));
+    list.emplace_back(static_cast<double>(i), turned ? shortened(categories[i], turned_label_limit) : categories[i]);
   }
-  return ticks("xtics", list) + (turned ? "set xtics rotate by -35\n" : "");
+  return ticks("xtics", list) + (turned ? "set xtics rotate by -35 offset 0,0\n" : "");
 }
 
 std::string axes_script(const PlotData& data, const Theme& theme) {
   std::string script = fmt::format(
-      "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n"
+      "set ylabel {} textcolor rgb '{}'\n"
       "set xrange [{}:{}] noextend\nset yrange [{}:{}] noextend\n",
-      quoted(wrapped(data.x_label, 72, 2)), theme.text, quoted(wrapped(data.y_label, 36, 2)),
-      theme.text, data.x.low, data.x.high, data.y.low, data.y.high);
+      quoted(wrapped(data.y_label, 34, 2)), theme.text, data.x.low, data.x.high, data.y.low, data.y.high);
   if (data.categories.empty()) {
     if (data.x.kind == Scale::Kind::log2) script += "set logscale x 2\n";
     script += ticks("xtics", data.x.ticks);
@@ -139,18 +201,39 @@ std::string reference_curves(const PlotData& data, const Theme& theme) {
     } else {
       add(fmt::format("$s{} using ($1-{}):5:(2*{}+1e-9):(0) with vectors nohead lw 5.5 dt (0.8,0.8) "
                       "lc rgb '#70{}' notitle", i, half, half, color.substr(1)));
-      add(fmt::format("$s{} using 1:5 with points pt 1 ps 1.3 lw 2 lc rgb '{}' notitle", i, color));
+      if (!data.words) {
+        add(fmt::format("$s{} using 1:5 with points pt 1 ps 1.3 lw 2 lc rgb '{}' notitle", i, color));
+      }
     }
   }
   return curves;
 }
 
+/// Whether many points of different series lie on each other: then the earlier series are drawn wider, and
+/// show around the later ones.
+bool series_coincide(const PlotData& data) {
+  std::map<double, std::vector<double>> places;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) places[point.x].push_back(fraction(data.y, point.y));
+  }
+  std::size_t points = 0, hidden = 0;
+  for (auto& [x, heights] : places) {
+    std::sort(heights.begin(), heights.end());
+    points += heights.size();
+    for (std::size_t i = 1; i < heights.size(); ++i) hidden += heights[i] - heights[i - 1] < 0.01;
+  }
+  return 4 * hidden > points;
+}
+
 std::string series_curves(const PlotData& data, const Theme& theme, bool titled) {
   std::string curves;
+  const bool staggered = data.series.size() > 1 && series_coincide(data);
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     const Series& series = data.series[i];
     const std::size_t count = series.points.size();
-    const double size = count <= few_points ? 1.0 : count <= some_points ? 0.6 : 0.3;
+    const double last = std::max(1.0, static_cast<double>(data.series.size()) - 1);
+    const double wider = staggered ? 1 + 0.9 * (1 - static_cast<double>(i) / last) : 1;
+    const double size = wider * (count <= few_points ? 1.0 : count <= some_points ? 0.6 : 0.3);
     const std::string& color = series_color(theme, i);
     if (data.has_intervals && count <= some_points) {
       curves += fmt::format("$s{} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.6 lc rgb '{}' notitle, ",
@@ -159,7 +242,7 @@ std::string series_curves(const PlotData& data, const Theme& theme, bool titled)
     const std::string label = series.label.empty() ? "measured" : shortened(series.label, key_label_limit);
     curves += fmt::format("$s{} using 1:2 with {} lw {} pt {} ps {} lc rgb '{}' {}{}", i,
                           series.connected ? "linespoints" : "points",
-                          count <= some_points ? 2.2 : 1.2, point_type(i), size, color,
+                          wider * (count <= some_points ? 2.2 : 1.2), point_type(i), size, color,
                           titled ? "title " + quoted(label) : "notitle",
                           i + 1 == data.series.size() ? "" : ", ");
   }
@@ -169,32 +252,19 @@ std::string series_curves(const PlotData& data, const Theme& theme, bool titled)
 }  // namespace
 
 std::string script_of(const PlotData& data, const Theme& theme, Source source) {
-  std::vector<std::string> extra;
-  if (data.has_expected) extra.push_back("expected");
-  if (data.bounds_differ) extra.push_back("bound");
-  if (data.bound_beyond) extra.push_back(data.bound_text + " (above this range)");
-  const bool keyed = data.series.size() > 1 || !extra.empty();
-  const KeyLayout layout = key_layout(data, extra);
-  const bool key_titled = keyed && !data.key_title.empty() && data.series.size() > 1;
-
-  const int key_rows = layout.rows + (key_titled ? 1 : 0);
-  std::string script = preamble(theme, plot_height + key_rows * key_row_height, data.title, source);
+  const std::vector<std::string> x_label = wrapped(data.x_label, 66, 2);
+  const Layout layout = layout_of(data, title_lines(data.title, source).size(), x_label.size());
+  std::string script = preamble(theme, layout.height, data.title, source);
+  script += layout_script(data, theme, layout, x_label);
   script += axes_script(data, theme) + bound_label(data, theme) + data_blocks(data);
-  if (keyed) {
-    script += fmt::format("set key below center horizontal Left reverse maxcols {} samplen 2.4 "
-                          "spacing 1.15 textcolor rgb '{}'\n", layout.columns, theme.text);
-    if (key_titled) script += "set key title " + quoted(shortened(data.key_title, 70)) + "\n";
-  } else {
-    script += "unset key\n";
-  }
   const std::string references = reference_curves(data, theme);
-  script += "plot " + references + (references.empty() ? "" : ", ") + series_curves(data, theme, keyed);
-  if (data.has_expected) {
-    script += fmt::format(", NaN with lines lw 5.5 dt (1.2,1.6) lc rgb '{}' title 'expected'", theme.frame);
-  }
-  if (data.bounds_differ || data.bound_beyond) {
-    script += fmt::format(", NaN with lines lw 2 dt (10,6) lc rgb '{}' title {}", theme.text,
-                          quoted(extra.back()));
+  script += "plot " + references + (references.empty() ? "" : ", ") +
+            series_curves(data, theme, layout.keyed);
+  for (const std::string& name : reference_names(data)) {
+    const bool expected = data.has_expected && name == reference_names(data).front();
+    script += fmt::format(", NaN with lines lw {} dt {} lc rgb '{}' title {}", expected ? "5.5" : "2",
+                          expected ? "(1.2,1.6)" : "(10,6)", expected ? theme.frame : theme.text,
+                          quoted(name));
   }
   return script + "\n";
 }

@@ -31,15 +31,20 @@ const std::string& series_color(const Theme& theme, std::size_t series) {
   return theme.series[series % theme.series.size()];
 }
 
+std::vector<std::string> title_lines(const std::string& title, Source source) {
+  return wrapped(source == Source::replay ? "REPLAY: " + title : title, 62, 2);
+}
+
 std::string preamble(const Theme& theme, int height, const std::string& title, Source source) {
-  const std::string shown = source == Source::replay ? "REPLAY: " + title : title;
   std::string script = fmt::format(
       "set encoding utf8\nset zero 0\nset samples 2\n"
       "set terminal svg size {},{} dynamic noenhanced rounded font 'sans-serif,{}' background '{}'\n"
-      "set title {} font 'sans-serif,{}' textcolor rgb '{}'\n"
+      "set label {} at screen 0.5, screen {} center font 'sans-serif,{}' textcolor rgb '{}'\n"
       "set border 3 lc rgb '{}' lw 1.2\nset tics nomirror out scale 0.6 textcolor rgb '{}'\n"
+      "set xtics offset 0,0.35\n"
       "set grid back lt 1 lw 1 dt 1 lc rgb '{}'\n",
-      picture_width, height, font_size, theme.background, quoted(wrapped(shown, 66, 2)), title_size,
+      picture_width, height, font_size, theme.background, quoted(title_lines(title, source)),
+      1 - 26.0 / height, title_size,
       theme.text, theme.frame, theme.text, theme.grid);
   if (source == Source::replay) {
     script += fmt::format(

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "results/document.h"
 
@@ -21,13 +22,16 @@ const Theme& dark_theme();
 // Sizes in pixels of a picture 800 wide: text stays readable where a page shows it at half of that.
 inline constexpr int picture_width = 800;
 inline constexpr int font_size = 17;
-inline constexpr int title_size = 21;
+inline constexpr int title_size = 21, title_line_height = 30;
 /// Mean width of a character of a sans-serif font.
 inline constexpr double character_width = 0.56 * font_size;
 
 /// gnuplot's point types: filled ones first, then open ones.
 int point_type(std::size_t series);
 const std::string& series_color(const Theme& theme, std::size_t series);
+
+/// The title as it is drawn: of a replay it says so.
+std::vector<std::string> title_lines(const std::string& title, Source source);
 
 /// The commands with which each script begins: terminal, fonts, frame, title and watermark.
 std::string preamble(const Theme& theme, int height, const std::string& title, Source source);

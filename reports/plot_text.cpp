@@ -63,7 +63,11 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t limit, std
   return result;
 }
 
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "''") + "'"; }
+std::string quoted(const std::string& text) {
+  // Not the doubled quote of gnuplot's manual: at the start of a string, gnuplot 5.4 takes it for an
+  // empty string, and what follows for code.
+  return "'" + replaced(text, "'", "'.\"'\".'") + "'";
+}
 
 std::string quoted(const std::vector<std::string>& lines) {
   std::string expression;
