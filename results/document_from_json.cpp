@@ -240,11 +240,12 @@ void take_replay_marks(Document& document, const std::string& origin) {
   for (std::size_t i = 0; i < document.entries.size(); ++i) {
     std::string& name = document.entries[i].name;
     if (name.starts_with(keys::replay_prefix) != replay) {
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: /benchmarks/{}/name is {}, but /context/fathom/source is {}: names "
-                              "begin with {} in a replay and only there; take the file as it was "
-                              "written.", origin, i, name, to_string(document.source),
-                              keys::replay_prefix));
+      throw Error(
+          ExitCode::document_malformed,
+          fmt::format("{}: /benchmarks/{}/name is {}, but /context/fathom/source is {}: names "
+                      "begin with {} in a replay and only there; take the file as it was "
+                      "written.",
+                      origin, i, name, to_string(document.source), keys::replay_prefix));
     }
     if (replay) name.erase(0, keys::replay_prefix.size());
   }

@@ -29,8 +29,8 @@ bool has_structure_within(const Json& value) {
   return std::any_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
 }
 
-/// As the library's own layout, but lists of plain values on one line: samples are many, and one per
-/// line would bury everything else.
+/// As the library's own layout, but lists of plain values on one line: samples are many, and one
+/// per line would bury everything else.
 void append_text(const Json& value, std::size_t indent, std::string& out) {
   const bool is_object = value.is_object();
   if (value.empty() || !value.is_structured() || (!is_object && !has_structure_within(value))) {
@@ -52,9 +52,11 @@ void append_text(const Json& value, std::size_t indent, std::string& out) {
 
 [[noreturn]] void fail_write(const fs::path& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    throw Error(ExitCode::output_full,
-                fmt::format("{} cannot be written, there is no room for it ({}): make room, or choose "
-                            "another folder with --out.", path.string(), std::strerror(error)));
+    throw Error(
+        ExitCode::output_full,
+        fmt::format("{} cannot be written, there is no room for it ({}): make room, or choose "
+                    "another folder with --out.",
+                    path.string(), std::strerror(error)));
   }
   throw Error(ExitCode::output_unwritable,
               fmt::format("{} cannot be written ({}): choose another place with --out.",
@@ -103,8 +105,8 @@ class PendingFile {
 
 [[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
   throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the path of a result document.", path.string(),
-                          why));
+              fmt::format("{} cannot be read ({}): give the path of a result document.",
+                          path.string(), why));
 }
 
 std::string read_text(const fs::path& path) {
@@ -126,7 +128,8 @@ std::string read_text(const fs::path& path) {
     if (text.size() > document_size_limit) {
       throw Error(ExitCode::document_malformed,
                   fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
-                              "document.", path.string(), document_size_limit >> 20));
+                              "document.",
+                              path.string(), document_size_limit >> 20));
     }
   }
   if (file.bad()) fail_read(path, std::strerror(errno));

@@ -11,13 +11,13 @@
 namespace fathom {
 
 // The result document on disk: one JSON file, a superset of Google Benchmark's. Its programs, and
-// every other that reads Google Benchmark's files, see `context` and `benchmarks` as they know them:
-// times of one launch in nanoseconds, and the metric, the further figures and the hardware counters
-// as user counters (one whose name a field or an earlier counter has is left out there). What is
-// Fathom's own is in the objects named `fathom`, and what is there twice is read back from those.
-// Entries of a replay are named "REPLAY/..." on disk, so that no other program can take one for a
-// measurement; a file in which names and source disagree is refused. results/schema.json says what
-// is where.
+// every other that reads Google Benchmark's files, see `context` and `benchmarks` as they know
+// them: times of one launch in nanoseconds, and the metric, the further figures and the hardware
+// counters as user counters (one whose name a field or an earlier counter has is left out there).
+// What is Fathom's own is in the objects named `fathom`, and what is there twice is read back from
+// those. Entries of a replay are named "REPLAY/..." on disk, so that no other program can take one
+// for a measurement; a file in which names and source disagree is refused. results/schema.json says
+// what is where.
 
 /// Above this size a file is refused unread; the default suite's document has a few megabytes.
 inline constexpr std::size_t document_size_limit = 256u << 20;
@@ -27,8 +27,8 @@ inline constexpr std::size_t document_size_limit = 256u << 20;
 /// fault of whoever computed it.
 nlohmann::ordered_json to_json(const Document& document);
 
-/// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes that
-/// are not UTF-8 become U+FFFD.
+/// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes
+/// that are not UTF-8 become U+FFFD.
 std::string to_text(const Document& document);
 
 /// The document of a parsed JSON; `origin` (a file's path) is named in the sentence of

@@ -67,14 +67,10 @@ Json opponent(const Opponent& o) {
 }
 
 Json counter(const Counter& c) {
-  return {{"role", c.role},
-          {"metric", c.metric},
-          {"unit", c.unit},
-          {"value", or_null(c.value)},
-          {"reason", c.reason},
-          {"expected", or_null(c.expected)},
-          {"tolerance", c.tolerance},
-          {"expected_model", c.expected_model}};
+  return {{"role", c.role},           {"metric", c.metric},
+          {"unit", c.unit},           {"value", or_null(c.value)},
+          {"reason", c.reason},       {"expected", or_null(c.expected)},
+          {"tolerance", c.tolerance}, {"expected_model", c.expected_model}};
 }
 
 Json range(const Range& r) {
@@ -164,7 +160,8 @@ Json row(const Entry& e, Source source, Numbering& numbering) {
            {"repetitions", e.repetitions},
            {"repetition_index", e.repetition_index},
            {"threads", 1}};
-  if (e.verdict.status == VerdictStatus::failed || e.verdict.status == VerdictStatus::wrong_output) {
+  if (e.verdict.status == VerdictStatus::failed ||
+      e.verdict.status == VerdictStatus::wrong_output) {
     row["error_occurred"] = true;
     row["error_message"] = e.verdict.reasons.empty() ? "" : e.verdict.reasons.front();
   }
@@ -264,12 +261,9 @@ Json probe(const ProbeSummary& p) {
 }
 
 Json claim(const Claim& c) {
-  return {{"id", c.id},
-          {"statement", c.statement},
-          {"claimed", c.claimed},
-          {"verdict", to_string(c.verdict)},
-          {"figure", c.figure},
-          {"evidence", c.evidence},
+  return {{"id", c.id},           {"statement", c.statement},
+          {"claimed", c.claimed}, {"verdict", to_string(c.verdict)},
+          {"figure", c.figure},   {"evidence", c.evidence},
           {"probe", c.probe}};
 }
 
@@ -290,15 +284,18 @@ std::optional<std::string> find_not_finite(const Json& json) {
 
 Json to_json(const Document& document) {
   Numbering numbering;
-  Json json{{"context", context(document)},
-            {"benchmarks", array_of(document.entries,
-                                    [&](const Entry& e) { return row(e, document.source, numbering); })},
-            {keys::own, {{"probes", array_of(document.probes, probe)},
-                         {"claims", array_of(document.claims, claim)}}}};
+  Json json{
+      {"context", context(document)},
+      {"benchmarks", array_of(document.entries,
+                              [&](const Entry& e) { return row(e, document.source, numbering); })},
+      {keys::own,
+       {{"probes", array_of(document.probes, probe)},
+        {"claims", array_of(document.claims, claim)}}}};
   if (const auto path = find_not_finite(json)) {
     throw Error(ExitCode::document_malformed,
                 fmt::format("The result cannot be written: {} is no finite number, and JSON has no "
-                            "other; correct what computed it.", *path));
+                            "other; correct what computed it.",
+                            *path));
   }
   return json;
 }

@@ -108,14 +108,13 @@ const Prefix& prefix_for(double number, std::span<const Prefix> prefixes) {
 std::string prefixed(double number, std::span<const Prefix> prefixes, std::string_view unit) {
   if (!std::isfinite(number)) return not_finite;
   const Prefix& prefix = prefix_for(number, prefixes);
-  return fmt::format("{} {}{}", plain(number / prefix.factor, significant_digits), prefix.symbol, unit);
+  return fmt::format("{} {}{}", plain(number / prefix.factor, significant_digits), prefix.symbol,
+                     unit);
 }
 
 std::string_view shown_unit(std::string_view unit) { return unit == "C" ? "°C" : unit; }
 
-bool counts_bytes(const std::string& axis) {
-  return axis == "size" || axis.ends_with("bytes");
-}
+bool counts_bytes(const std::string& axis) { return axis == "size" || axis.ends_with("bytes"); }
 
 }  // namespace
 
@@ -151,7 +150,8 @@ std::string format_quantity(double value, const std::string& unit) {
   const std::span<const Prefix> prefixes = prefixes_of(unit);
   if (!prefixes.empty()) return prefixed(value, prefixes, unit);
   const std::string number = value == std::trunc(value) && std::abs(value) < 1e15
-                                 ? plain(value, 17) : format_number(value);
+                                 ? plain(value, 17)
+                                 : format_number(value);
   return unit.empty() ? number : fmt::format("{} {}", number, shown_unit(unit));
 }
 

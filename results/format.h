@@ -9,8 +9,8 @@
 namespace fathom {
 
 // Figures for people, in reports and on terminals: four significant digits, prefixes by the kind of
-// quantity, the same text for the same number on every machine and in every locale. A number that is
-// not finite is shown as "not finite", an empty optional as "-".
+// quantity, the same text for the same number on every machine and in every locale. A number that
+// is not finite is shown as "not finite", an empty optional as "-".
 
 /// Powers of 1024: "1 GiB", "1.5 MiB", "768 B".
 std::string format_bytes(double bytes);

@@ -51,13 +51,13 @@ std::string name_of(const Document& part) {
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(ExitCode::bad_input,
               fmt::format("Parts of different runs cannot be merged: {}; merge parts of one run "
-                          "only.", why));
+                          "only.",
+                          why));
 }
 
 void require_same_run(const Document& first, const Document& part) {
   std::vector<std::string> differences = run_differences(first, part);
-  std::vector<std::string> hardware =
-      fingerprint_differences(first.fingerprint, part.fingerprint);
+  std::vector<std::string> hardware = fingerprint_differences(first.fingerprint, part.fingerprint);
   differences.insert(differences.end(), hardware.begin(), hardware.end());
   if (differences.empty()) return;
   refuse(fmt::format("those of {} and {} differ in {}", name_of(first), name_of(part),
@@ -90,7 +90,8 @@ void combine(Claim& claim, const Claim& other) {
     return;
   }
   if (other.verdict == ClaimVerdict::refuted) claim.verdict = ClaimVerdict::refuted;
-  claim.figure = fmt::format("{}: {}; {}: {}", claim.probe, claim.figure, other.probe, other.figure);
+  claim.figure =
+      fmt::format("{}: {}; {}: {}", claim.probe, claim.figure, other.probe, other.figure);
   append(claim.evidence, other.evidence);
 }
 

@@ -32,10 +32,10 @@ constexpr std::array names<ProbeStatus>{std::pair{ProbeStatus::complete, "comple
                                         std::pair{ProbeStatus::failed, "failed"},
                                         std::pair{ProbeStatus::interrupted, "interrupted"}};
 template <>
-constexpr std::array names<ClaimVerdict>{
-    std::pair{ClaimVerdict::confirmed, "confirmed"}, std::pair{ClaimVerdict::refuted, "refuted"},
-    std::pair{ClaimVerdict::does_not_apply, "does_not_apply"},
-    std::pair{ClaimVerdict::not_measured, "not_measured"}};
+constexpr std::array names<ClaimVerdict>{std::pair{ClaimVerdict::confirmed, "confirmed"},
+                                         std::pair{ClaimVerdict::refuted, "refuted"},
+                                         std::pair{ClaimVerdict::does_not_apply, "does_not_apply"},
+                                         std::pair{ClaimVerdict::not_measured, "not_measured"}};
 template <>
 constexpr std::array names<View::Kind>{std::pair{View::Kind::plot, "plot"},
                                        std::pair{View::Kind::table, "table"}};

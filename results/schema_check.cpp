@@ -113,8 +113,9 @@ std::string found_words(const Json& value) {
   if (value.is_structured()) return value.is_object() ? "an object" : "an array";
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   constexpr std::size_t short_enough = 60;
-  return text.size() <= short_enough ? text : fmt::format("a {} of {} characters", value.type_name(),
-                                                          text.size());
+  return text.size() <= short_enough
+             ? text
+             : fmt::format("a {} of {} characters", value.type_name(), text.size());
 }
 
 std::string explain(const Fault& fault) {
@@ -125,7 +126,8 @@ std::string explain(const Fault& fault) {
       }
     }
   }
-  return fmt::format("is {}; expected: {}", found_words(*fault.value), expected_words(*fault.schema));
+  return fmt::format("is {}; expected: {}", found_words(*fault.value),
+                     expected_words(*fault.schema));
 }
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& what) {
@@ -136,12 +138,14 @@ void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse(origin, "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
-                   "give the result.json of a run.");
+    refuse(origin,
+           "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
+           "give the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
-    refuse(origin, "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
-                   "Fathom wrote can be read here; give the result.json of a run.");
+    refuse(origin,
+           "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
+           "Fathom wrote can be read here; give the result.json of a run.");
   }
   const Json& own = json["context"][keys::own];
   const bool versioned = own.is_object() && own.contains("schema_version") &&
@@ -149,8 +153,8 @@ void check_version(const Json& json, const std::string& origin) {
   if (versioned && own["schema_version"] != schema_version) {
     throw Error(ExitCode::document_version,
                 fmt::format("{}: is a result document of schema version {}, and this Fathom reads "
-                            "version {}: use the Fathom that wrote it, or measure again.", origin,
-                            own["schema_version"].dump(), schema_version));
+                            "version {}: use the Fathom that wrote it, or measure again.",
+                            origin, own["schema_version"].dump(), schema_version));
   }
 }
 

@@ -20,8 +20,8 @@ double quantile(std::span<const double> samples, double p);
 /// samples below its median is binomial(n, 1/2), so the interval from the k-th smallest to the k-th
 /// largest covers it with probability at least 1 - 2 P(X < k). Takes the narrowest such interval
 /// that reaches `confidence`, and states in `Interval::confidence` what it reaches. Fewer than six
-/// samples cannot reach 95 %: the interval is then their whole range, with the lower confidence that
-/// it has. Assumes independent samples.
+/// samples cannot reach 95 %: the interval is then their whole range, with the lower confidence
+/// that it has. Assumes independent samples.
 Interval median_interval(std::span<const double> samples, double confidence = 0.95);
 
 /// How much better `own` is than `opponent`, sample by sample: the median of own/opponent where

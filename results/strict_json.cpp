@@ -40,11 +40,19 @@ class Guard {
     using Event = Json::parse_event_t;
     switch (event) {
       case Event::object_start:
-      case Event::array_start: open(event == Event::object_start); break;
-      case Event::key: key(parsed.get_ref<const std::string&>()); break;
-      case Event::value: next(); break;
+      case Event::array_start:
+        open(event == Event::object_start);
+        break;
+      case Event::key:
+        key(parsed.get_ref<const std::string&>());
+        break;
+      case Event::value:
+        next();
+        break;
       case Event::object_end:
-      case Event::array_end: levels_.pop_back(); break;
+      case Event::array_end:
+        levels_.pop_back();
+        break;
     }
     return true;
   }
@@ -61,15 +69,18 @@ class Guard {
   void next() {
     if (++values_ > max_values) {
       refuse(origin_, fmt::format("holds more than {} values, more than any result: give a result "
-                                  "document.", max_values));
+                                  "document.",
+                                  max_values));
     }
     if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
   }
 
   void open(bool is_object) {
     if (levels_.size() == max_depth) {
-      refuse(origin_, fmt::format("nests deeper than {} levels, deeper than any result: give a result "
-                                  "document.", max_depth));
+      refuse(origin_,
+             fmt::format("nests deeper than {} levels, deeper than any result: give a result "
+                         "document.",
+                         max_depth));
     }
     next();
     levels_.push_back({is_object, 0, {}, {}});
@@ -83,8 +94,10 @@ class Guard {
                                   where.empty() ? "the outermost object" : where, quotable(name)));
     }
     if (level.keys.size() > max_keys) {
-      refuse(origin_, fmt::format("the object {} has more than {} keys, more than any result's: give a "
-                                  "result document.", path(), max_keys));
+      refuse(origin_,
+             fmt::format("the object {} has more than {} keys, more than any result's: give a "
+                         "result document.",
+                         path(), max_keys));
     }
     level.key = name;
   }
@@ -131,11 +144,12 @@ Json parse_strict_json(std::string_view text, const std::string& origin) {
   try {
     return Json::parse(text.begin(), text.end(), Guard(origin));
   } catch (const Json::parse_error& error) {
-    refuse(origin, fmt::format("is not JSON at {}: {}; it may be truncated or not a result document.",
-                               place(text, error.byte), reason(error)));
+    refuse(origin,
+           fmt::format("is not JSON at {}: {}; it may be truncated or not a result document.",
+                       place(text, error.byte), reason(error)));
   } catch (const Json::exception& error) {
-    refuse(origin, fmt::format("is not strict JSON: {}; a result document was expected.",
-                               reason(error)));
+    refuse(origin,
+           fmt::format("is not strict JSON: {}; a result document was expected.", reason(error)));
   }
 }
 

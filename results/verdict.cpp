@@ -37,8 +37,8 @@ std::string deviation(double value, double expected) {
 
 /// A value and the one that it should be, in `unit`. Exact figures are shown in full: four digits
 /// would not show the difference.
-std::pair<std::string, std::string> shown_pair(double value, double expected, const std::string& unit,
-                                               double tolerance) {
+std::pair<std::string, std::string> shown_pair(double value, double expected,
+                                               const std::string& unit, double tolerance) {
   std::pair<std::string, std::string> pair{format_quantity(value, unit),
                                            format_quantity(expected, unit)};
   if (tolerance == 0 || pair.first == pair.second) {
@@ -56,15 +56,18 @@ void check_bound(const Entry& entry, Findings& findings, std::vector<std::string
     return;
   }
   const double bound = entry.bound->value;
-  const bool keeps = metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound;
+  const bool keeps =
+      metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound;
   if (keeps) return;
   const auto [value, limit] = shown_pair(*metric.value, bound, metric.unit, 1);
   findings.push_back({VerdictStatus::above_bound,
                       fmt::format("{} of {} is better than the bound of {} ({}): one of the two is "
-                                  "wrong.", metric.name, value, limit, entry.bound->source)});
+                                  "wrong.",
+                                  metric.name, value, limit, entry.bound->source)});
 }
 
-void check_expectation(const Entry& entry, Findings& findings, std::vector<std::string>& unchecked) {
+void check_expectation(const Entry& entry, Findings& findings,
+                       std::vector<std::string>& unchecked) {
   if (!entry.expected) return;
   const Metric& metric = entry.metric;
   if (!metric.value) {
@@ -92,11 +95,11 @@ void check_counters(const Entry& entry, Findings& findings, std::vector<std::str
     if (within(*counter.value, *counter.expected, counter.tolerance)) continue;
     const auto [value, model] =
         shown_pair(*counter.value, *counter.expected, counter.unit, counter.tolerance);
-    findings.push_back({VerdictStatus::counter_mismatch,
-                        fmt::format("counter {} reads {}, expected {} ({}): {}, {}.", counter.role,
-                                    value, model, counter.expected_model,
-                                    deviation(*counter.value, *counter.expected),
-                                    allowed(counter.tolerance))});
+    findings.push_back(
+        {VerdictStatus::counter_mismatch,
+         fmt::format("counter {} reads {}, expected {} ({}): {}, {}.", counter.role, value, model,
+                     counter.expected_model, deviation(*counter.value, *counter.expected),
+                     allowed(counter.tolerance))});
   }
   for (const auto& [reason, roles] : missing) {
     unchecked.push_back(fmt::format("not compared with what is expected: {} ({}).",
@@ -108,7 +111,8 @@ void add_if_moved(const Range& range, const char* what, std::vector<std::string>
   if (!range.low || !range.high) return;
   if (*range.high - *range.low <= clock_moved * *range.high) return;
   causes.push_back(fmt::format("the {} clock moved between {} and {}", what,
-                               format_quantity(*range.low, "Hz"), format_quantity(*range.high, "Hz")));
+                               format_quantity(*range.low, "Hz"),
+                               format_quantity(*range.high, "Hz")));
 }
 
 /// What the GPU's own throttle reasons mean, in words; other names stay as they are.
@@ -167,21 +171,28 @@ void check_noise(const Entry& entry, Findings& findings, std::vector<std::string
                                 format_percent(noise_repeatability)));
   }
   if (signs.empty()) return;
-  findings.push_back({VerdictStatus::noisy, fmt::format("noisy: {}; {}.", fmt::join(signs, ", "),
-                                                        noise_causes(entry))});
+  findings.push_back({VerdictStatus::noisy,
+                      fmt::format("noisy: {}; {}.", fmt::join(signs, ", "), noise_causes(entry))});
 }
 
 }  // namespace
 
 int severity(VerdictStatus status) {
   switch (status) {
-    case VerdictStatus::ok: return 0;
-    case VerdictStatus::noisy: return 1;
-    case VerdictStatus::unexpected: return 2;
-    case VerdictStatus::counter_mismatch: return 3;
-    case VerdictStatus::above_bound: return 4;
-    case VerdictStatus::wrong_output: return 5;
-    case VerdictStatus::failed: return 6;
+    case VerdictStatus::ok:
+      return 0;
+    case VerdictStatus::noisy:
+      return 1;
+    case VerdictStatus::unexpected:
+      return 2;
+    case VerdictStatus::counter_mismatch:
+      return 3;
+    case VerdictStatus::above_bound:
+      return 4;
+    case VerdictStatus::wrong_output:
+      return 5;
+    case VerdictStatus::failed:
+      return 6;
   }
   return 6;
 }

@@ -14,26 +14,29 @@ inline constexpr double noise_half_width = 0.0025;
 inline constexpr double noise_repeatability = 0.005;
 
 /// A clock whose lowest and highest reading differ by more than this, relative to the highest, has
-/// moved. NVIDIA GPUs set their clocks in steps of 15 MHz, 0.8 % of 1980 MHz: one step is no finding.
+/// moved. NVIDIA GPUs set their clocks in steps of 15 MHz, 0.8 % of 1980 MHz: one step is no
+/// finding.
 inline constexpr double clock_moved = 0.01;
 
 /// Resolution of CUDA's event timer, in seconds (the runtime's documentation of
 /// cudaEventElapsedTime says around half a microsecond).
 inline constexpr double event_resolution_s = 0.5e-6;
 
-/// How bad a finding is, for "the worst wins": ok, noisy, unexpected, counter_mismatch, above_bound,
-/// wrong_output, failed.
+/// How bad a finding is, for "the worst wins": ok, noisy, unexpected, counter_mismatch,
+/// above_bound, wrong_output, failed.
 int severity(VerdictStatus status);
 
 /// Decides what an entry is worth, and writes it to `entry.verdict`, worst finding first:
 /// - above_bound: its value is better than its bound, by however little;
 /// - counter_mismatch: a counter differs from its expectation by more than its tolerance;
 /// - unexpected: its value differs from the model's by more than the tolerance;
-/// - noisy: its interval or the spread of its rounds is too wide, and why, as far as clocks, throttle
+/// - noisy: its interval or the spread of its rounds is too wide, and why, as far as clocks,
+/// throttle
 ///   reasons, the stopping rule and the timer tell.
 /// A number that is missing never counts as right: `verdict.unchecked` lists it. A number that is
-/// not finite counts as wrong. The status wrong_output and failed, which only the measurement itself
-/// can know, stay as they are; everything else is decided anew, so judging twice changes nothing.
+/// not finite counts as wrong. The status wrong_output and failed, which only the measurement
+/// itself can know, stay as they are; everything else is decided anew, so judging twice changes
+/// nothing.
 void judge_entry(Entry& entry);
 
 }  // namespace fathom

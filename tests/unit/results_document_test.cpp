@@ -67,8 +67,14 @@ Document small_document() {
   e.metric.value = 2.25;
   e.interval = median_interval(e.samples);
   d.entries = {std::move(e)};
-  d.probes = {{"bank_conflicts", "What does a bank conflict cost?", "A cycle.", "By clock64.",
-               ProbeStatus::complete, "", 1.5, {sample::conflict_plot()}}};
+  d.probes = {{"bank_conflicts",
+               "What does a bank conflict cost?",
+               "A cycle.",
+               "By clock64.",
+               ProbeStatus::complete,
+               "",
+               1.5,
+               {sample::conflict_plot()}}};
   return d;
 }
 
@@ -76,8 +82,8 @@ Document small_document() {
 
 TEST_CASE("A document comes back from disk as it was", "[results]") {
   const Folder folder;
-  for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
-                                   small_document(), Document{}}) {
+  for (const Document& document :
+       {sample::document(), sample::replay(), sample::empty_run(), small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);
@@ -101,7 +107,8 @@ TEST_CASE("Random documents come back as they were", "[results]") {
   };
   const auto text = [&] {
     std::string text;
-    const char* const pieces[] = {"a", "/", "\"", "\\", "\n", "\x01", "µ", "漢", "🙂", " ", "{", "0"};
+    const char* const pieces[] = {"a", "/",  "\"",   "\\", "\n", "\x01",
+                                  "µ", "漢", "🙂", " ",  "{",  "0"};
     for (std::size_t i = random() % 6; i > 0; --i) text += pieces[random() % std::size(pieces)];
     return text;
   };
@@ -115,7 +122,8 @@ TEST_CASE("Random documents come back as they were", "[results]") {
     for (std::size_t i = random() % 4; i > 0; --i) {
       Entry e;
       e.name = "x" + text();
-      e.axes = {{text(), number()}, {text(), static_cast<std::int64_t>(random())}, {text(), text()}};
+      e.axes = {
+          {text(), number()}, {text(), static_cast<std::int64_t>(random())}, {text(), text()}};
       e.metric = {"m" + text(), text(), Better::lower, maybe()};
       e.real_time_s = std::abs(number()) * 1e-20;
       e.samples = {number(), number()};
@@ -171,8 +179,9 @@ TEST_CASE("Readers of Google Benchmark's JSON find what they look for", "[result
 
 TEST_CASE("A user counter never takes the place of a field", "[results]") {
   Document document = small_document();
-  document.entries[0].extras = {{"real_time", 7}, {"name", 7}, {"fathom", 7}, {"label", 7},
-                                {"cycles_per_access", 7}, {"further", 7}};
+  document.entries[0].extras = {
+      {"real_time", 7},         {"name", 7},   {"fathom", 7}, {"label", 7},
+      {"cycles_per_access", 7}, {"further", 7}};
   const nlohmann::ordered_json json = to_json(document);
   const auto& row = json["benchmarks"][0];
   CHECK(row["real_time"] == document.entries[0].real_time_s * 1e9);
@@ -213,7 +222,8 @@ TEST_CASE("A replay stays one", "[results]") {
   const std::string replay = to_text(sample::replay());
   CHECK(parse_document(replay, "text").source == Source::replay);
   // Other programs see it in every name.
-  for (const auto& row : to_json(sample::replay())["benchmarks"]) {
+  const nlohmann::ordered_json json = to_json(sample::replay());
+  for (const auto& row : json["benchmarks"]) {
     CHECK(row["name"].get<std::string>().starts_with("REPLAY/"));
     CHECK(row["run_name"] == row["name"]);
   }
@@ -225,18 +235,21 @@ TEST_CASE("A replay stays one", "[results]") {
   };
   CHECK_THROWS_AS(parse_document(with_source(replay, "replay", "measured"), "text"), Error);
   CHECK_THROWS_AS(
-      parse_document(with_source(to_text(sample::document()), "measured", "replay"), "text"), Error);
+      parse_document(with_source(to_text(sample::document()), "measured", "replay"), "text"),
+      Error);
 }
 
 TEST_CASE("Writing says what stands in the way, and keeps the old file", "[results]") {
   const Document document = small_document();
-  CHECK(code_of_writing(document, "/nonexistent/folder/result.json") == ExitCode::output_unwritable);
+  CHECK(code_of_writing(document, "/nonexistent/folder/result.json") ==
+        ExitCode::output_unwritable);
   CHECK(code_of_writing(document, "/proc/result.json") == ExitCode::output_unwritable);
   const Folder folder;
   fs::create_directory(folder / "taken");
   CHECK(code_of_writing(document, folder / "taken") == ExitCode::output_unwritable);
   CHECK(code_of_writing(document, folder / "result.json") == ExitCode::ok);
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);  // nothing temporary is left
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) ==
+        2);  // nothing temporary is left
 }
 
 TEST_CASE("A full disk is told apart, and keeps the old file", "[results]") {

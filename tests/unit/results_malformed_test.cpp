@@ -35,7 +35,8 @@ Refusal refusal(const std::string& text) {
     CHECK(sentence.starts_with("some/result.json: "));
     CHECK(sentence.size() < 500);
     CHECK(sentence.ends_with("."));
-    CHECK(std::all_of(sentence.begin(), sentence.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    CHECK(
+        std::all_of(sentence.begin(), sentence.end(), [](char c) { return c >= ' ' && c <= '~'; }));
     return {error.code(), sentence};
   }
   return {};

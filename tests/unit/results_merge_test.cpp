@@ -69,8 +69,9 @@ TEST_CASE("The earliest date counts", "[results]") {
 TEST_CASE("Parts of different runs are refused with what differs", "[results]") {
   std::vector<Document> three = parts();
   three[1].fingerprint.driver = "575.57.08";
-  CHECK_THAT(refusal(three), ContainsSubstring("copy_bandwidth and bank_conflicts differ in driver: "
-                                               "580.65.06 and 575.57.08"));
+  CHECK_THAT(refusal(three),
+             ContainsSubstring("copy_bandwidth and bank_conflicts differ in driver: "
+                               "580.65.06 and 575.57.08"));
   three = parts();
   three[2].source = Source::replay;
   CHECK_THAT(refusal(three), ContainsSubstring("source: measured and replay"));

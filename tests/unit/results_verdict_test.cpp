@@ -35,8 +35,8 @@ Verdict judged(Entry e) {
 }
 
 Counter counter(std::optional<double> value, std::optional<double> expected, double tolerance) {
-  return {"global_load_sectors", "x", "sectors", value, value ? "" : "not permitted", expected,
-          tolerance, "size / 32"};
+  return {"global_load_sectors",        "x",      "sectors", value,
+          value ? "" : "not permitted", expected, tolerance, "size / 32"};
 }
 
 VerdictStatus counter_status(double value, double expected, double tolerance) {
@@ -189,9 +189,9 @@ TEST_CASE("What the measurement itself found stays", "[results]") {
 }
 
 TEST_CASE("Severity orders every status", "[results]") {
-  const VerdictStatus order[] = {VerdictStatus::ok,           VerdictStatus::noisy,
-                                 VerdictStatus::unexpected,   VerdictStatus::counter_mismatch,
-                                 VerdictStatus::above_bound,  VerdictStatus::wrong_output,
+  const VerdictStatus order[] = {VerdictStatus::ok,          VerdictStatus::noisy,
+                                 VerdictStatus::unexpected,  VerdictStatus::counter_mismatch,
+                                 VerdictStatus::above_bound, VerdictStatus::wrong_output,
                                  VerdictStatus::failed};
   for (std::size_t i = 1; i < std::size(order); ++i) {
     CHECK(severity(order[i - 1]) < severity(order[i]));

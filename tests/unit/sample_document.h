@@ -12,11 +12,13 @@
 namespace fathom::sample {
 
 // A document as a run leaves it, for tests of whatever reads one. Made up, and the same on every
-// machine: several probes, axes of each type, an opponent, counters there and missing with a reason,
-// views of each kind, claims of each verdict, an entry of each verdict that a reader must show.
+// machine: several probes, axes of each type, an opponent, counters there and missing with a
+// reason, views of each kind, claims of each verdict, an entry of each verdict that a reader must
+// show.
 
 /// `count` values within +-`spread` (relative) of `centre`, seeded.
-inline std::vector<double> samples(double centre, double spread, std::uint32_t seed, int count = 30) {
+inline std::vector<double> samples(double centre, double spread, std::uint32_t seed,
+                                   int count = 30) {
   std::vector<double> values;
   std::uint64_t state = 0x9E3779B97F4A7C15ull * (seed + 1);
   for (int i = 0; i < count; ++i) {
@@ -29,18 +31,28 @@ inline std::vector<double> samples(double centre, double spread, std::uint32_t s
 
 inline Counter counter(std::string role, std::string metric, std::string unit, double value,
                        double expected, double tolerance = 0) {
-  return {std::move(role), std::move(metric), std::move(unit), value, "", expected, tolerance,
+  return {std::move(role),
+          std::move(metric),
+          std::move(unit),
+          value,
+          "",
+          expected,
+          tolerance,
           "bytes moved / 32 bytes a sector"};
 }
 
 inline Counter missing_counter(std::string role, std::string reason) {
-  return {std::move(role), "", "bytes", std::nullopt, std::move(reason), 2147483648.0, 0.01,
-          "bytes the kernel must move"};
+  return {std::move(role),   "",           "bytes", std::nullopt,
+          std::move(reason), 2147483648.0, 0.01,    "bytes the kernel must move"};
 }
 
 inline Telemetry telemetry() {
-  return {{1965e6, 1980e6, 1980e6}, {3201e6, 3201e6, 3201e6}, {412.5, 455.25, 470.0},
-          {41, 44, 46},             {},                       ""};
+  return {{1965e6, 1980e6, 1980e6},
+          {3201e6, 3201e6, 3201e6},
+          {412.5, 455.25, 470.0},
+          {41, 44, 46},
+          {},
+          ""};
 }
 
 inline Entry timed_entry(std::string probe, std::string path, Axes axes, Metric metric,
@@ -62,8 +74,8 @@ inline Entry timed_entry(std::string probe, std::string path, Axes axes, Metric 
 
 inline Entry copy_entry(const std::string& type, std::int64_t bytes_per_thread, std::int64_t size,
                         double centre, double spread, std::uint32_t seed) {
-  const std::string size_name = size >= (1ll << 30) ? std::to_string(size >> 30) + "GiB"
-                                                    : std::to_string(size >> 20) + "MiB";
+  const std::string size_name =
+      size >= (1ll << 30) ? std::to_string(size >> 30) + "GiB" : std::to_string(size >> 20) + "MiB";
   Entry e = timed_entry("copy_bandwidth", "type:" + type + "/size:" + size_name,
                         {{"type", type}, {"bytes_per_thread", bytes_per_thread}, {"size", size}},
                         {"bandwidth", "B/s", Better::higher, std::nullopt},
@@ -71,7 +83,8 @@ inline Entry copy_entry(const std::string& type, std::int64_t bytes_per_thread, 
   e.real_time_s = 2.0 * static_cast<double>(size) / *e.metric.value;
   e.bound = {4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
   e.expected = {4.25e12, 0.05, "89 % of the bus, as streaming kernels reach"};
-  e.extras = {{"bytes_per_launch", 2.0 * static_cast<double>(size)}, {"theoretical_occupancy", 100}};
+  e.extras = {{"bytes_per_launch", 2.0 * static_cast<double>(size)},
+              {"theoretical_occupancy", 100}};
   Opponent opponent;
   opponent.name = "cudaMemcpyAsync";
   opponent.samples = samples(centre * 0.99, spread, seed + 100);
@@ -122,10 +135,16 @@ inline View copy_table() {
   View v;
   v.title = "Copies of 1 GiB";
   v.where = {{"size", {std::int64_t{1} << 30}}};
-  v.columns = {"type",     "bytes_per_thread",        "metric",
-               "interval", "of_bound",                "expected",
-               "ratio:cudaMemcpyAsync",               "counter:global_load_sectors",
-               "counter:dram_read_bytes",             "extra:theoretical_occupancy",
+  v.columns = {"type",
+               "bytes_per_thread",
+               "metric",
+               "interval",
+               "of_bound",
+               "expected",
+               "ratio:cudaMemcpyAsync",
+               "counter:global_load_sectors",
+               "counter:dram_read_bytes",
+               "extra:theoretical_occupancy",
                "verdict"};
   return v;
 }
@@ -215,29 +234,54 @@ inline Document document() {
                "How wide must an access be to copy at full speed?",
                "16 bytes a thread copy 1 GiB at 4.28 TB/s, 89 % of the bus.",
                "Each copy is timed cold with events, alternately with cudaMemcpyAsync.",
-               ProbeStatus::complete, "", 61.5, {copy_plot(), copy_table()}},
+               ProbeStatus::complete,
+               "",
+               61.5,
+               {copy_plot(), copy_table()}},
               {"bank_conflicts",
                "What does a bank conflict cost?",
                "A load takes one cycle more for each further wavefront.",
                "A dependent chain of accesses is timed with the SM's clock.",
-               ProbeStatus::complete, "", 12.25, {conflict_plot()}},
+               ProbeStatus::complete,
+               "",
+               12.25,
+               {conflict_plot()}},
               {"warp_reduce",
                "Do warp shuffles reduce at copy speed?",
                "",
                "Sums of random floats, alternately with cub::DeviceReduce.",
-               ProbeStatus::timed_out, "it hit its time limit of 300 s (--time-limit)", 300, {}}};
-  d.claims = {{"V1", "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
-               "921 of 1008 GB/s", ClaimVerdict::refuted, "4.28 TB/s with 16, wrong output with 32",
-               {"copy_bandwidth/type:float4/size:1GiB"}, "copy_bandwidth"},
-              {"V5", "1 GiB is 33,554,432 sectors whatever the width", "33,554,432",
-               ClaimVerdict::confirmed, "33,554,432 with 2 and 16 bytes",
+               ProbeStatus::timed_out,
+               "it hit its time limit of 300 s (--time-limit)",
+               300,
+               {}}};
+  d.claims = {{"V1",
+               "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
+               "921 of 1008 GB/s",
+               ClaimVerdict::refuted,
+               "4.28 TB/s with 16, wrong output with 32",
+               {"copy_bandwidth/type:float4/size:1GiB"},
+               "copy_bandwidth"},
+              {"V5",
+               "1 GiB is 33,554,432 sectors whatever the width",
+               "33,554,432",
+               ClaimVerdict::confirmed,
+               "33,554,432 with 2 and 16 bytes",
                {"copy_bandwidth/type:half/size:1GiB", "copy_bandwidth/type:float4/size:1GiB"},
                "copy_bandwidth"},
-              {"S3", "64-bit accesses go half-warp by half-warp", "two wavefronts",
-               ClaimVerdict::does_not_apply, "not a claim about 32-bit accesses", {},
+              {"S3",
+               "64-bit accesses go half-warp by half-warp",
+               "two wavefronts",
+               ClaimVerdict::does_not_apply,
+               "not a claim about 32-bit accesses",
+               {},
                "bank_conflicts"},
-              {"R1", "A reduction reaches copy bandwidth", "930 against 921 GB/s",
-               ClaimVerdict::not_measured, "", {}, "warp_reduce"}};
+              {"R1",
+               "A reduction reaches copy bandwidth",
+               "930 against 921 GB/s",
+               ClaimVerdict::not_measured,
+               "",
+               {},
+               "warp_reduce"}};
   return d;
 }
 
