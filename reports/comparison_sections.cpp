@@ -58,13 +58,16 @@ void write_bounds(Writing& to) {
   to.page.heading(2, "Measured against bound", "bounds");
   Table table({{"Probe"}, {"Metric"}, {"Measured", Align::right}, {"Bound", Align::right},
                {"Share of bound (%)", Align::right}, {"Source of the bound"}, {"Entry"}});
-  std::vector<std::string> probes;
-  for (const Entry& entry : to.document.entries) {
-    if (std::find(probes.begin(), probes.end(), entry.probe) == probes.end()) probes.push_back(entry.probe);
-  }
-  for (const std::string& probe : probes) {
-    for (const Entry* entry : closest_to_bound(entries_of(to.document, probe))) {
+  std::vector<BoundBar> bars;
+  for (const ProbeSummary& summary : probes_of(to.document)) {
+    const std::string& probe = summary.name;
+    const EntryList closest = closest_to_bound(entries_of(to.document, probe));
+    for (const Entry* entry : closest) {
       const std::string& unit = entry->metric.unit;
+      bars.push_back({closest.size() == 1 ? probe : probe + ", " + spaced(entry->metric.name),
+                      *share_of_bound(*entry),
+                      fmt::format("{} of {}", format_quantity(*entry->metric.value, unit),
+                                  format_quantity(entry->bound->value, unit))});
       table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
                      escape_text(format_quantity(*entry->metric.value, unit)),
                      escape_text(format_quantity(entry->bound->value, unit)),
@@ -77,6 +80,9 @@ void write_bounds(Writing& to) {
     return;
   }
   to.page.paragraph("Of each probe and metric the entry that comes closest to what physics allows.");
+  if (to.gnuplot_problem.empty()) {
+    to.show(draw_bound_bars(bars, to.folder, to.stem("bounds"), to.document.source));
+  }
   to.page.table("The closest to its bound", table);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "results/format.h"
 #include "results/names.h"
@@ -38,6 +39,16 @@ EntryList entries_of(const Document& document, const std::string& probe) {
     if (entry.probe == probe) found.push_back(&entry);
   }
   return found;
+}
+
+std::vector<ProbeSummary> probes_of(const Document& document) {
+  std::vector<ProbeSummary> probes = document.probes;
+  std::set<std::string> known;
+  for (const ProbeSummary& probe : probes) known.insert(probe.name);
+  for (const Entry& entry : document.entries) {
+    if (known.insert(entry.probe).second) probes.emplace_back().name = entry.probe;
+  }
+  return probes;
 }
 
 bool is_failure(VerdictStatus status) {
@@ -112,6 +123,8 @@ std::string headline(const Document& document) {
   return fmt::format("{}: {}.{}", opening, verdicts.text(true), missing);
 }
 
+bool Disagreement::tolerated() const { return off <= entry->expected->tolerance; }
+
 double distance(double value, double expected) {
   const double off = std::abs(value - expected) / std::abs(expected);
   if (std::isfinite(off)) return off;
@@ -123,7 +136,10 @@ std::optional<Disagreement> worst_disagreement(const Document& document) {
   for (const Entry& entry : document.entries) {
     if (!entry.expected || !entry.metric.value) continue;
     const double off = distance(*entry.metric.value, entry.expected->value);
-    if (!worst || off > worst->off) worst = {&entry, off};
+    const Disagreement here{&entry, off};
+    if (!worst || std::pair(!here.tolerated(), off) > std::pair(!worst->tolerated(), worst->off)) {
+      worst = here;
+    }
   }
   return worst;
 }

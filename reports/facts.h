@@ -18,6 +18,10 @@ using EntryList = std::vector<const Entry*>;
 /// The probe's entries, in document order.
 EntryList entries_of(const Document& document, const std::string& probe);
 
+/// The probes that a document knows of, in its order; one that has entries and no summary gets an
+/// empty summary.
+std::vector<ProbeSummary> probes_of(const Document& document);
+
 /// "above bound", "does not apply", ...: the document's words for people.
 std::string words(VerdictStatus status);
 std::string words(ProbeStatus status);
@@ -53,12 +57,14 @@ std::string headline(const Document& document);
 struct Disagreement {
   const Entry* entry = nullptr;
   double off = 0;  ///< relative to the expectation
+  bool tolerated() const;
 };
 
 /// Relative distance of a value from its expectation; infinite where no ratio says it.
 double distance(double value, double expected);
 
-/// The entry furthest from its expectation, relative to that; nothing where none has both.
+/// The entry furthest from its expectation; one outside its tolerance comes before any within.
+/// Nothing where no entry has both a figure and an expectation.
 std::optional<Disagreement> worst_disagreement(const Document& document);
 
 /// What an entry's counters say of their expectations.

@@ -204,15 +204,13 @@ void Page::folded(const std::string& summary, const std::string& markdown) {
                        escape_xml(summary), markdown);
 }
 
-void Page::picture(const std::string& light, const std::string& dark, const std::string& alt,
-                   const std::string& caption) {
+void Page::picture(const std::string& light, const std::string& dark, const std::string& alt) {
   text_ += fmt::format(
-      "**{3}{4}**\n\n"
       "<picture>\n"
       "  <source media=\"(prefers-color-scheme: dark)\" srcset=\"{1}\">\n"
-      "  <img src=\"{0}\" alt=\"{3}{2}\">\n"
+      "  <img src=\"{0}\" alt=\"{2}\">\n"
       "</picture>\n\n",
-      escape_xml(light), escape_xml(dark), escape_xml(alt), mark(), escape_text(caption));
+      escape_xml(light), escape_xml(dark), escape_xml(alt));
 }
 
 std::string Page::contents() const {

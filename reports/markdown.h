@@ -62,9 +62,8 @@ class Page {
   void table(const std::string& caption, const Table& table);
   /// Markdown that opens on a click; `summary` is plain text.
   void folded(const std::string& summary, const std::string& markdown);
-  /// A picture for light and dark backgrounds, files beside the page; `alt` and `caption` are plain.
-  void picture(const std::string& light, const std::string& dark, const std::string& alt,
-               const std::string& caption);
+  /// A picture for light and for dark pages, files beside the page; `alt` is plain text.
+  void picture(const std::string& light, const std::string& dark, const std::string& alt);
   /// Where the table of contents goes.
   void contents_here() { contents_at_ = text_.size(); }
 

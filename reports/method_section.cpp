@@ -30,7 +30,7 @@ std::string span_text(Number low, Number high) {
 void write_timing(Writing& to) {
   Table table({{"Probe"}, {"Mode"}, {"Timer"}, {"Launches a sample", Align::right},
                {"Samples", Align::right}, {"Stopped by"}, {"Time", Align::right}});
-  for (const ProbeSummary& probe : to.document.probes) {
+  for (const ProbeSummary& probe : probes_of(to.document)) {
     const EntryList entries = entries_of(to.document, probe.name);
     std::map<std::string, std::size_t> modes, timers, stops;
     std::vector<std::size_t> samples;

@@ -19,13 +19,31 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
-void write_view(Writing& to, const View& view, const EntryList& entries) {
-  const EntryList shown = shown_by(view, entries);
+void write_plot(Writing& to, const ProbeSummary& probe, const View& view,
+                std::span<const Entry> entries) {
+  if (!to.gnuplot_problem.empty()) return;  // said once, at the top
+  const std::string stem = to.stem(slug(probe.name) + "-" + slug(view.title));
+  if (!to.show(draw_plot(view, entries, to.folder, stem, to.document.source))) {
+    to.page.paragraph(fmt::format("*{}: there is nothing to draw.*", escape_text(view.title)));
+    return;
+  }
+  if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
+}
+
+void write_view(Writing& to, const ProbeSummary& probe, const View& view,
+                std::span<const Entry> entries) {
+  EntryList all;
+  for (const Entry& entry : entries) all.push_back(&entry);
+  const EntryList shown = shown_by(view, all);
   if (shown.empty()) {
     to.page.paragraph(fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
     return;
   }
-  if (view.kind == View::Kind::table) write_view_table(to, view, shown);
+  if (view.kind == View::Kind::table) {
+    write_view_table(to, view, shown);
+  } else {
+    write_plot(to, probe, view, entries);
+  }
 }
 
 void write_not_ok(Writing& to, const EntryList& entries) {
@@ -62,7 +80,10 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
     to.page.paragraph("It left no entry.");
     return;
   }
-  for (const View& view : probe.views) write_view(to, view, entries);
+  std::vector<Entry> own;  // what draws wants them side by side
+  own.reserve(entries.size());
+  for (const Entry* entry : entries) own.push_back(*entry);
+  for (const View& view : probe.views) write_view(to, probe, view, own);
   write_not_ok(to, entries);
 }
 
@@ -72,8 +93,9 @@ std::string probe_anchor(const std::string& probe) { return "probe-" + slug(prob
 
 void write_probes(Writing& to) {
   to.page.heading(2, "Probes", "probes");
-  for (const ProbeSummary& probe : to.document.probes) write_probe(to, probe);
-  if (to.document.probes.empty()) to.page.paragraph("The document has no probe.");
+  const auto probes = probes_of(to.document);
+  for (const ProbeSummary& probe : probes) write_probe(to, probe);
+  if (probes.empty()) to.page.paragraph("The document has no probe.");
 }
 
 }  // namespace fathom::reports

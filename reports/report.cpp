@@ -33,6 +33,20 @@ void write_text(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
+std::string reports::Writing::stem(const std::string& wanted) {
+  std::string name = wanted;
+  for (int n = 2; !stems.insert(name).second; ++n) name = fmt::format("{}-{}", wanted, n);
+  return name;
+}
+
+bool reports::Writing::show(const std::optional<Picture>& picture) {
+  if (!picture) return false;
+  page.picture(picture->light, picture->dark, picture->alt);
+  pictures.push_back(folder / picture->light);
+  pictures.push_back(folder / picture->dark);
+  return true;
+}
+
 ReportPaths write_report(const Document& document, const fs::path& folder,
                          const std::string& document_name) {
   std::error_code error;
@@ -40,7 +54,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   if (error) refuse(folder, error.value());
 
   reports::Page page(document.source == Source::replay);
-  reports::Writing writing{document, page, folder, document_name, {}};
+  reports::Writing writing{document, page, folder, document_name, gnuplot_problem(), {}, {}};
   reports::write_title(writing);
   reports::write_verdict(writing);
   reports::write_environment(writing);

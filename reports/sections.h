@@ -1,10 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "reports/markdown.h"
+#include "reports/plot.h"
 #include "results/document.h"
 
 namespace fathom::reports {
@@ -15,7 +18,14 @@ struct Writing {
   Page& page;
   std::filesystem::path folder;  ///< where pictures go
   std::string document_name;
+  std::string gnuplot_problem;                  ///< why there are no pictures; empty: there are
   std::vector<std::filesystem::path> pictures;  ///< written so far
+  std::set<std::string> stems;                  ///< their names so far
+
+  /// `wanted`, or, if a picture has that name already, `wanted` with a number.
+  std::string stem(const std::string& wanted);
+  /// Puts a picture on the page; says whether there was one.
+  bool show(const std::optional<Picture>& picture);
 };
 
 // The report's sections, in its order. Each writes its own heading.

@@ -103,7 +103,7 @@ std::string terminal_summary(const Document& document, bool colour) {
                      document.suite.empty() ? "unknown" : clean(document.suite),
                      format_time(document.elapsed_s));
   std::vector<Row> rows;
-  for (const ProbeSummary& probe : document.probes) rows.push_back(row_of(document, probe));
+  for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);
   const VerdictTally verdicts = tally(document);
   const Colour judged = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad

@@ -39,11 +39,10 @@ const char* meaning(VerdictStatus status) {
 std::string disagreement_sentence(const Disagreement& worst) {
   const Entry& entry = *worst.entry;
   const std::string& unit = entry.metric.unit;
-  const bool within = worst.off <= entry.expected->tolerance;
   const std::string off = std::isfinite(worst.off) ? format_percent(worst.off) : "beyond any ratio";
   return fmt::format(
       "**{}** {}: {} measured, {} expected; off by {}, {} allowed. The model: {}.",
-      within ? "Furthest from its expectation, and still within its tolerance:"
+      worst.tolerated() ? "Furthest from its expectation, and still within its tolerance:"
              : "Furthest from its expectation:",
       code(entry.name), escape_text(format_quantity(*entry.metric.value, unit)),
       escape_text(format_quantity(entry.expected->value, unit)), off,
@@ -80,6 +79,9 @@ void write_findings(Writing& to) {
   for (const std::string& warning : document.warnings) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
+  if (!to.gnuplot_problem.empty()) {
+    items.push_back(fmt::format("**No pictures:** {}", escape_text(to.gnuplot_problem)));
+  }
   if (const std::string counters = counters_sentence(document); !counters.empty()) {
     items.push_back(counters);
   }
@@ -91,7 +93,7 @@ void write_findings(Writing& to) {
 
 void write_answers(Writing& to) {
   Table table({{"Probe"}, {"Answer"}, {"Best share of bound (%)", Align::right}, {"Entries not ok", Align::right}});
-  for (const ProbeSummary& probe : to.document.probes) {
+  for (const ProbeSummary& probe : probes_of(to.document)) {
     const EntryList entries = entries_of(to.document, probe.name);
     const VerdictTally verdicts = tally(entries);
     std::string share = "–";
@@ -135,7 +137,7 @@ void write_title(Writing& to) {
                     escape_text(readable_date(document.date)));
   }
   if (!document.suite.empty()) facts.push_back("suite " + escape_text(document.suite));
-  facts.push_back(counted(document.probes.size(), "probe", "probes"));
+  facts.push_back(counted(probes_of(document).size(), "probe", "probes"));
   facts.push_back(counted(document.entries.size(), "entry", "entries"));
   facts.push_back(format_time(document.elapsed_s));
   std::string line;
