@@ -88,6 +88,7 @@ Scale linear_scale(double low, double high, bool from_zero, bool bytes, int coun
 Scale log2_scale(double low, double high, bool bytes, int count) {
   Scale scale;
   scale.kind = Scale::Kind::log2;
+  if (low == high) return {low / 2, high * 2, Scale::Kind::log2, {{low, tick_text(low, bytes)}}};
   const double first = std::floor(std::log2(low) + 1e-9), last = std::ceil(std::log2(high) - 1e-9);
   const double step = std::max(1.0, std::ceil((last - first + 1) / count));
   for (double i = first; i <= last; i += step) {

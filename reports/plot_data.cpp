@@ -17,7 +17,7 @@ namespace {
 constexpr double largest_figure = 1e100, smallest_figure = 1e-100;
 
 /// A bound further above the data than this is named, not drawn.
-constexpr double bound_drawn_up_to = 4;
+constexpr double bound_drawn_up_to = 3;
 
 /// The figure that a view shows of an entry, and what belongs to it.
 struct Figure {
@@ -213,6 +213,11 @@ void scale_x(const View& view, PlotData& data) {
     for (const Point& point : series.points) extent.include(point.x);
   }
   const bool bytes = in_bytes(view.x, view.x_label);
+  if (extent.low == extent.high && !view.x_log2) {
+    data.x = linear_scale(extent.low, extent.high, false, false, 2);
+    data.x.ticks = {{extent.low, bytes ? format_bytes(extent.low) : format_number(extent.low)}};
+    return;
+  }
   data.x = view.x_log2 ? log2_scale(extent.low, extent.high, bytes, 9)
                        : linear_scale(extent.low, extent.high, false, bytes && extent.high >= 4096, 8);
 }
@@ -254,9 +259,9 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
     data.y = log10_scale(all.low, all.high, unit);
     return;
   }
-  if (data.bound && *data.bound > bound_drawn_up_to * std::max(figures.high, 0.0)) {
-    data.bound_beyond = true;
-    all = figures;
+  if (all.high > bound_drawn_up_to * std::max(figures.high, 0.0) && figures.high > 0) {
+    data.bound_beyond = data.bound.has_value();
+    all.high = data.bound ? figures.high : bound_drawn_up_to * figures.high;
   }
   // Without zero asked for, still some room: points on the frame are hard to see.
   const double room = 0.04 * (all.high - all.low);

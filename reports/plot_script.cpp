@@ -118,13 +118,18 @@ std::string ticks(const char* axis, const Ticks& all) {
 std::string category_ticks(const std::vector<std::string>& categories) {
   const double room = 660.0 / static_cast<double>(categories.size());
   const bool turned = turned_labels(categories);
-  // Turned labels need a line's height each; what does not fit is left out evenly.
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.4 * font_size / room)));
+  // Turned labels stand a line's height apart; what does not fit is left out evenly.
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(2.2 * font_size / room)));
   Ticks list;
   for (std::size_t i = 0; i < categories.size(); i += turned ? every : 1) {
     list.emplace_back(static_cast<double>(i), turned ? shortened(categories[i], turned_label_limit) : categories[i]);
   }
-  return ticks("xtics", list) + (turned ? "set xtics rotate by -35 offset 0,0\n" : "");
+  if (!turned) return ticks("xtics", list);
+  // The last label reaches beyond the frame, by the cosine of 35 degrees of its width.
+  const auto last = static_cast<double>(length(list.back().second));
+  const double right = std::max(last * character_width * 0.82 - room / 2, 0.0) + 30;
+  return ticks("xtics", list) + fmt::format("set xtics rotate by -35 offset 0,0\nset rmargin at screen {}\n",
+                                            1 - right / picture_width);
 }
 
 std::string axes_script(const PlotData& data, const Theme& theme) {

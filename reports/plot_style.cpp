@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/plot_text.h"
 
 namespace fathom::plots {
@@ -48,9 +50,9 @@ std::string preamble(const Theme& theme, int height, const std::string& title, S
       theme.text, theme.frame, theme.text, theme.grid);
   if (source == Source::replay) {
     script += fmt::format(
-        "set label 'REPLAY' at graph 0.5,0.5 center rotate by 20 font 'sans-serif,120' "
+        "set label 'REPLAY' at graph 0.5,0.5 center rotate by 20 font 'sans-serif,{}' "
         "textcolor rgb '{}' back\n",
-        theme.watermark);
+        std::clamp(height / 4, 44, 120), theme.watermark);
   }
   return script;
 }

@@ -23,8 +23,8 @@ const Theme& dark_theme();
 inline constexpr int picture_width = 800;
 inline constexpr int font_size = 17;
 inline constexpr int title_size = 21, title_line_height = 30;
-/// Mean width of a character of a sans-serif font.
-inline constexpr double character_width = 0.56 * font_size;
+/// Mean width of a character in a wide sans-serif font: the reader's may be any.
+inline constexpr double character_width = 0.62 * font_size;
 
 /// gnuplot's point types: filled ones first, then open ones.
 int point_type(std::size_t series);

@@ -1,6 +1,9 @@
 #include "reports/plot_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 namespace fathom::plots {
@@ -63,19 +66,20 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t limit, std
   return result;
 }
 
-std::string quoted(const std::string& text) {
-  // Not the doubled quote of gnuplot's manual: at the start of a string, gnuplot 5.4 takes it for an
-  // empty string, and what follows for code.
-  return "'" + replaced(text, "'", "'.\"'\".'") + "'";
+std::string quoted(const std::vector<std::string>& lines) {
+  std::string constant = "\"";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) constant += "\\n";
+    for (const char byte : lines[i]) {
+      const auto code = static_cast<unsigned char>(byte);
+      const bool plain = code >= 0x80 || std::isalnum(code) != 0 || byte == ' ';
+      constant += plain ? std::string(1, byte) : fmt::format("\\{:03o}", code);
+    }
+  }
+  return constant + "\"";
 }
 
-std::string quoted(const std::vector<std::string>& lines) {
-  std::string expression;
-  for (const std::string& line : lines) {
-    expression += (expression.empty() ? "" : ".\"\\n\".") + quoted(line);
-  }
-  return expression;
-}
+std::string quoted(const std::string& text) { return quoted(std::vector<std::string>{text}); }
 
 std::string quoted_tick(const std::string& text) { return quoted(replaced(text, "%", "%%")); }
 

@@ -6,8 +6,9 @@
 
 namespace fathom::plots {
 
-// Text of a document on its way into a gnuplot script. Nothing in it is ever code there: it stands in
-// single quotes, where gnuplot substitutes nothing, with enhanced text switched off.
+// Text of a document on its way into a gnuplot script. Nothing in it is ever code there: quotes,
+// backquotes (commands), @ (macros) and all other punctuation are written as octal escapes. gnuplot's
+// own rule of doubled single quotes does not hold at the start of a string, nor beside a macro.
 
 /// UTF-8 on one line: control characters become spaces, bytes that are not text U+FFFD.
 std::string one_line(const std::string& text);
@@ -21,13 +22,11 @@ std::string shortened(const std::string& text, std::size_t limit);
 /// Lines of at most `limit` code points, broken at spaces; the last of `lines` is shortened.
 std::vector<std::string> wrapped(const std::string& text, std::size_t limit, std::size_t lines);
 
-/// A gnuplot string expression of a line.
+/// A gnuplot string constant of one line, or of several.
 std::string quoted(const std::string& text);
-
-/// A gnuplot expression of several lines.
 std::string quoted(const std::vector<std::string>& lines);
 
-/// A string expression where gnuplot takes it as a number's format: tick labels.
+/// A string constant where gnuplot takes it as a number's format: tick labels.
 std::string quoted_tick(const std::string& text);
 
 }  // namespace fathom::plots
