@@ -11,6 +11,9 @@ namespace {
 /// Reasons with a smaller share of a line's samples are left out.
 constexpr double smallest_share_shown = 0.01;
 
+/// One launch of a millisecond can end before the hardware hands over its first buffer of samples.
+constexpr int sampled_launches = 64;
+
 /// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued` if
 /// the scheduler issued nothing at all, and calls a warp that issued `selected`.
 std::map<std::string, double> waiting(const PcSample& sample) {
@@ -77,7 +80,9 @@ void Runner::sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pai
       const Workload workload = c->prepare(context_);
       workload.launch();  // loads the kernel
       PcSampler sampler(device_.ordinal);
-      add_shares(*c, *entry, sampler.collect(workload.launch));
+      add_shares(*c, *entry, sampler.collect([&] {
+        for (int i = 0; i < sampled_launches; ++i) workload.launch();
+      }));
     } catch (const CounterError& error) {
       if (error.code() == ExitCode::gpu_lost) throw;
       add_missing(*c, *entry, error.what());

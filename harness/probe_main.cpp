@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
@@ -40,7 +39,7 @@ struct Measured {
 
 TimingPolicy policy_for(const ProbeOptions& options) {
   TimingPolicy policy;
-  if (options.suite == Suite::quick) policy.time_limit_s = 0.15;
+  if (options.suite == Suite::quick) policy.time_limit_s = 0.3;
   if (options.time_limit_s > 0) policy.time_limit_s = options.time_limit_s;
   return policy;
 }
@@ -82,7 +81,10 @@ class ProbeRun {
     document_.fathom_commit = commit();
     document_.suite = options.suite == Suite::quick ? "quick" : "default";
     document_.seed = std::to_string(options.seed);
-    document_.num_cpus = std::thread::hardware_concurrency();
+    const benchmark::CPUInfo& cpu = benchmark::CPUInfo::Get();
+    document_.num_cpus = cpu.num_cpus;
+    document_.mhz_per_cpu = cpu.cycles_per_second / 1e6;
+    document_.cpu_scaling_enabled = cpu.scaling == benchmark::CPUInfo::ENABLED;
     document_.google_benchmark_version = FATHOM_BENCHMARK_VERSION;
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <stdexcept>
 
 #include "harness/cuda_check.h"
 #include "results/statistics.h"
@@ -108,6 +108,10 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     if (leaves_gpu_unusable(error.code())) throw;
     fail(VerdictStatus::failed, error.what());
     if (case_failure_ == ExitCode::ok) case_failure_ = error.code();
+  } catch (const std::invalid_argument& error) {  // the statistics refuse what is not finite
+    telemetry_.stop();
+    fail(VerdictStatus::failed, fmt::format("a sample is no number: {}", error.what()));
+    if (case_failure_ == ExitCode::ok) case_failure_ = ExitCode::check_failed;
   }
   return entry;
 }

@@ -17,12 +17,12 @@ struct TimingPolicy {
   /// Stop when every workload's median has a 95 % interval of at most this relative half width.
   double target_relative_half_width = 0.0005;
   int min_samples = 24;
-  int max_samples = 240;
+  int max_samples = 400;
   /// Hard cap on the sampling of one case, in seconds.
-  double time_limit_s = 0.4;
+  double time_limit_s = 0.6;
   /// Launches shorter than this are captured into a graph of several, so that the resolution of
   /// the event timer (below one microsecond) stays below the noise. Cold launches never are.
-  double min_sample_s = 200e-6;
+  double min_sample_s = 400e-6;
   /// Sampling happens in this many rounds with a pause between, so that slow drift shows as a
   /// spread of the rounds' medians.
   int rounds = 3;

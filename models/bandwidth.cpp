@@ -47,7 +47,7 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
   if (kernel.threads_per_block < 0) {
     throw std::invalid_argument("a block cannot have a negative number of threads");
   }
-  if (!(p.overhead_seconds >= 0)) {
+  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0)) {
     throw std::invalid_argument("a launch's overhead cannot be negative");
   }
 }
@@ -132,12 +132,12 @@ bool is_memory_or_latency(const Ceiling& ceiling) {
 
 /// What two ceilings that are reached softly leave of each other.
 double knee(const std::vector<Ceiling>& ceilings) {
-  double inverse_squares = 0;
+  constexpr double sharpness = 2.5;
+  double sum = 0;
   for (const Ceiling& ceiling : ceilings) {
-    if (!is_memory_or_latency(ceiling)) continue;
-    inverse_squares += 1 / (ceiling.bytes_per_second * ceiling.bytes_per_second);
+    if (is_memory_or_latency(ceiling)) sum += std::pow(ceiling.bytes_per_second, -sharpness);
   }
-  return 1 / std::sqrt(inverse_squares);
+  return std::pow(sum, -1 / sharpness);
 }
 
 }  // namespace
@@ -193,13 +193,15 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
       [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
   const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
   const double streaming = bytes / rate;
-  e.seconds = parameters.overhead_seconds + streaming;
+  const double overhead = in_l2(device, kernel, parameters, bytes) ? parameters.l2_overhead_seconds
+                                                                   : parameters.overhead_seconds;
+  e.seconds = overhead + streaming;
   e.bytes_per_second = bytes / e.seconds;
-  e.bound_by = parameters.overhead_seconds > streaming ? "launch overhead" : lowest.name;
+  e.bound_by = overhead > streaming ? "launch overhead" : lowest.name;
   e.sentence = formatted(
       "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
       "(%s: %s, at most %.0f GB/s)",
-      e.bytes_per_second / 1e9, e.bound_by.c_str(), parameters.overhead_seconds * 1e6,
+      e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6,
       streaming * 1e6, rate / 1e9, lowest.name.c_str(), lowest.reason.c_str(),
       lowest.bytes_per_second / 1e9);
   return e;

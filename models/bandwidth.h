@@ -35,12 +35,14 @@ PhysicalBound fp32_fma_bound(const PhysicalDevice& device);          ///< SMs x 
 /// say where they come from.
 struct StreamParameters {
   /// Share of the DRAM bound that long streams reach, the rest being refresh, row and, where both
-  /// directions mix, bus turnaround. From cudaMemcpyAsync and cub::DeviceReduce on an H200, whose
-  /// bound is 4.814 TB/s: the two sizes 1 GiB and 4 GiB (4.24, 4.29 and 4.40, 4.53 TB/s) give the
-  /// slope and the overhead below.
-  double dram_efficiency_mixed = 0.895;
-  double dram_efficiency_read = 0.95;
-  double overhead_seconds = 8e-6;  ///< fill, drain and launch, whatever the size
+  /// directions mix, bus turnaround: from the slope between 1 GiB and 4 GiB of a plain copy (4.270
+  /// and 4.285 TB/s) and of a sum (4.53 and 4.61 TB/s) on an H200, whose bound is 4.814 TB/s.
+  double dram_efficiency_mixed = 0.893;
+  double dram_efficiency_read = 0.955;
+  /// Fill and drain of a launch, whatever the size: through DRAM and in the L2, from the same copies
+  /// and from copies of 64 KiB to 16 MiB in one graph.
+  double overhead_seconds = 3e-6;
+  double l2_overhead_seconds = 0.95e-6;
   /// From issue of a load to its data while the memory is busy. An assumption, of the order of
   /// what pointer chases on recent parts find with no load (0.3 to 0.5 us) and queueing.
   double loaded_latency_seconds = 650e-9;
@@ -56,9 +58,9 @@ struct StreamParameters {
   double instructions_per_thread = 18;
   double instructions_per_access = 4;
   /// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction; and
-  /// the share of it that the L2 sustains for all SMs at once, an assumption.
+  /// the share of it that the L2 sustains for all SMs at once, from copies of 4 to 16 MiB on an H200.
   double l2_bytes_per_clock = 64;
-  double l2_efficiency = 0.5;
+  double l2_efficiency = 0.45;
   /// Blocks that the whole GPU starts per clock: copies of 1 GiB in blocks of 32 and of 64 threads
   /// both start 1.65e9 blocks a second on an H200 at 1980 MHz.
   double blocks_per_clock = 0.835;
@@ -112,7 +114,7 @@ struct StreamExpectation {
 ///  - instruction issue: bytes per access x 32 x issue slots / instructions per access, the
 ///    thread's own shared among its accesses.
 /// Latency itself grows as the memory gets busy, so where it and the memory's own ceiling meet, the
-/// knee is round: 1 / sqrt(1 / latency^2 + 1 / memory^2), which copies on an H200 at 37 to 100 %
+/// knee is round: (latency^-2.5 + memory^-2.5)^(-1/2.5), which copies on an H200 at 37 to 100 %
 /// occupancy and at 1 to 8 bytes a thread follow within 9 %.
 /// An expectation, unlike a bound: within some 10 % at best with the defaults. Throws
 /// std::invalid_argument where a figure is not positive or no byte moves.

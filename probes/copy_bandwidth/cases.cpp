@@ -11,9 +11,6 @@ namespace {
 
 /// Of the streaming model with its default parameters.
 constexpr double tolerance = 0.25;
-/// Launch, fill and drain of a kernel whose data waits in the L2: an assumption, the model's own being
-/// that of DRAM.
-constexpr double cached_overhead_seconds = 2e-6;
 /// Of DRAM bytes: what else the GPU does at the same time.
 constexpr double dram_tolerance = 0.01;
 
@@ -116,16 +113,14 @@ bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes 
 Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work) {
   const double useful = static_cast<double>(work.read_bytes) + static_cast<double>(work.write_bytes);
   const double dram_bytes = work.dram_bytes != 0 ? static_cast<double>(work.dram_bytes) : useful;
+  const double expected_dram_bytes =
+      work.expected_dram_bytes != 0 ? static_cast<double>(work.expected_dram_bytes) : dram_bytes;
   const double footprint = work.footprint != 0 ? static_cast<double>(work.footprint) : dram_bytes;
   Case c;
   c.name = std::move(name);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(useful);
   c.bound = bound_of(device, useful, dram_bytes, footprint);
-  models::StreamParameters parameters;
-  if (footprint <= static_cast<double>(device.l2_bytes)) {
-    parameters.overhead_seconds = cached_overhead_seconds;
-  }
   const models::StreamExpectation stream = models::expected_stream(
       {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
       {.read_bytes = work.read_bytes,
@@ -136,9 +131,8 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
        .resident_threads_per_sm = resident_threads(device, work.threads),
        .threads = work.grid_threads,
        .threads_per_block = work.threads,
-       .traffic_ratio = dram_bytes / useful,
-       .hot = true},
-      parameters);
+       .traffic_ratio = expected_dram_bytes / useful,
+       .hot = true});
   c.expected = Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);
   return c;

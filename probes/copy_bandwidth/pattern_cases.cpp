@@ -69,6 +69,13 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   work.grid_threads = run.packs;
   // Neighbours share a sector up to its 32 bytes.
   work.dram_bytes = run.packs * (pack + std::min<std::uint64_t>(strided_bytes, models::sector_bytes));
+  constexpr std::uint64_t dram_read_bytes = 64;
+  if (loads) {
+    work.expected_dram_bytes = run.packs * (pack + std::min(strided_bytes, dram_read_bytes));
+  } else if (strided_bytes > static_cast<std::uint64_t>(pack)) {
+    const std::uint64_t written = std::min<std::uint64_t>(strided_bytes, models::sector_bytes);
+    work.expected_dram_bytes = run.packs * (pack + 2 * written);
+  }
   work.footprint = base_bytes;
   const char* what = loads ? "loads" : "stores";
   Case c = bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work);

@@ -30,11 +30,26 @@ struct Ballast {
 template <>
 struct Ballast<0> {};
 
+/// Several loads a thread stride through L1 lines that are of no further use: not allocating them is
+/// what lets such a copy reach the bandwidth of one load a thread.
+template <int Vectors>
+__device__ uint4 load(const uint4* address) {
+  if constexpr (Vectors == 1) {
+    return *address;
+  } else {
+    uint4 v;
+    asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(address));
+    return v;
+  }
+}
+
 template <int Vectors>
 __device__ void copy_some(const uint4* src, uint4* dst, std::size_t first, std::size_t step) {
   uint4 value[Vectors];
 #pragma unroll
-  for (int v = 0; v < Vectors; ++v) value[v] = src[first + v * step];
+  for (int v = 0; v < Vectors; ++v) value[v] = load<Vectors>(src + first + v * step);
 #pragma unroll
   for (int v = 0; v < Vectors; ++v) dst[first + v * step] = value[v];
 }

@@ -83,11 +83,14 @@ class ThreadSum {
     }
   }
 
-  /// The elements outside of whole vectors, one a thread: fewer than a warp has lanes.
+  /// The elements outside of whole vectors, one a thread: fewer than a warp has lanes. Loops, so that
+  /// the compiler branches: an `if` becomes predicated loads, which every warp would issue in vain.
   __device__ void add_ends(const T* __restrict__ source, const SumLayout& layout) {
-    const int i = threadIdx.x;
-    if (i < layout.head_elements) add_element(source[i]);
-    if (i < layout.tail_elements) add_element(source[layout.elements - layout.tail_elements + i]);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < layout.head_elements; i += 32) add_element(source[i]);
+    const T* tail = source + layout.elements - layout.tail_elements;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < layout.tail_elements; i += 32) add_element(tail[i]);
   }
 
   /// Everything outside of whole tiles.
