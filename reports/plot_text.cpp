@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 namespace fathom::plots {
@@ -72,7 +71,9 @@ std::string quoted(const std::vector<std::string>& lines) {
     if (i > 0) constant += "\\n";
     for (const char byte : lines[i]) {
       const auto code = static_cast<unsigned char>(byte);
-      const bool plain = code >= 0x80 || std::isalnum(code) != 0 || byte == ' ';
+      // Digits are escaped too: after an escape, gnuplot 5.4 takes one for a fourth octal digit.
+      const bool plain = code >= 0x80 || (byte >= 'a' && byte <= 'z') ||
+                         (byte >= 'A' && byte <= 'Z') || byte == ' ';
       constant += plain ? std::string(1, byte) : fmt::format("\\{:03o}", code);
     }
   }
