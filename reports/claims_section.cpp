@@ -37,8 +37,9 @@ void write_claims(Writing& to) {
       sources += fmt::format("- **{}**: {}\n", escape_text(claim.id), evidence(claim));
     }
   }
-  to.page.table(fmt::format("{}: {}", counted(claims.size(), "claim", "claims"),
-                            claims_text(to.document)), table);
+  to.page.table(
+      fmt::format("{}: {}", counted(claims.size(), "claim", "claims"), claims_text(to.document)),
+      table);
   if (!sources.empty()) to.page.folded("Evidence: the entries that each verdict rests on", sources);
 }
 

@@ -47,26 +47,6 @@ bool one_metric(const EntryList& entries) {
   });
 }
 
-/// A figure in the entries' metric. Entries of several metrics have no unit in common.
-Column metric_column(const std::string& name, const EntryList& entries, const Figure& figure) {
-  if (entries.empty()) return {name, "", Align::right, {}};
-  if (one_metric(entries)) {
-    Column column = number_column(name, entries.front()->metric.unit, entries, figure);
-    const auto values = gather(entries, figure);
-    const Scale scale =
-        scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
-    column.unit = scale.unit;
-    column.cells = figures(values, scale);
-    return column;
-  }
-  Column column{name, "", Align::right, {}};
-  for (const Entry* entry : entries) {
-    const auto value = figure(*entry);
-    column.cells.push_back(value ? escape_text(format_quantity(*value, entry->metric.unit)) : nothing);
-  }
-  return column;
-}
-
 Column interval_column(const EntryList& entries) {
   Column column{"interval", "", Align::right, {}};
   const bool same = !entries.empty() && one_metric(entries);
@@ -80,10 +60,9 @@ Column interval_column(const EntryList& entries) {
       column.cells.push_back(nothing);
       continue;
     }
-    Interval scaled = *entry->interval;
-    scaled.low /= scale.factor;
-    scaled.high /= scale.factor;
-    column.cells.push_back(escape_text(format_interval(scaled, same ? "" : entry->metric.unit)));
+    column.cells.push_back(
+        escape_text(same ? interval_text(*entry->interval, scale)
+                         : format_interval(*entry->interval, entry->metric.unit)));
   }
   return column;
 }
@@ -138,23 +117,41 @@ Column share_column(const EntryList& entries) {
 
 }  // namespace
 
+Column metric_column(const std::string& name, const EntryList& entries,
+                     const std::vector<std::optional<double>>& values) {
+  Column column{name, "", Align::right, {}};
+  if (!entries.empty() && one_metric(entries)) {
+    // The metric's own figures decide the prefix, so that bound and expectation have the same.
+    const Scale scale =
+        scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
+    column.unit = scale.unit;
+    column.cells = figures(values, scale);
+    return column;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    column.cells.push_back(quantity(values[i], entries[i]->metric.unit));
+  }
+  return column;
+}
+
 Column make_column(const std::string& name, const EntryList& entries) {
   const auto after = [&](std::string_view prefix) { return name.substr(prefix.size()); };
   if (name == "metric") {
     const bool named = !entries.empty() && one_metric(entries);
     return metric_column(named ? spaced(entries.front()->metric.name) : "measured", entries,
-                         metric_value);
+                         gather(entries, metric_value));
   }
   if (name == "interval") return interval_column(entries);
   if (name == "bound") {
-    return metric_column("bound", entries, [](const Entry& entry) {
-      return entry.bound ? std::optional(entry.bound->value) : std::nullopt;
-    });
+    return metric_column("bound", entries, gather(entries, [](const Entry& entry) {
+                           return entry.bound ? std::optional(entry.bound->value) : std::nullopt;
+                         }));
   }
   if (name == "expected") {
-    return metric_column("expected", entries, [](const Entry& entry) {
-      return entry.expected ? std::optional(entry.expected->value) : std::nullopt;
-    });
+    return metric_column("expected", entries, gather(entries, [](const Entry& entry) {
+                           return entry.expected ? std::optional(entry.expected->value)
+                                                 : std::nullopt;
+                         }));
   }
   if (name == "of_bound") return share_column(entries);
   if (name == "verdict") return verdict_column(entries);
@@ -211,8 +208,8 @@ EntryList shown_by(const View& view, const EntryList& entries) {
   std::copy_if(entries.begin(), entries.end(), std::back_inserter(shown), [&](const Entry* entry) {
     return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
       const AxisValue* value = find_axis(*entry, wanted.first);
-      return value && std::find(wanted.second.begin(), wanted.second.end(), *value) !=
-                          wanted.second.end();
+      return value &&
+             std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
     });
   });
   return shown;

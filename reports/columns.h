@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,11 @@ struct Column {
 
 /// The column of a view: an axis, or one of the words of View::columns.
 Column make_column(const std::string& name, const EntryList& entries);
+
+/// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
+/// have one metric, otherwise each with its unit.
+Column metric_column(const std::string& name, const EntryList& entries,
+                     const std::vector<std::optional<double>>& values);
 
 /// The table of columns; those that have one and the same cell in all of at least two rows are left
 /// out and told instead, in `constant`: "block: 256 · verdict: ok" (Markdown).

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "reports/columns.h"
 #include "reports/facts.h"
@@ -37,8 +38,12 @@ std::vector<Duel> duels(const Document& document) {
 }
 
 void write_duels(Writing& to) {
-  Table table({{"Probe"}, {"Opponent"}, {"Comparisons", Align::right}, {"Ahead in", Align::right},
-               {"Lowest ratio", Align::right}, {"Median ratio", Align::right},
+  Table table({{"Probe"},
+               {"Opponent"},
+               {"Comparisons", Align::right},
+               {"Ahead in", Align::right},
+               {"Lowest ratio", Align::right},
+               {"Median ratio", Align::right},
                {"Highest ratio", Align::right}});
   for (const Duel& duel : duels(to.document)) {
     const auto [low, high] = std::minmax_element(duel.ratios.begin(), duel.ratios.end());
@@ -52,12 +57,54 @@ void write_duels(Writing& to) {
   to.page.table("Each opponent over all its comparisons", table);
 }
 
+/// Ratios with their interval's decimals: what matters is how far they are from 1.
+std::vector<std::string> four_decimals(const std::vector<std::optional<double>>& ratios) {
+  std::vector<std::string> cells;
+  for (const auto& ratio : ratios) cells.push_back(ratio ? fmt::format("{:.4f}", *ratio) : "–");
+  return cells;
+}
+
+/// Every comparison of a probe; a row is an entry and one of its opponents.
+void write_comparisons(Writing& to, const std::string& probe, const EntryList& entries) {
+  EntryList rows;
+  std::vector<std::optional<double>> ratios, theirs;
+  Column names{"entry", "", Align::left, {}}, opponents{"opponent", "", Align::left, {}},
+      intervals{"interval of the ratio", "", Align::right, {}};
+  for (const Entry* entry : entries) {
+    for (const Opponent& opponent : entry->opponents) {
+      rows.push_back(entry);
+      names.cells.push_back(code(entry->name));
+      opponents.cells.push_back(escape_text(opponent.name));
+      theirs.push_back(opponent.value);
+      ratios.push_back(opponent.ratio);
+      intervals.cells.push_back(opponent.ratio_interval
+                                    ? fmt::format("{:.4f} to {:.4f}", opponent.ratio_interval->low,
+                                                  opponent.ratio_interval->high)
+                                    : "–");
+    }
+  }
+  std::string constant;
+  const std::vector<Column> columns{names,
+                                    make_column("metric", rows),
+                                    opponents,
+                                    metric_column("opponent's", rows, theirs),
+                                    {"ratio", "", Align::right, four_decimals(ratios)},
+                                    intervals};
+  const Table table = make_table(columns, constant);
+  to.page.table("Comparisons of " + escape_text(probe), table, constant);
+}
+
 }  // namespace
 
 void write_bounds(Writing& to) {
   to.page.heading(2, "Measured against bound", "bounds");
-  Table table({{"Probe"}, {"Metric"}, {"Measured", Align::right}, {"Bound", Align::right},
-               {"Share of bound (%)", Align::right}, {"Source of the bound"}, {"Entry"}});
+  Table table({{"Probe"},
+               {"Metric"},
+               {"Measured", Align::right},
+               {"Bound", Align::right},
+               {"Share (%)", Align::right},
+               {"Source of the bound"},
+               {"Entry"}});
   std::vector<BoundBar> bars;
   for (const ProbeSummary& summary : probes_of(to.document)) {
     const std::string& probe = summary.name;
@@ -69,8 +116,7 @@ void write_bounds(Writing& to) {
                       fmt::format("{} of {}", format_quantity(*entry->metric.value, unit),
                                   format_quantity(entry->bound->value, unit))});
       table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
-                     escape_text(format_quantity(*entry->metric.value, unit)),
-                     escape_text(format_quantity(entry->bound->value, unit)),
+                     quantity(entry->metric.value, unit), quantity(entry->bound->value, unit),
                      fmt::format("{:.1f}", *share_of_bound(*entry) * 100),
                      escape_text(entry->bound->source), code(entry->name)});
     }
@@ -79,7 +125,8 @@ void write_bounds(Writing& to) {
     to.page.paragraph("No entry has both a figure and a bound.");
     return;
   }
-  to.page.paragraph("Of each probe and metric the entry that comes closest to what physics allows.");
+  to.page.paragraph(
+      "Of each probe and metric the entry that comes closest to what physics allows.");
   if (to.gnuplot_problem.empty()) {
     to.show(draw_bound_bars(bars, to.folder, to.stem("bounds"), to.document.source));
   }
@@ -87,25 +134,17 @@ void write_bounds(Writing& to) {
 }
 
 void write_opponents(Writing& to) {
-  Table table({{"Entry"}, {"Own", Align::right}, {"Opponent"}, {"Opponent's", Align::right},
-               {"Ratio", Align::right}, {"Interval of the ratio", Align::right}});
-  for (const Entry& entry : to.document.entries) {
-    const std::string& unit = entry.metric.unit;
-    for (const Opponent& opponent : entry.opponents) {
-      const auto& interval = opponent.ratio_interval;
-      table.add_row({code(entry.name), escape_text(format_quantity(entry.metric.value, unit)),
-                     escape_text(opponent.name), escape_text(format_quantity(opponent.value, unit)),
-                     opponent.ratio ? fmt::format("{:.4f}", *opponent.ratio) : "–",
-                     interval ? fmt::format("{:.4f} to {:.4f}", interval->low, interval->high) : "–"});
-    }
-  }
-  if (table.rows() == 0) return;
+  const bool any = std::any_of(to.document.entries.begin(), to.document.entries.end(),
+                               [](const Entry& entry) { return !entry.opponents.empty(); });
+  if (!any) return;
   to.page.heading(2, "Against other implementations", "opponents");
   to.page.paragraph(
       "Each was timed alternately with the entry, on the same data. The ratio is the median of the "
       "pairs; above 1 the entry is better.");
   write_duels(to);
-  to.page.table("Every comparison", table);
+  for (const ProbeSummary& probe : probes_of(to.document)) {
+    write_comparisons(to, probe.name, entries_of(to.document, probe.name));
+  }
 }
 
 }  // namespace fathom::reports

@@ -32,8 +32,7 @@ std::vector<Role> roles(const Document& document) {
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const Entry& entry : document.entries) {
     for (const Counter& counter : entry.counters) {
-      const auto [place, is_new] =
-          places.try_emplace({entry.probe, counter.role}, found.size());
+      const auto [place, is_new] = places.try_emplace({entry.probe, counter.role}, found.size());
       if (is_new) found.push_back({entry.probe, counter.role, "", {}, {}});
       Role& role = found[place->second];
       if (role.metric.empty()) role.metric = counter.metric;
@@ -52,16 +51,20 @@ std::string blank_zero(std::size_t number) {
 }
 
 void write_roles(Writing& to, const std::vector<Role>& all) {
-  Table table({{"Probe"}, {"Counter"}, {"Counted", Align::right}, {"Equal", Align::right},
-               {"Within tolerance", Align::right}, {"Differ", Align::right},
-               {"Missing", Align::right}, {"The chip's metric"}});
+  Table table({{"Probe"},
+               {"Counter"},
+               {"Counted", Align::right},
+               {"Equal", Align::right},
+               {"Within tolerance", Align::right},
+               {"Differ", Align::right},
+               {"Missing", Align::right},
+               {"The chip's metric"}});
   for (const Role& role : all) {
-    table.add_row({escape_text(role.probe), escape_text(spaced(role.role)),
-                   blank_zero(role.counted()), blank_zero(role.of(CounterFinding::equal)),
-                   blank_zero(role.of(CounterFinding::within)),
-                   blank_zero(role.of(CounterFinding::differs)),
-                   blank_zero(role.of(CounterFinding::missing)),
-                   role.metric.empty() ? "–" : code(role.metric)});
+    table.add_row(
+        {escape_text(role.probe), escape_text(spaced(role.role)), blank_zero(role.counted()),
+         blank_zero(role.of(CounterFinding::equal)), blank_zero(role.of(CounterFinding::within)),
+         blank_zero(role.of(CounterFinding::differs)), blank_zero(role.of(CounterFinding::missing)),
+         role.metric.empty() ? "–" : code(role.metric)});
   }
   to.page.table("Counters by role", table);
 }
@@ -77,15 +80,21 @@ void write_missing(Writing& to, const std::vector<Role>& all) {
   }
   std::vector<std::string> items;
   for (const auto& [reason, names] : by_reason) {
-    items.push_back(fmt::format("Missing: {}. Why: {}.", fmt::join(names, ", "),
-                                reason.empty() ? "no reason is given" : escape_text(reason)));
+    items.push_back(fmt::format(
+        "Missing: {}. Why: {}.", fmt::join(names, ", "),
+        reason.empty() ? "no reason is given" : escape_text(without_full_stop(reason))));
   }
   to.page.list(items);
 }
 
 void write_differing(Writing& to) {
-  Table table({{"Entry"}, {"Counter"}, {"Counted", Align::right}, {"Expected", Align::right},
-               {"Off by", Align::right}, {"Allowed", Align::right}, {"Expectation from"}});
+  Table table({{"Entry"},
+               {"Counter"},
+               {"Counted", Align::right},
+               {"Expected", Align::right},
+               {"Off by", Align::right},
+               {"Allowed", Align::right},
+               {"Expectation from"}});
   for (const Entry& entry : to.document.entries) {
     for (const Counter& counter : entry.counters) {
       if (finding(counter) != CounterFinding::differs) continue;
@@ -111,12 +120,13 @@ void write_counters(Writing& to) {
   for (const Role& role : all) {
     for (const auto& [found, number] : role.findings) sums[found] += number;
   }
-  const std::size_t expected = sums[CounterFinding::equal] + sums[CounterFinding::within] +
-                               sums[CounterFinding::differs];
+  const std::size_t expected =
+      sums[CounterFinding::equal] + sums[CounterFinding::within] + sums[CounterFinding::differs];
   to.page.paragraph(fmt::format(
       "Of {} with an expectation, {} equal it, {} are within its tolerance and {} differ; {} have "
       "none; {} are missing.",
-      counted(expected, "counter", "counters"), format_count(static_cast<double>(sums[CounterFinding::equal])),
+      counted(expected, "counter", "counters"),
+      format_count(static_cast<double>(sums[CounterFinding::equal])),
       format_count(static_cast<double>(sums[CounterFinding::within])),
       format_count(static_cast<double>(sums[CounterFinding::differs])),
       format_count(static_cast<double>(sums[CounterFinding::not_expected])),

@@ -15,8 +15,9 @@ namespace fathom::reports {
 namespace {
 
 constexpr std::array<VerdictStatus, 7> worst_first{
-    VerdictStatus::failed,           VerdictStatus::wrong_output, VerdictStatus::above_bound,
-    VerdictStatus::counter_mismatch, VerdictStatus::unexpected,   VerdictStatus::noisy,
+    VerdictStatus::failed,      VerdictStatus::wrong_output,
+    VerdictStatus::above_bound, VerdictStatus::counter_mismatch,
+    VerdictStatus::unexpected,  VerdictStatus::noisy,
     VerdictStatus::ok};
 
 std::string spelled(std::string_view word) {
@@ -103,24 +104,36 @@ std::string share_text(std::size_t part, std::size_t all, const std::string& one
 std::string headline(const Document& document) {
   const VerdictTally verdicts = tally(document);
   const auto probes = static_cast<std::size_t>(document.probes.size());
-  const auto incomplete = static_cast<std::size_t>(
-      std::count_if(document.probes.begin(), document.probes.end(), [](const ProbeSummary& probe) {
-        return probe.status != ProbeStatus::complete;
-      }));
+  const auto incomplete = static_cast<std::size_t>(std::count_if(
+      document.probes.begin(), document.probes.end(),
+      [](const ProbeSummary& probe) { return probe.status != ProbeStatus::complete; }));
   const std::string missing =
-      incomplete == 0 ? "" : fmt::format(" {} not complete.", share_text(incomplete, probes,
-                                         "probe is", incomplete == 1 ? "probes is" : "probes are"));
+      incomplete == 0 ? ""
+                      : fmt::format(" {} not complete.",
+                                    share_text(incomplete, probes, "probe is",
+                                               incomplete == 1 ? "probes is" : "probes are"));
   const std::size_t all = verdicts.all(), ok = verdicts.of(VerdictStatus::ok);
   if (all == 0) return "Nothing was measured." + missing;
   if (ok == all) {
-    return fmt::format("{} ok.{}", all == 1 ? "The one entry is" : fmt::format("All {} entries are",
-                       format_count(static_cast<double>(all))), missing);
+    return fmt::format(
+        "{} ok.{}",
+        all == 1 ? "The one entry is"
+                 : fmt::format("All {} entries are", format_count(static_cast<double>(all))),
+        missing);
   }
-  const std::string opening =
-      verdicts.failures() > 0
-          ? fmt::format("{} failed a check", share_text(verdicts.failures(), all, "entry", "entries"))
-          : fmt::format("No check failed, and {} ok", share_text(ok, all, "entry is", "entries are"));
-  return fmt::format("{}: {}.{}", opening, verdicts.text(true), missing);
+  if (verdicts.failures() == 0) {
+    return fmt::format("No check failed; {} ok, {}.{}",
+                       share_text(ok, all, "entry is", "entries are"), verdicts.text(false),
+                       missing);
+  }
+  VerdictTally failed, others;
+  for (const Entry& entry : document.entries) {
+    (is_failure(entry.verdict.status) ? failed : others).add(entry.verdict.status);
+  }
+  return fmt::format("{} failed a check: {}.{}{}",
+                     share_text(verdicts.failures(), all, "entry", "entries"), failed.text(false),
+                     others.all() == 0 ? "" : fmt::format(" The others: {}.", others.text(true)),
+                     missing);
 }
 
 bool Disagreement::tolerated() const { return off <= entry->expected->tolerance; }
@@ -148,7 +161,8 @@ CounterFinding finding(const Counter& counter) {
   if (!counter.value) return CounterFinding::missing;
   if (!counter.expected) return CounterFinding::not_expected;
   if (*counter.value == *counter.expected) return CounterFinding::equal;
-  return std::abs(*counter.value - *counter.expected) <= counter.tolerance * std::abs(*counter.expected)
+  return std::abs(*counter.value - *counter.expected) <=
+                 counter.tolerance * std::abs(*counter.expected)
              ? CounterFinding::within
              : CounterFinding::differs;
 }

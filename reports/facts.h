@@ -34,7 +34,9 @@ bool is_failure(VerdictStatus status);
 class VerdictTally {
  public:
   void add(VerdictStatus status) { ++counts_.at(static_cast<std::size_t>(status)); }
-  std::size_t of(VerdictStatus status) const { return counts_.at(static_cast<std::size_t>(status)); }
+  std::size_t of(VerdictStatus status) const {
+    return counts_.at(static_cast<std::size_t>(status));
+  }
   std::size_t failures() const;
   std::size_t all() const;
   /// "1 wrong output, 2 noisy": worst first, ok last and only with `with_ok`; empty for none.

@@ -35,12 +35,29 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; 
 
 std::string entity(char c) {
   switch (c) {
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '&': return "&amp;";
-    case '"': return "&quot;";
-    default: return std::string(1, c);
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '&':
+      return "&amp;";
+    case '"':
+      return "&quot;";
+    default:
+      return std::string(1, c);
   }
+}
+
+/// Text from escape_text for where only HTML counts: its entities stay, its backslashes go, and so
+/// do the asterisks of bold words, the only ones that have none.
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '*') continue;
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    out += text[i];
+  }
+  return out;
 }
 
 }  // namespace
@@ -51,9 +68,9 @@ std::string clean(std::string_view text) {
     const std::size_t length = sequence_length(text.substr(at));
     const auto first = static_cast<unsigned char>(text[at]);
     // U+0080 to U+009F are control characters too: terminals obey them.
-    const bool control = first < 0x20 || first == 0x7F ||
-                         (length == 2 && first == 0xC2 &&
-                          static_cast<unsigned char>(text[at + 1]) < 0xA0);
+    const bool control =
+        first < 0x20 || first == 0x7F ||
+        (length == 2 && first == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0);
     if (length == 0) {
       out += replacement;
     } else if (control) {
@@ -138,8 +155,9 @@ std::string code(std::string_view raw) {
 }
 
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 std::string slug(std::string_view text) {
@@ -178,7 +196,8 @@ std::string Page::heading(int level, const std::string& text, const std::string&
   std::string anchor = wanted;
   for (int n = 2; !anchors_.insert(anchor).second; ++n) anchor = fmt::format("{}-{}", wanted, n);
   if (level == 2 || level == 3) headings_.push_back({level, text, anchor});
-  text_ += fmt::format("<a id=\"{}\"></a>\n\n{} {}{}\n\n", anchor, std::string(level, '#'), mark(), text);
+  text_ += fmt::format("<a id=\"{}\"></a>\n\n{} {}{}\n\n", anchor, std::string(level, '#'), mark(),
+                       text);
   return anchor;
 }
 
@@ -189,19 +208,25 @@ void Page::list(const std::vector<std::string>& items) {
   if (!items.empty()) text_ += "\n";
 }
 
-void Page::table(const std::string& caption, const Table& table) {
+void Page::table(const std::string& caption, const Table& table, const std::string& common) {
   if (table.rows() == 0) return;
+  const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
   if (table.rows() > folded_from) {
-    text_ += fmt::format("**{}{}**\n\n", mark(), caption);
-    folded(fmt::format("{} rows", table.rows()), table.markdown());
+    write_folded(fmt::format("<b>{}{}</b> · {} rows{}", mark(), unescaped(caption), table.rows(),
+                             unescaped(all_rows)),
+                 table.markdown());
   } else {
-    text_ += fmt::format("**{}{}**\n\n{}\n", mark(), caption, table.markdown());
+    text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
   }
 }
 
 void Page::folded(const std::string& summary, const std::string& markdown) {
-  text_ += fmt::format("<details>\n<summary>{}{}</summary>\n\n{}\n</details>\n\n", mark(),
-                       escape_xml(summary), markdown);
+  write_folded(fmt::format("<b>{}{}</b>", mark(), escape_xml(summary)), markdown);
+}
+
+void Page::write_folded(const std::string& summary_html, const std::string& markdown) {
+  text_ +=
+      fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary_html, markdown);
 }
 
 void Page::picture(const std::string& light, const std::string& dark, const std::string& alt) {
@@ -216,7 +241,8 @@ void Page::picture(const std::string& light, const std::string& dark, const std:
 std::string Page::contents() const {
   std::string out;
   for (const Heading& heading : headings_) {
-    out += fmt::format("{}- [{}](#{})\n", heading.level == 3 ? "  " : "", heading.text, heading.anchor);
+    out += fmt::format("{}- [{}](#{})\n", heading.level == 3 ? "  " : "", heading.text,
+                       heading.anchor);
   }
   return out.empty() ? "" : out + "\n";
 }

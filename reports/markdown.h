@@ -57,9 +57,10 @@ class Page {
   std::string heading(int level, const std::string& text, const std::string& wanted);
   void paragraph(const std::string& markdown);
   void list(const std::vector<std::string>& items);
-  /// A table under its caption (Markdown); one of more than `folded_from` rows is folded. Nothing if
-  /// there are no rows.
-  void table(const std::string& caption, const Table& table);
+  /// A table under its caption, and beside that what holds for all rows; one of more than
+  /// `folded_from` rows opens on a click. Nothing if there are no rows. `caption` and `common` are
+  /// text from escape_text.
+  void table(const std::string& caption, const Table& table, const std::string& common = "");
   /// Markdown that opens on a click; `summary` is plain text.
   void folded(const std::string& summary, const std::string& markdown);
   /// A picture for light and for dark pages, files beside the page; `alt` is plain text.
@@ -77,6 +78,7 @@ class Page {
     std::string text, anchor;
   };
   std::string contents() const;
+  void write_folded(const std::string& summary_html, const std::string& markdown);
   std::string mark() const { return replay_ ? "REPLAY · " : ""; }
 
   bool replay_;

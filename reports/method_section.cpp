@@ -5,6 +5,7 @@
 #include <set>
 
 #include "reports/facts.h"
+#include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -16,7 +17,8 @@ namespace {
 std::string tally_text(const std::map<std::string, std::size_t>& numbers) {
   std::string out;
   for (const auto& [word, number] : numbers) {
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", word.empty() ? "unknown" : escape_text(word));
+    out +=
+        fmt::format("{}{}", out.empty() ? "" : ", ", word.empty() ? "unknown" : escape_text(word));
     if (numbers.size() > 1) out += fmt::format(" {}", number);
   }
   return out.empty() ? "–" : out;
@@ -28,8 +30,13 @@ std::string span_text(Number low, Number high) {
 }
 
 void write_timing(Writing& to) {
-  Table table({{"Probe"}, {"Mode"}, {"Timer"}, {"Launches a sample", Align::right},
-               {"Samples", Align::right}, {"Stopped by"}, {"Time", Align::right}});
+  Table table({{"Probe"},
+               {"Mode"},
+               {"Timer"},
+               {"Launches a sample", Align::right},
+               {"Samples", Align::right},
+               {"Stopped by"},
+               {"Time", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
     const EntryList entries = entries_of(to.document, probe.name);
     std::map<std::string, std::size_t> modes, timers, stops;
@@ -67,8 +74,11 @@ constexpr Channel channels[] = {{"SM clock", "Hz", &Telemetry::sm_clock_hz},
                                 {"Temperature", "C", &Telemetry::temperature_c}};
 
 void write_telemetry(Writing& to) {
-  Table table({{"Channel"}, {"Lowest", Align::right}, {"Median", Align::right},
-               {"Highest", Align::right}, {"Entries", Align::right}});
+  Table table({{"Channel"},
+               {"Lowest", Align::right},
+               {"Median", Align::right},
+               {"Highest", Align::right},
+               {"Entries", Align::right}});
   for (const Channel& channel : channels) {
     std::optional<double> low, high;
     std::vector<double> medians;
@@ -79,9 +89,8 @@ void write_telemetry(Writing& to) {
       if (range.median) medians.push_back(*range.median);
     }
     const auto middle = medians.empty() ? std::nullopt : std::optional(median(medians));
-    table.add_row({channel.name, escape_text(format_quantity(low, channel.unit)),
-                   escape_text(format_quantity(middle, channel.unit)),
-                   escape_text(format_quantity(high, channel.unit)), std::to_string(medians.size())});
+    table.add_row({channel.name, quantity(low, channel.unit), quantity(middle, channel.unit),
+                   quantity(high, channel.unit), std::to_string(medians.size())});
   }
   std::map<std::string, std::size_t> throttles, missing;
   for (const Entry& entry : to.document.entries) {
@@ -96,7 +105,7 @@ void write_telemetry(Writing& to) {
   }
   for (const auto& [reason, number] : missing) {
     items.push_back(fmt::format("No telemetry of {}: {}.", counted(number, "entry", "entries"),
-                                escape_text(reason)));
+                                escape_text(without_full_stop(reason))));
   }
   if (throttles.empty() && missing.empty()) items.push_back("No throttling was reported.");
   to.page.list(items);
@@ -128,7 +137,8 @@ void write_method(Writing& to) {
   std::vector<std::string> methods;
   for (const ProbeSummary& probe : to.document.probes) {
     if (!probe.method.empty()) {
-      methods.push_back(fmt::format("**{}**: {}", escape_text(probe.name), escape_text(probe.method)));
+      methods.push_back(
+          fmt::format("**{}**: {}", escape_text(probe.name), escape_text(probe.method)));
     }
   }
   to.page.list(methods);
@@ -145,10 +155,13 @@ void write_raw_data(Writing& to) {
       "All of this is from {}, which also has every sample. It is a superset of Google Benchmark's "
       "JSON: whatever reads that reads this.",
       code(to.document_name)));
-  const auto given = [](const std::string& text) { return text.empty() ? "unknown" : escape_text(text); };
+  const auto given = [](const std::string& text) {
+    return text.empty() ? "unknown" : escape_text(text);
+  };
   Table table({{"Property"}, {"Value"}});
   table.add_row({"Schema version", std::to_string(schema_version)});
-  table.add_row({"Source", document.source == Source::replay ? "replay of a recording" : "measured"});
+  table.add_row(
+      {"Source", document.source == Source::replay ? "replay of a recording" : "measured"});
   table.add_row({"Date", given(document.date)});
   table.add_row({"Fathom", given(document.fathom_version)});
   table.add_row({"Commit", given(document.fathom_commit)});

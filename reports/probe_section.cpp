@@ -1,21 +1,44 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
+#include <span>
 
 #include "reports/columns.h"
 #include "reports/facts.h"
+#include "reports/scale.h"
 #include "reports/sections.h"
-#include "results/format.h"
+#include "results/query.h"
 
 namespace fathom::reports {
 namespace {
+
+/// Why cells of the view's counters are empty, each reason once.
+std::vector<std::string> missing_counters(const View& view, const EntryList& shown) {
+  const std::string prefix = "counter:";
+  std::vector<std::string> notes;
+  for (const std::string& column : view.columns) {
+    if (!column.starts_with(prefix)) continue;
+    const std::string role = column.substr(prefix.size());
+    std::set<std::string> reasons;
+    for (const Entry* entry : shown) {
+      const Counter* counter = find_counter(*entry, role);
+      if (counter && !counter->value && !counter->reason.empty()) reasons.insert(counter->reason);
+    }
+    for (const std::string& reason : reasons) {
+      notes.push_back(fmt::format("{} is missing: {}.", capitalised(escape_text(spaced(role))),
+                                  escape_text(without_full_stop(reason))));
+    }
+  }
+  return notes;
+}
 
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   std::vector<Column> columns;
   for (const std::string& name : view.columns) columns.push_back(make_column(name, shown));
   std::string constant;
   const Table table = make_table(columns, constant);
-  to.page.table(escape_text(view.title) + (constant.empty() ? "" : " · " + constant), table);
+  to.page.table(escape_text(view.title), table, constant);
+  to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
@@ -47,7 +70,7 @@ void write_view(Writing& to, const ProbeSummary& probe, const View& view,
 }
 
 void write_not_ok(Writing& to, const EntryList& entries) {
-  Table table({{"Entry"}, {"Verdict"}, {"Measured", Align::right}, {"Expected", Align::right}, {"Why"}});
+  Table table({{"Entry"}, {"Verdict"}, {"Why"}});
   for (const VerdictStatus status : all_verdicts()) {
     if (status == VerdictStatus::ok) continue;
     for (const Entry* entry : entries) {
@@ -56,11 +79,7 @@ void write_not_ok(Writing& to, const EntryList& entries) {
       for (const std::string& reason : entry->verdict.reasons) {
         why += (why.empty() ? "" : "<br>") + escape_text(reason);
       }
-      const std::string& unit = entry->metric.unit;
-      table.add_row({code(entry->name), words(status),
-                     escape_text(format_quantity(entry->metric.value, unit)),
-                     entry->expected ? escape_text(format_quantity(entry->expected->value, unit)) : "–",
-                     why.empty() ? "no reason is given" : why});
+      table.add_row({code(entry->name), words(status), why.empty() ? "no reason is given" : why});
     }
   }
   to.page.table("Entries that are not ok", table);
@@ -71,13 +90,11 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
   if (!probe.question.empty()) to.page.paragraph("*" + escape_text(probe.question) + "*");
   if (!probe.answer.empty()) to.page.paragraph("**" + escape_text(probe.answer) + "**");
   if (probe.status != ProbeStatus::complete) {
-    to.page.paragraph(fmt::format("This probe is {}: {}.", words(probe.status),
-                                  escape_text(probe.status_reason.empty() ? "no reason is given"
-                                                                          : probe.status_reason)));
+    to.page.paragraph(fmt::format("This probe is not complete ({}): {}.", words(probe.status), reason_of(probe)));
   }
   const EntryList entries = entries_of(to.document, probe.name);
   if (entries.empty()) {
-    to.page.paragraph("It left no entry.");
+    to.page.paragraph("It left no entries.");
     return;
   }
   std::vector<Entry> own;  // what draws wants them side by side
@@ -88,6 +105,11 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
 }
 
 }  // namespace
+
+std::string reason_of(const ProbeSummary& probe) {
+  if (probe.status_reason.empty()) return "no reason is given";
+  return escape_text(without_full_stop(probe.status_reason));
+}
 
 std::string probe_anchor(const std::string& probe) { return "probe-" + slug(probe); }
 

@@ -8,15 +8,26 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/markdown.h"
 #include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::reports {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, double>, 13> factors{
-    {{"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12},
-     {"P", 1e15}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}}};
+constexpr std::array<std::pair<std::string_view, double>, 13> factors{{{"n", 1e-9},
+                                                                       {"u", 1e-6},
+                                                                       {"m", 1e-3},
+                                                                       {"", 1},
+                                                                       {"k", 1e3},
+                                                                       {"M", 1e6},
+                                                                       {"G", 1e9},
+                                                                       {"T", 1e12},
+                                                                       {"P", 1e15},
+                                                                       {"Ki", 0x1p10},
+                                                                       {"Mi", 0x1p20},
+                                                                       {"Gi", 0x1p30},
+                                                                       {"Ti", 0x1p40}}};
 
 /// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
 std::string with_zeros(std::string text) {
@@ -46,7 +57,8 @@ std::string Scale::label(const std::string& text) const {
 std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
                                  const Scale& scale) {
   const bool whole = std::all_of(values.begin(), values.end(), [&](const auto& value) {
-    return !value || !std::isfinite(*value) || *value / scale.factor == std::trunc(*value / scale.factor);
+    return !value || !std::isfinite(*value) ||
+           *value / scale.factor == std::trunc(*value / scale.factor);
   });
   std::vector<std::string> out;
   for (const std::optional<double>& value : values) {
@@ -79,9 +91,45 @@ Scale scale_for(std::vector<double> values, const std::string& unit) {
   return scale_for(values.empty() ? 0.0 : median(values), unit);
 }
 
+std::string quantity(const std::optional<double>& value, const std::string& unit) {
+  if (!value) return "–";
+  std::string text = escape_text(format_quantity(*value, unit));
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at)) {
+    text.replace(at, 1, "\u00A0");
+  }
+  return text;
+}
+
+std::string interval_text(const Interval& interval, const Scale& scale) {
+  Interval scaled = interval;
+  scaled.low /= scale.factor;
+  scaled.high /= scale.factor;
+  const std::string text = format_interval(scaled, "");
+  const std::string between = " to ";
+  const std::size_t at = text.find(between);
+  if (at == std::string::npos) return text;
+  std::string low = text.substr(0, at), high = text.substr(at + between.size());
+  const auto decimals = [](const std::string& number) {
+    const std::size_t point = number.find('.');
+    return point == std::string::npos ? std::size_t{0} : number.size() - point - 1;
+  };
+  const std::size_t wanted = std::max(decimals(low), decimals(high));
+  for (std::string* end : {&low, &high}) {
+    if (end->find_first_not_of("-0123456789.,") != std::string::npos) continue;
+    if (decimals(*end) == 0 && wanted > 0) *end += '.';
+    end->append(wanted - decimals(*end), '0');
+  }
+  return low + between + high;
+}
+
 std::string spaced(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
+}
+
+std::string without_full_stop(std::string text) {
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  return text;
 }
 
 std::string capitalised(std::string text) {

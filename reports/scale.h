@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "results/document.h"
+
 namespace fathom::reports {
 
 /// One prefix for all figures of a column or an axis: a figure divided by `factor` is in `unit`.
@@ -26,8 +28,18 @@ Scale scale_for(double typical, const std::string& unit);
 /// For a column: the prefix of the median.
 Scale scale_for(std::vector<double> values, const std::string& unit);
 
+/// A figure with its own prefix, for a table whose rows have several units: number and unit stay on
+/// one line; "–" for nothing. Markdown.
+std::string quantity(const std::optional<double>& value, const std::string& unit);
+
+/// "4.281 to 4.290", in the scale's unit: both ends with equally many digits. Plain text.
+std::string interval_text(const Interval& interval, const Scale& scale);
+
 /// "copy_bandwidth" to "copy bandwidth": names of the document, for headers.
 std::string spaced(std::string name);
+
+/// For text of the document, a sentence or not, inside a sentence of the report.
+std::string without_full_stop(std::string text);
 
 /// Text with its first letter in upper case.
 std::string capitalised(std::string text);

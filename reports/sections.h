@@ -41,6 +41,9 @@ void write_counters(Writing& to);
 void write_method(Writing& to);
 void write_raw_data(Writing& to);
 
+/// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
+std::string reason_of(const ProbeSummary& probe);
+
 /// Where a probe's own section is.
 std::string probe_anchor(const std::string& probe);
 

@@ -50,8 +50,8 @@ Row row_of(const Document& document, const ProbeSummary& probe) {
   const std::string bad = verdicts.text(false);
   row.verdicts = verdicts.all() == 0 ? "no entries"
                  : bad.empty()       ? fmt::format("all {} ok", verdicts.all())
-                                     : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
-                                                   verdicts.all(), bad);
+                               : fmt::format("{} of {} ok: {}", verdicts.of(VerdictStatus::ok),
+                                             verdicts.all(), bad);
   row.verdict_colour = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
                        : bad.empty()                                  ? Colour::good
                                                                       : Colour::doubtful;
@@ -79,10 +79,10 @@ std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
   std::string out;
   for (const Row& row : rows) {
     // Padding goes around the colour codes, which have no width.
-    out += fmt::format("  {}  {}{}  {}  {}  {}\n", padded(row.name, name),
-                       paint(row.status_colour, row.status),
-                       std::string(status - width(row.status), ' '), left_padded(row.figure, figure),
-                       left_padded(row.share, share), paint(row.verdict_colour, row.verdicts));
+    out += fmt::format(
+        "  {}  {}{}  {}  {}  {}\n", padded(row.name, name), paint(row.status_colour, row.status),
+        std::string(status - width(row.status), ' '), left_padded(row.figure, figure),
+        left_padded(row.share, share), paint(row.verdict_colour, row.verdicts));
     if (!row.answer.empty()) out += fmt::format("  {}  {}\n", std::string(name, ' '), row.answer);
   }
   return out;
@@ -98,10 +98,9 @@ std::string terminal_summary(const Document& document, bool colour) {
            " of a recording: nothing below was measured on this machine.\n";
   }
   const Fingerprint& f = document.fingerprint;
-  out += fmt::format("\n{}, suite {}, {}\n\n",
-                     clean(f.gpu_name.empty() ? "Unnamed GPU" : f.gpu_name),
-                     document.suite.empty() ? "unknown" : clean(document.suite),
-                     format_time(document.elapsed_s));
+  out += fmt::format(
+      "\n{}, suite {}, {}\n\n", clean(f.gpu_name.empty() ? "Unnamed GPU" : f.gpu_name),
+      document.suite.empty() ? "unknown" : clean(document.suite), format_time(document.elapsed_s));
   std::vector<Row> rows;
   for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);
@@ -109,7 +108,8 @@ std::string terminal_summary(const Document& document, bool colour) {
   const Colour judged = verdicts.failures() > 0 || verdicts.all() == 0 ? Colour::bad
                         : verdicts.text(false).empty()                 ? Colour::good
                                                                        : Colour::doubtful;
-  out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n", paint(judged, clean(headline(document))));
+  out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
+                     paint(judged, clean(headline(document))));
   if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document));
   for (const std::string& warning : document.warnings) {
     out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "reports/facts.h"
+#include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
 
@@ -25,13 +26,20 @@ std::string gpu_name(const Document& document) {
 
 const char* meaning(VerdictStatus status) {
   switch (status) {
-    case VerdictStatus::failed: return "the case could not be measured";
-    case VerdictStatus::wrong_output: return "what the kernel wrote is wrong, so its speed means nothing";
-    case VerdictStatus::above_bound: return "better than physics allows, so the measurement is wrong";
-    case VerdictStatus::counter_mismatch: return "a hardware counter differs from its expectation";
-    case VerdictStatus::unexpected: return "further from the model's figure than its tolerance";
-    case VerdictStatus::noisy: return "the samples spread too widely to quote the figure";
-    case VerdictStatus::ok: return "within its bound, its expectation and its noise limit";
+    case VerdictStatus::failed:
+      return "the case could not be measured";
+    case VerdictStatus::wrong_output:
+      return "what the kernel wrote is wrong, so its speed means nothing";
+    case VerdictStatus::above_bound:
+      return "better than physics allows, so the measurement is wrong";
+    case VerdictStatus::counter_mismatch:
+      return "a hardware counter differs from its expectation";
+    case VerdictStatus::unexpected:
+      return "further from the model's figure than its tolerance";
+    case VerdictStatus::noisy:
+      return "the samples spread too widely to quote the figure";
+    case VerdictStatus::ok:
+      return "within its bound, its expectation and its noise limit";
   }
   return "";
 }
@@ -40,13 +48,13 @@ std::string disagreement_sentence(const Disagreement& worst) {
   const Entry& entry = *worst.entry;
   const std::string& unit = entry.metric.unit;
   const std::string off = std::isfinite(worst.off) ? format_percent(worst.off) : "beyond any ratio";
-  return fmt::format(
-      "**{}** {}: {} measured, {} expected; off by {}, {} allowed. The model: {}.",
-      worst.tolerated() ? "Furthest from its expectation, and still within its tolerance:"
-             : "Furthest from its expectation:",
-      code(entry.name), escape_text(format_quantity(*entry.metric.value, unit)),
-      escape_text(format_quantity(entry.expected->value, unit)), off,
-      format_percent(entry.expected->tolerance), escape_text(entry.expected->model));
+  return fmt::format("**{}** {}: {} measured, {} expected; off by {}, {} allowed. The model: {}.",
+                     worst.tolerated() ? "Furthest from its expectation, within its tolerance:"
+                                       : "Furthest from its expectation:",
+                     code(entry.name), escape_text(format_quantity(*entry.metric.value, unit)),
+                     escape_text(format_quantity(entry.expected->value, unit)), off,
+                     format_percent(entry.expected->tolerance),
+                     escape_text(without_full_stop(entry.expected->model)));
 }
 
 std::string counters_sentence(const Document& document) {
@@ -69,12 +77,12 @@ std::string counters_sentence(const Document& document) {
 void write_findings(Writing& to) {
   const Document& document = to.document;
   std::vector<std::string> items;
-  if (const auto worst = worst_disagreement(document)) items.push_back(disagreement_sentence(*worst));
+  if (const auto worst = worst_disagreement(document))
+    items.push_back(disagreement_sentence(*worst));
   for (const ProbeSummary& probe : document.probes) {
     if (probe.status == ProbeStatus::complete) continue;
     items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
-                                escape_text(probe.status_reason.empty() ? "no reason is given"
-                                                                        : probe.status_reason)));
+                                reason_of(probe)));
   }
   for (const std::string& warning : document.warnings) {
     items.push_back("**Warning:** " + escape_text(warning));
@@ -92,19 +100,22 @@ void write_findings(Writing& to) {
 }
 
 void write_answers(Writing& to) {
-  Table table({{"Probe"}, {"Answer"}, {"Best share of bound (%)", Align::right}, {"Entries not ok", Align::right}});
+  Table table({{"Probe"},
+               {"Answer"},
+               {"Best share of bound (%)", Align::right},
+               {"Entries not ok", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
     const EntryList entries = entries_of(to.document, probe.name);
     const VerdictTally verdicts = tally(entries);
     std::string share = "–";
     double best = -1;
-    for (const Entry* entry : closest_to_bound(entries)) best = std::max(best, *share_of_bound(*entry));
+    for (const Entry* entry : closest_to_bound(entries))
+      best = std::max(best, *share_of_bound(*entry));
     if (best >= 0) share = fmt::format("{:.1f}", best * 100);
-    table.add_row({fmt::format("[{}](#{})", escape_text(probe.name), probe_anchor(probe.name)),
-                   probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer),
-                   share,
-                   fmt::format("{} of {}", verdicts.all() - verdicts.of(VerdictStatus::ok),
-                               verdicts.all())});
+    table.add_row(
+        {fmt::format("[{}](#{})", escape_text(probe.name), probe_anchor(probe.name)),
+         probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer), share,
+         fmt::format("{} of {}", verdicts.all() - verdicts.of(VerdictStatus::ok), verdicts.all())});
   }
   to.page.table("What the probes answer", table);
 }
@@ -125,7 +136,7 @@ void write_tally(Writing& to) {
 
 void write_title(Writing& to) {
   const Document& document = to.document;
-  to.page.heading(1, escape_text(gpu_name(document)) + ": measured by Fathom", "top");
+  to.page.heading(1, "Fathom report: " + escape_text(gpu_name(document)), "top");
   if (document.source == Source::replay) {
     to.page.paragraph(
         "> **REPLAY.** Nothing here was measured by this run: it repeats a recording. Do not quote "
