@@ -32,7 +32,8 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   if (error == ENOSPC || error == EDQUOT) {
     throw Error(ExitCode::output_full,
                 fmt::format("The file system of {} is full: make room there, or choose another "
-                            "output folder.", path.string()));
+                            "output folder.",
+                            path.string()));
   }
   throw Error(ExitCode::output_unwritable,
               fmt::format("Cannot write {} ({}): choose an output folder that can be written.",
@@ -77,8 +78,8 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
 }
 
 std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
-                                       const std::filesystem::path& folder,
-                                       const std::string& stem, Source source) {
+                                       const std::filesystem::path& folder, const std::string& stem,
+                                       Source source) {
   std::vector<BoundBar> finite;
   std::string alt = "Best result of each probe as a share of its bound";
   for (const BoundBar& bar : bars) {

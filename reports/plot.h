@@ -36,7 +36,7 @@ struct BoundBar {
 
 /// Draws the bars in their order, the first at the top; otherwise as draw_plot.
 std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
-                                       const std::filesystem::path& folder,
-                                       const std::string& stem, Source source);
+                                       const std::filesystem::path& folder, const std::string& stem,
+                                       Source source);
 
 }  // namespace fathom

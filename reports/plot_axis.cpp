@@ -11,9 +11,19 @@
 namespace fathom::plots {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, double>, 13> prefixes{
-    {{"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9},
-     {"T", 1e12}, {"P", 1e15}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}}};
+constexpr std::array<std::pair<std::string_view, double>, 13> prefixes{{{"n", 1e-9},
+                                                                        {"u", 1e-6},
+                                                                        {"m", 1e-3},
+                                                                        {"", 1},
+                                                                        {"k", 1e3},
+                                                                        {"M", 1e6},
+                                                                        {"G", 1e9},
+                                                                        {"T", 1e12},
+                                                                        {"P", 1e15},
+                                                                        {"Ki", 0x1p10},
+                                                                        {"Mi", 0x1p20},
+                                                                        {"Gi", 0x1p30},
+                                                                        {"Ti", 0x1p40}}};
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -77,11 +87,13 @@ Scale linear_scale(double low, double high, bool from_zero, bool bytes, int coun
     high += room;
   }
   const double wanted = (high - low) / count;
-  const double step = bytes ? std::max(1.0, std::exp2(std::ceil(std::log2(wanted)))) : round_step(wanted);
+  const double step =
+      bytes ? std::max(1.0, std::exp2(std::ceil(std::log2(wanted)))) : round_step(wanted);
   const double first = std::floor(low / step + 1e-9), last = std::ceil(high / step - 1e-9);
   scale.low = first * step;
   scale.high = last * step;
-  for (double i = first; i <= last; ++i) scale.ticks.emplace_back(i * step, tick_text(i * step, bytes));
+  for (double i = first; i <= last; ++i)
+    scale.ticks.emplace_back(i * step, tick_text(i * step, bytes));
   return scale;
 }
 
@@ -109,7 +121,8 @@ Scale log10_scale(double low, double high, const std::string& unit) {
   scale.low = std::pow(10, std::log10(low) - margin);
   scale.high = std::pow(10, std::log10(high) + margin);
   const double every = std::max(1.0, std::ceil(decades / 8));
-  for (double power = std::floor(std::log10(scale.low)); power <= std::log10(scale.high); power += every) {
+  for (double power = std::floor(std::log10(scale.low)); power <= std::log10(scale.high);
+       power += every) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       if (decades > 2.5 && factor != 1) continue;
       const double value = factor * std::pow(10, power);

@@ -28,7 +28,9 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
   const auto margin = [](std::size_t characters) {
     return (static_cast<double>(characters) * character_width + 22) / picture_width;
   };
-  const int height = frame_height + row_height * static_cast<int>(bars.size());
+  // Bars hide what is behind them: a replay's watermark has rows of its own.
+  const int rows = static_cast<int>(bars.size()) + (source == Source::replay ? 2 : 0);
+  const int height = frame_height + row_height * rows;
   std::string script = preamble(theme, height, "Best result as a share of its bound", source);
   script += fmt::format(
       "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\n"
@@ -36,7 +38,10 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
       "set xrange [0:{}] noextend\nset yrange [{}:-0.6] noextend\nset grid noytics\n"
       "set xtics ('0 %%' 0, '25 %%' 0.25, '50 %%' 0.5, '75 %%' 0.75, '100 %%' 1)\n",
       margin(label_length), 1 - margin(text_length), 1 - 62.0 / height, 50.0 / height, longest,
-      static_cast<double>(bars.size()) - 0.4);
+      rows - 0.4);
+  if (source == Source::replay) {
+    script += watermark(theme, fmt::format("graph 0.5, first {}", rows - 1.5), 60, 0);
+  }
   std::string labels, within, above;
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const std::string name = quoted_tick(shortened(one_line(bars[i].label), label_limit));
@@ -46,11 +51,12 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
     (bars[i].share > 1 ? above : within) +=
         fmt::format("{} {}\n", std::clamp(bars[i].share, 0.0, longest_bar), i);
   }
-  script += fmt::format("set ytics ({}) scale 0\n$within << END\n{}END\n$above << END\n{}END\n", labels,
-                        within, above);
+  script += fmt::format("set ytics ({}) scale 0\n$within << END\n{}END\n$above << END\n{}END\n",
+                        labels, within, above);
   // From the top of the first bar to the foot of the last.
-  script += fmt::format("set arrow from 1,graph 0 to 1,graph 1 nohead lw 2 dt (10,6) lc rgb '{}' front\n",
-                        theme.text);
+  script +=
+      fmt::format("set arrow from 1,graph 0 to 1,graph 1 nohead lw 2 dt (10,6) lc rgb '{}' front\n",
+                  theme.text);
   std::string plot;
   const auto bars_of = [&](const char* block, const std::string& color) {
     plot += fmt::format("{}{} using (0):2:(0):1:($2-0.32):($2+0.32) with boxxyerror lc rgb '{}'",

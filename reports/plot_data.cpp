@@ -123,8 +123,10 @@ void choose_categories(const View& view, const std::vector<Row>& rows, PlotData&
   double lowest = largest_figure;
   for (const Row& row : rows) {
     const auto number = number_of(*row.x);
-    if (!number) data.words = true;
-    else lowest = std::min(lowest, *number);
+    if (!number)
+      data.words = true;
+    else
+      lowest = std::min(lowest, *number);
   }
   if (!data.words && !(view.x_log2 && lowest <= 0)) return;
   std::vector<AxisValue> values;
@@ -132,9 +134,8 @@ void choose_categories(const View& view, const std::vector<Row>& rows, PlotData&
     if (std::find(values.begin(), values.end(), *row.x) == values.end()) values.push_back(*row.x);
   }
   if (!data.words) {
-    std::sort(values.begin(), values.end(), [](const AxisValue& a, const AxisValue& b) {
-      return *number_of(a) < *number_of(b);
-    });
+    std::sort(values.begin(), values.end(),
+              [](const AxisValue& a, const AxisValue& b) { return *number_of(a) < *number_of(b); });
   }
   const bool bytes = in_bytes(view.x, view.x_label);
   for (const AxisValue& value : values) {
@@ -167,8 +168,12 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
     const auto [at, is_new] = known.try_emplace(label, data.series.size());
     if (is_new) data.series.push_back({label, {}, true});
     const Figure& f = row.figure;
-    Point point{place(view, row, data.categories), f.value / factor, scaled(f.low), scaled(f.high),
-                std::nullopt, std::nullopt};
+    Point point{place(view, row, data.categories),
+                f.value / factor,
+                scaled(f.low),
+                scaled(f.high),
+                std::nullopt,
+                std::nullopt};
     if (view.show_bound) point.bound = scaled(f.bound);
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
@@ -218,8 +223,14 @@ void scale_x(const View& view, PlotData& data) {
     data.x.ticks = {{extent.low, bytes ? format_bytes(extent.low) : format_number(extent.low)}};
     return;
   }
-  data.x = view.x_log2 ? log2_scale(extent.low, extent.high, bytes, 9)
-                       : linear_scale(extent.low, extent.high, false, bytes && extent.high >= 4096, 8);
+  data.x = view.x_log2
+               ? log2_scale(extent.low, extent.high, bytes, 9)
+               : linear_scale(extent.low, extent.high, false, bytes && extent.high >= 4096, 8);
+  if (view.x_log2) return;
+  // Points on the frame are hard to see.
+  const double margin = 0.02 * (data.x.high - data.x.low);
+  if (extent.low - data.x.low < margin / 2) data.x.low -= margin;
+  if (data.x.high - extent.high < margin / 2) data.x.high += margin;
 }
 
 /// One bound for all points, or each its own.
@@ -280,8 +291,9 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   for (const Row& row : rows) values.include(row.figure.value);
   const bool logarithmic = view.y_log && values.low > 0;
   // The ticks of a logarithmic axis carry their own prefixes.
-  const Unit shown = logarithmic ? Unit{1, ""}
-                                 : unit_for(std::max(std::abs(values.low), std::abs(values.high)), unit);
+  const Unit shown = logarithmic
+                         ? Unit{1, ""}
+                         : unit_for(std::max(std::abs(values.low), std::abs(values.high)), unit);
   choose_categories(view, rows, data);
   make_series(view, rows, shown.factor, logarithmic, data);
   stand_apart(data);

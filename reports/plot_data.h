@@ -31,8 +31,8 @@ struct PlotData {
   /// Not empty: x counts these from 0, because the axis has words, or zero where a logarithm was
   /// asked for.
   std::vector<std::string> categories;
-  bool words = false;  ///< the categories are words, without order
-  Scale x, y;          ///< with categories, only the ends of `x` count
+  bool words = false;           ///< the categories are words, without order
+  Scale x, y;                   ///< with categories, only the ends of `x` count
   std::optional<double> bound;  ///< the one bound of all points
   std::string bound_text;
   bool bound_beyond = false;  ///< it lies so far above that it would flatten the rest

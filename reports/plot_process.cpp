@@ -47,8 +47,7 @@ class MemoryFile {
     std::string all(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
     std::size_t at = 0;
     while (at < all.size()) {
-      const ssize_t got =
-          pread(number_, all.data() + at, all.size() - at, static_cast<off_t>(at));
+      const ssize_t got = pread(number_, all.data() + at, all.size() - at, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
       at += static_cast<std::size_t>(got);
@@ -128,7 +127,8 @@ ProgramOutput run_gnuplot(const std::string& script, std::chrono::milliseconds l
 
   const auto [in_time, status] = wait_for(child, limit);
   if (!in_time) {
-    return {"", fmt::format("did not end within {} s", std::chrono::duration<double>(limit).count())};
+    return {"",
+            fmt::format("did not end within {} s", std::chrono::duration<double>(limit).count())};
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     const std::string why = errors.text();
@@ -147,7 +147,8 @@ std::string gnuplot_problem() {
   if (tried.problem.empty() && tried.output.find("ready") != std::string::npos) return "";
   const std::string why = tried.problem.empty() ? "does not answer" : tried.problem;
   const std::string line = why.substr(0, why.find('\n'));
-  return fmt::format("There are no pictures because gnuplot {}; install the package gnuplot-nox.", line);
+  return fmt::format("There are no pictures because gnuplot {}; install the package gnuplot-nox.",
+                     line);
 }
 
 }  // namespace fathom

@@ -12,8 +12,8 @@ struct ProgramOutput {
 };
 
 /// Runs `program`, found on PATH, as gnuplot is run: without a shell or start-up file, in the C
-/// locale and an otherwise empty environment, so that the same script gives the same bytes. Kills it
-/// at the time limit.
+/// locale and an otherwise empty environment, so that the same script gives the same bytes. Kills
+/// it at the time limit.
 ProgramOutput run_gnuplot(const std::string& script,
                           std::chrono::milliseconds limit = std::chrono::seconds(30),
                           const std::string& program = "gnuplot");

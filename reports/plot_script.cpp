@@ -96,7 +96,8 @@ std::string layout_script(const PlotData& data, const Theme& theme, const Layout
       share(layout.bottom), share(layout.top), quoted(x_label), share(layout.x_label), theme.text);
   if (!layout.keyed) return script + "unset key\n";
   script += fmt::format(
-      "set key at screen 0.5, screen {} center bottom horizontal Left reverse maxcols {} samplen 2.4 "
+      "set key at screen 0.5, screen {} center bottom horizontal Left reverse maxcols {} samplen "
+      "2.4 "
       "spacing 1.15 textcolor rgb '{}'\n",
       share(foot_height), layout.key_columns, theme.text);
   if (layout.key_titled) {
@@ -122,21 +123,24 @@ std::string category_ticks(const std::vector<std::string>& categories) {
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(2.2 * font_size / room)));
   Ticks list;
   for (std::size_t i = 0; i < categories.size(); i += turned ? every : 1) {
-    list.emplace_back(static_cast<double>(i), turned ? shortened(categories[i], turned_label_limit) : categories[i]);
+    list.emplace_back(static_cast<double>(i),
+                      turned ? shortened(categories[i], turned_label_limit) : categories[i]);
   }
   if (!turned) return ticks("xtics", list);
   // The last label reaches beyond the frame, by the cosine of 35 degrees of its width.
   const auto last = static_cast<double>(length(list.back().second));
   const double right = std::max(last * character_width * 0.82 - room / 2, 0.0) + 30;
-  return ticks("xtics", list) + fmt::format("set xtics rotate by -35 offset 0,0\nset rmargin at screen {}\n",
-                                            1 - right / picture_width);
+  return ticks("xtics", list) +
+         fmt::format("set xtics rotate by -35 offset 0,0\nset rmargin at screen {}\n",
+                     1 - right / picture_width);
 }
 
 std::string axes_script(const PlotData& data, const Theme& theme) {
   std::string script = fmt::format(
       "set ylabel {} textcolor rgb '{}'\n"
       "set xrange [{}:{}] noextend\nset yrange [{}:{}] noextend\n",
-      quoted(wrapped(data.y_label, 34, 2)), theme.text, data.x.low, data.x.high, data.y.low, data.y.high);
+      quoted(wrapped(data.y_label, 34, 2)), theme.text, data.x.low, data.x.high, data.y.low,
+      data.y.high);
   if (data.categories.empty()) {
     if (data.x.kind == Scale::Kind::log2) script += "set logscale x 2\n";
     script += ticks("xtics", data.x.ticks);
@@ -178,14 +182,17 @@ bool label_below(const PlotData& data) {
 
 std::string bound_label(const PlotData& data, const Theme& theme) {
   if (!data.bound || data.bound_beyond) return "";
-  return fmt::format("set label {} at graph 0.995, first {} right offset 0,{} textcolor rgb '{}' front\n",
-                     quoted(data.bound_text), *data.bound, label_below(data) ? -0.65 : 0.6, theme.text);
+  return fmt::format(
+      "set label {} at graph 0.995, first {} right offset 0,{} textcolor rgb '{}' front\n",
+      quoted(data.bound_text), *data.bound, label_below(data) ? -0.65 : 0.6, theme.text);
 }
 
 /// Curves that stand under the points: bound and expectation.
 std::string reference_curves(const PlotData& data, const Theme& theme) {
   std::string curves;
-  const auto add = [&](const std::string& curve) { curves += (curves.empty() ? "" : ", ") + curve; };
+  const auto add = [&](const std::string& curve) {
+    curves += (curves.empty() ? "" : ", ") + curve;
+  };
   if (data.bound && !data.bound_beyond) {
     add(fmt::format("{} with lines lw 2 dt (10,6) lc rgb '{}' notitle", *data.bound, theme.text));
   }
@@ -195,8 +202,10 @@ std::string reference_curves(const PlotData& data, const Theme& theme) {
     const bool line = series.connected && series.points.size() > 1;
     const char* half = data.words ? "0.12" : "0";
     if (data.bounds_differ) {
-      add(line ? fmt::format("$s{} using 1:6 with lines lw 2 dt (10,6) lc rgb '{}' notitle", i, color)
-               : fmt::format("$s{} using 1:6 with points pt 2 ps 1.1 lw 2 lc rgb '{}' notitle", i, color));
+      add(line ? fmt::format("$s{} using 1:6 with lines lw 2 dt (10,6) lc rgb '{}' notitle", i,
+                             color)
+               : fmt::format("$s{} using 1:6 with points pt 2 ps 1.1 lw 2 lc rgb '{}' notitle", i,
+                             color));
     }
     if (!data.has_expected) continue;
     if (line) {
@@ -204,18 +213,21 @@ std::string reference_curves(const PlotData& data, const Theme& theme) {
       add(fmt::format("$s{} using 1:5 with lines lw 5.5 dt (1.2,1.6) lc rgb '#70{}' notitle", i,
                       color.substr(1)));
     } else {
-      add(fmt::format("$s{} using ($1-{}):5:(2*{}+1e-9):(0) with vectors nohead lw 5.5 dt (0.8,0.8) "
-                      "lc rgb '#70{}' notitle", i, half, half, color.substr(1)));
+      add(fmt::format(
+          "$s{} using ($1-{}):5:(2*{}+1e-9):(0) with vectors nohead lw 5.5 dt (0.8,0.8) "
+          "lc rgb '#70{}' notitle",
+          i, half, half, color.substr(1)));
       if (!data.words) {
-        add(fmt::format("$s{} using 1:5 with points pt 1 ps 1.3 lw 2 lc rgb '{}' notitle", i, color));
+        add(fmt::format("$s{} using 1:5 with points pt 1 ps 1.3 lw 2 lc rgb '{}' notitle", i,
+                        color));
       }
     }
   }
   return curves;
 }
 
-/// Whether many points of different series lie on each other: then the earlier series are drawn wider, and
-/// show around the later ones.
+/// Whether many points of different series lie on each other: then the earlier series are drawn
+/// wider, and show around the later ones.
 bool series_coincide(const PlotData& data) {
   std::map<double, std::vector<double>> places;
   for (const Series& series : data.series) {
@@ -241,10 +253,11 @@ std::string series_curves(const PlotData& data, const Theme& theme, bool titled)
     const double size = wider * (count <= few_points ? 1.0 : count <= some_points ? 0.6 : 0.3);
     const std::string& color = series_color(theme, i);
     if (data.has_intervals && count <= some_points) {
-      curves += fmt::format("$s{} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.6 lc rgb '{}' notitle, ",
-                            i, color);
+      curves += fmt::format(
+          "$s{} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.6 lc rgb '{}' notitle, ", i, color);
     }
-    const std::string label = series.label.empty() ? "measured" : shortened(series.label, key_label_limit);
+    const std::string label =
+        series.label.empty() ? "measured" : shortened(series.label, key_label_limit);
     curves += fmt::format("$s{} using 1:2 with {} lw {} pt {} ps {} lc rgb '{}' {}{}", i,
                           series.connected ? "linespoints" : "points",
                           wider * (count <= some_points ? 2.2 : 1.2), point_type(i), size, color,
@@ -260,6 +273,7 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
   const std::vector<std::string> x_label = wrapped(data.x_label, 66, 2);
   const Layout layout = layout_of(data, title_lines(data.title, source).size(), x_label.size());
   std::string script = preamble(theme, layout.height, data.title, source);
+  if (source == Source::replay) script += watermark(theme, "graph 0.5, graph 0.5", 120, 20);
   script += layout_script(data, theme, layout, x_label);
   script += axes_script(data, theme) + bound_label(data, theme) + data_blocks(data);
   const std::string references = reference_curves(data, theme);
@@ -267,9 +281,9 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
             series_curves(data, theme, layout.keyed);
   for (const std::string& name : reference_names(data)) {
     const bool expected = data.has_expected && name == reference_names(data).front();
-    script += fmt::format(", NaN with lines lw {} dt {} lc rgb '{}' title {}", expected ? "5.5" : "2",
-                          expected ? "(1.2,1.6)" : "(10,6)", expected ? theme.frame : theme.text,
-                          quoted(name));
+    script += fmt::format(", NaN with lines lw {} dt {} lc rgb '{}' title {}",
+                          expected ? "5.5" : "2", expected ? "(1.2,1.6)" : "(10,6)",
+                          expected ? theme.frame : theme.text, quoted(name));
   }
   return script + "\n";
 }

@@ -33,7 +33,10 @@ const std::string& series_color(const Theme& theme, std::size_t series);
 /// The title as it is drawn: of a replay it says so.
 std::vector<std::string> title_lines(const std::string& title, Source source);
 
-/// The commands with which each script begins: terminal, fonts, frame, title and watermark.
+/// The command that writes REPLAY behind the curves, at a place that gnuplot understands.
+std::string watermark(const Theme& theme, const std::string& place, int size, int rotation);
+
+/// The commands with which each script begins: terminal, fonts, frame and title.
 std::string preamble(const Theme& theme, int height, const std::string& title, Source source);
 
 }  // namespace fathom::plots

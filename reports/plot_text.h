@@ -7,8 +7,9 @@
 namespace fathom::plots {
 
 // Text of a document on its way into a gnuplot script. Nothing in it is ever code there: quotes,
-// backquotes (commands), @ (macros) and all other punctuation are written as octal escapes. gnuplot's
-// own rule of doubled single quotes does not hold at the start of a string, nor beside a macro.
+// backquotes (commands), @ (macros) and all other punctuation are written as octal escapes.
+// gnuplot's own rule of doubled single quotes does not hold at the start of a string, nor beside a
+// macro.
 
 /// UTF-8 on one line: control characters become spaces, bytes that are not text U+FFFD.
 std::string one_line(const std::string& text);

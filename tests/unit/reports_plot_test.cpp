@@ -142,7 +142,8 @@ TEST_CASE("A plot draws no figure that is none", "[reports]") {
 }
 
 TEST_CASE("Words, and zero on a logarithmic axis, become categories", "[reports]") {
-  std::vector<Entry> words{entry({{"x", std::string("b")}}, 1), entry({{"x", std::string("a")}}, 2)};
+  std::vector<Entry> words{entry({{"x", std::string("b")}}, 1),
+                           entry({{"x", std::string("a")}}, 2)};
   auto data = plots::collect(plot_of("x"), words);
   CHECK(data->categories == std::vector<std::string>{"b", "a"});
   CHECK_FALSE(data->series.at(0).connected);  // words have no order
@@ -184,7 +185,8 @@ TEST_CASE("A bound is a line, a curve, or named where it lies far above", "[repo
   CHECK_FALSE(plots::collect(view, entries)->bounds_differ);
 }
 
-TEST_CASE("The y axis begins at zero where asked, and is logarithmic where it can be", "[reports]") {
+TEST_CASE("The y axis begins at zero where asked, and is logarithmic where it can be",
+          "[reports]") {
   std::vector<Entry> entries{at(1, 100), at(2, 110)};
   View view = plot_of("x");
   CHECK(plots::collect(view, entries)->y.low == 0);
@@ -197,8 +199,8 @@ TEST_CASE("The y axis begins at zero where asked, and is logarithmic where it ca
 }
 
 TEST_CASE("Axes hold their data between round ticks", "[reports]") {
-  const double values[][2] = {{0, 0},     {5, 5},         {-3, 8},         {1e-9, 2e-9},
-                              {1, 1e12},  {1e15, 1e15 + 4}, {-1e99, 1e99}, {0.1, 0.1000001}};
+  const double values[][2] = {{0, 0},    {5, 5},           {-3, 8},       {1e-9, 2e-9},
+                              {1, 1e12}, {1e15, 1e15 + 4}, {-1e99, 1e99}, {0.1, 0.1000001}};
   for (const auto& [low, high] : values) {
     for (const bool zero : {false, true}) {
       CAPTURE(low, high, zero);
@@ -212,11 +214,13 @@ TEST_CASE("Axes hold their data between round ticks", "[reports]") {
   }
   for (const double high : {1.0, 1.01, 3.0, 1e4, 1e30}) {
     CAPTURE(high);
-    for (const auto& scale : {plots::log2_scale(1, high, true, 9), plots::log10_scale(1, high, "s")}) {
+    for (const auto& scale :
+         {plots::log2_scale(1, high, true, 9), plots::log10_scale(1, high, "s")}) {
       CHECK(scale.low < 1);
       CHECK(scale.high > high);
       std::size_t inside = 0;
-      for (const auto& tick : scale.ticks) inside += tick.first >= scale.low && tick.first <= scale.high;
+      for (const auto& tick : scale.ticks)
+        inside += tick.first >= scale.low && tick.first <= scale.high;
       CHECK(inside >= 1);
       CHECK(scale.ticks.size() <= 20);
     }
@@ -233,7 +237,8 @@ TEST_CASE("Text of a plot cannot leave its string", "[reports]") {
   CHECK(plots::one_line("a\nb\xFF\x01") == "a b\xEF\xBF\xBD ");
   CHECK(plots::length("µ漢x") == 3);
   CHECK(plots::shortened("µ漢xy", 3) == "µ漢…");
-  CHECK(plots::wrapped("one two three four", 9, 2) == std::vector<std::string>{"one two", "three fo…"});
+  CHECK(plots::wrapped("one two three four", 9, 2) ==
+        std::vector<std::string>{"one two", "three fo…"});
   CHECK(plots::wrapped("", 9, 2) == std::vector<std::string>{""});
 }
 
@@ -252,7 +257,8 @@ TEST_CASE("A program that hangs, fails or is missing has a reason", "[reports]")
   CHECK(std::chrono::steady_clock::now() - start < 20s);
   CHECK(plots::run_gnuplot("", 20s, program("fail", "echo sorry >&2; exit 3")).problem ==
         "failed: sorry\n");
-  CHECK(plots::run_gnuplot("", 20s, (folder.path() / "none").string()).problem == "is not installed");
+  CHECK(plots::run_gnuplot("", 20s, (folder.path() / "none").string()).problem ==
+        "is not installed");
   CHECK(plots::run_gnuplot("some text", 20s, program("echo", "cat; echo $LC_ALL$HOME")).output ==
         "some textC\n");
 }
@@ -268,8 +274,8 @@ TEST_CASE("A picture is a pair of SVG files, the same each time", "[reports]") {
   const std::string light = folder.text(picture->light), dark = folder.text(picture->dark);
   for (const std::string& svg : {light, dark}) {
     CHECK(svg.find("</svg>") != std::string::npos);
-    for (const char* text : {"Copy bandwidth by size", "bandwidth (TB/s)", "float4", "half", "1 GiB",
-                             "expected", "bound 4.8 TB/s"}) {
+    for (const char* text : {"Copy bandwidth by size", "bandwidth (TB/s)", "float4", "half",
+                             "1 GiB", "expected", "bound 4.8 TB/s"}) {
       CAPTURE(text);
       CHECK(svg.find(text) != std::string::npos);
     }
@@ -286,7 +292,8 @@ TEST_CASE("A picture of a replay says so", "[reports]") {
   const Folder folder;
   const auto plot =
       draw_plot(sample::copy_plot(), copy_entries(), folder.path(), "a", Source::replay);
-  const auto bars = draw_bound_bars({{"copy", 0.9, "4.3 TB/s"}}, folder.path(), "b", Source::replay);
+  const auto bars =
+      draw_bound_bars({{"copy", 0.9, "4.3 TB/s"}}, folder.path(), "b", Source::replay);
   REQUIRE(plot);
   REQUIRE(bars);
   for (const auto& picture : {*plot, *bars}) {
@@ -320,7 +327,8 @@ TEST_CASE("Hostile text is shown, not run", "[reports]") {
     view.title = text;
     view.x_label = view.y_label = text;
     view.series = {"s" + text};
-    const auto picture = draw_plot(view, std::vector<Entry>{e, other}, folder.path(), "a", Source::measured);
+    const auto picture =
+        draw_plot(view, std::vector<Entry>{e, other}, folder.path(), "a", Source::measured);
     REQUIRE(picture);
     CHECK_FALSE(fs::exists(touched));
     REQUIRE(draw_bound_bars({{text, 0.5, text}}, folder.path(), "b", Source::measured));
@@ -366,7 +374,8 @@ TEST_CASE("Odd data still makes a picture", "[reports]") {
 TEST_CASE("Nothing to draw draws nothing", "[reports]") {
   const Folder folder;
   CHECK_FALSE(draw_plot(plot_of("x"), {}, folder.path(), "a", Source::measured));
-  CHECK_FALSE(draw_plot(plot_of("none"), std::vector<Entry>{at(1, 2)}, folder.path(), "a", Source::measured));
+  CHECK_FALSE(draw_plot(plot_of("none"), std::vector<Entry>{at(1, 2)}, folder.path(), "a",
+                        Source::measured));
   CHECK_FALSE(draw_bound_bars({}, folder.path(), "a", Source::measured));
   CHECK_FALSE(draw_bound_bars({{"a", std::nan(""), ""}}, folder.path(), "a", Source::measured));
   CHECK(fs::is_empty(folder.path()));
