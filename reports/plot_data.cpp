@@ -118,6 +118,12 @@ std::string key_title(const View& view) {
   return title;
 }
 
+std::string category_text(const View& view, const AxisValue& value) {
+  const auto number = number_of(value);
+  return number && in_bytes(view.x, view.x_label) ? format_bytes(*number)
+                                                  : one_line(format_axis_value(value));
+}
+
 /// Fills `categories` if x cannot be drawn as a quantity.
 void choose_categories(const View& view, const std::vector<Row>& rows, PlotData& data) {
   double lowest = largest_figure;
@@ -137,21 +143,13 @@ void choose_categories(const View& view, const std::vector<Row>& rows, PlotData&
     std::sort(values.begin(), values.end(),
               [](const AxisValue& a, const AxisValue& b) { return *number_of(a) < *number_of(b); });
   }
-  const bool bytes = in_bytes(view.x, view.x_label);
-  for (const AxisValue& value : values) {
-    const auto number = number_of(value);
-    data.categories.push_back(number && bytes ? format_bytes(*number)
-                                              : one_line(format_axis_value(value)));
-  }
+  for (const AxisValue& value : values) data.categories.push_back(category_text(view, value));
 }
 
 /// The place of an entry on x, before series stand side by side.
 double place(const View& view, const Row& row, const std::vector<std::string>& categories) {
   if (categories.empty()) return *number_of(*row.x);
-  const auto number = number_of(*row.x);
-  const std::string text = number && in_bytes(view.x, view.x_label)
-                               ? format_bytes(*number)
-                               : one_line(format_axis_value(*row.x));
+  const std::string text = category_text(view, *row.x);
   return static_cast<double>(std::find(categories.begin(), categories.end(), text) -
                              categories.begin());
 }

@@ -13,7 +13,6 @@ const Theme& light_theme() {
       "#59636e",
       "#e1e4e8",
       "#e6e9ed",
-      "#ffffff",
       {"#0072b2", "#d55e00", "#009e73", "#b8528f", "#c98a00", "#3a9fd8", "#6f42c1", "#57606a"}};
   return theme;
 }
@@ -25,7 +24,6 @@ const Theme& dark_theme() {
       "#9198a1",
       "#2a3038",
       "#303843",
-      "#0d1117",
       {"#4da3e0", "#ff8c42", "#2bc49a", "#e59ac6", "#f2b93b", "#9bd8f7", "#b794f4", "#b1bac4"}};
   return theme;
 }

@@ -12,7 +12,7 @@ namespace fathom::plots {
 /// Colours of one background. The series' are Okabe and Ito's, which stay apart for readers who see
 /// few colours, darkened or lightened for contrast; its yellow is left out.
 struct Theme {
-  std::string background, text, frame, grid, watermark, text_on_bar;
+  std::string background, text, frame, grid, watermark;
   std::array<std::string, 8> series;
 };
 

@@ -80,8 +80,9 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-#define NEEDS_GNUPLOT \
-  if (const std::string why = gnuplot_problem(); !why.empty()) SKIP(why)
+void need_gnuplot() {
+  if (const std::string why = gnuplot_problem(); !why.empty()) SKIP(why);
+}
 
 TEST_CASE("A plot has the entries of its where, one series each combination", "[reports]") {
   const auto data = plots::collect(sample::copy_plot(), copy_entries());
@@ -264,7 +265,7 @@ TEST_CASE("A program that hangs, fails or is missing has a reason", "[reports]")
 }
 
 TEST_CASE("A picture is a pair of SVG files, the same each time", "[reports]") {
-  NEEDS_GNUPLOT;
+  need_gnuplot();
   const Folder folder;
   const auto picture =
       draw_plot(sample::copy_plot(), copy_entries(), folder.path(), "copy", Source::measured);
@@ -288,7 +289,7 @@ TEST_CASE("A picture is a pair of SVG files, the same each time", "[reports]") {
 }
 
 TEST_CASE("A picture of a replay says so", "[reports]") {
-  NEEDS_GNUPLOT;
+  need_gnuplot();
   const Folder folder;
   const auto plot =
       draw_plot(sample::copy_plot(), copy_entries(), folder.path(), "a", Source::replay);
@@ -306,7 +307,7 @@ TEST_CASE("A picture of a replay says so", "[reports]") {
 }
 
 TEST_CASE("Hostile text is shown, not run", "[reports]") {
-  NEEDS_GNUPLOT;
+  need_gnuplot();
   const Folder folder;
   const std::string touched = (folder.path() / "touched").string();
   const std::string texts[] = {"'; system('touch " + touched + "'); print '",
@@ -343,7 +344,7 @@ TEST_CASE("Hostile text is shown, not run", "[reports]") {
 }
 
 TEST_CASE("Odd data still makes a picture", "[reports]") {
-  NEEDS_GNUPLOT;
+  need_gnuplot();
   const Folder folder;
   const auto drawn = [&](const View& view, const std::vector<Entry>& entries) {
     return draw_plot(view, entries, folder.path(), "odd", Source::measured).has_value();
@@ -382,7 +383,7 @@ TEST_CASE("Nothing to draw draws nothing", "[reports]") {
 }
 
 TEST_CASE("A picture that cannot be written is an error", "[reports]") {
-  NEEDS_GNUPLOT;
+  need_gnuplot();
   const Folder folder;
   const auto code = [](const fs::path& where, const std::string& stem) {
     try {
