@@ -208,10 +208,11 @@ void Page::list(const std::vector<std::string>& items) {
   if (!items.empty()) text_ += "\n";
 }
 
-void Page::table(const std::string& caption, const Table& table, const std::string& common) {
+void Page::table(const std::string& caption, const Table& table, const std::string& common,
+                 std::size_t shown) {
   if (table.rows() == 0) return;
   const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
-  if (table.rows() > folded_from) {
+  if (table.rows() > shown) {
     write_folded(fmt::format("<b>{}{}</b> · {} rows{}", mark(), unescaped(caption), table.rows(),
                              unescaped(all_rows)),
                  table.markdown());

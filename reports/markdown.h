@@ -50,6 +50,8 @@ class Table {
 /// A page under construction. Every heading and caption of a replay is marked as such.
 class Page {
  public:
+  static constexpr std::size_t most_shown = 25;
+
   explicit Page(bool replay) : replay_(replay) {}
 
   /// `text` is Markdown. Returns the anchor, which is `wanted` or, if the page has that already,
@@ -57,10 +59,11 @@ class Page {
   std::string heading(int level, const std::string& text, const std::string& wanted);
   void paragraph(const std::string& markdown);
   void list(const std::vector<std::string>& items);
-  /// A table under its caption, and beside that what holds for all rows; one of more than
-  /// `folded_from` rows opens on a click. Nothing if there are no rows. `caption` and `common` are
-  /// text from escape_text.
-  void table(const std::string& caption, const Table& table, const std::string& common = "");
+  /// A table under its caption, and beside that what holds for all rows; one of more rows than
+  /// `shown` opens on a click. Nothing if there are no rows. `caption` and `common` are text from
+  /// escape_text.
+  void table(const std::string& caption, const Table& table, const std::string& common = "",
+             std::size_t shown = most_shown);
   /// Markdown that opens on a click; `summary` is plain text.
   void folded(const std::string& summary, const std::string& markdown);
   /// A picture for light and for dark pages, files beside the page; `alt` is plain text.
@@ -69,8 +72,6 @@ class Page {
   void contents_here() { contents_at_ = text_.size(); }
 
   std::string text() const;
-
-  static constexpr std::size_t folded_from = 25;
 
  private:
   struct Heading {

@@ -82,7 +82,8 @@ void write_not_ok(Writing& to, const EntryList& entries) {
       table.add_row({code(entry->name), words(status), why.empty() ? "no reason is given" : why});
     }
   }
-  to.page.table("Entries that are not ok", table);
+  constexpr std::size_t most_shown = 8;  // its rows are sentences
+  to.page.table("Entries that are not ok", table, "", most_shown);
 }
 
 void write_probe(Writing& to, const ProbeSummary& probe) {
@@ -90,7 +91,8 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
   if (!probe.question.empty()) to.page.paragraph("*" + escape_text(probe.question) + "*");
   if (!probe.answer.empty()) to.page.paragraph("**" + escape_text(probe.answer) + "**");
   if (probe.status != ProbeStatus::complete) {
-    to.page.paragraph(fmt::format("This probe is not complete ({}): {}.", words(probe.status), reason_of(probe)));
+    to.page.paragraph(
+        fmt::format("This probe is not complete ({}): {}.", words(probe.status), reason_of(probe)));
   }
   const EntryList entries = entries_of(to.document, probe.name);
   if (entries.empty()) {

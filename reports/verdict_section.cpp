@@ -88,7 +88,7 @@ void write_findings(Writing& to) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
   if (!to.gnuplot_problem.empty()) {
-    items.push_back(fmt::format("**No pictures:** {}", escape_text(to.gnuplot_problem)));
+    items.push_back(escape_text(to.gnuplot_problem));
   }
   if (const std::string counters = counters_sentence(document); !counters.empty()) {
     items.push_back(counters);

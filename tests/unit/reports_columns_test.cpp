@@ -1,0 +1,113 @@
+// Tables of views: units, figures, what is lifted into the caption, what is empty.
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "reports/columns.h"
+#include "reports/scale.h"
+#include "tests/unit/sample_document.h"
+
+namespace fathom::reports {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+Entry entry_with(double value, const std::string& unit = "B/s") {
+  Entry entry;
+  entry.name = "p/e";
+  entry.probe = "p";
+  entry.metric = {"bandwidth", unit, Better::higher, value};
+  entry.bound = {4e12, "bus"};
+  entry.axes = {{"size", std::int64_t{1} << 30}, {"type", std::string("a|b")}};
+  return entry;
+}
+
+EntryList pointers(const std::vector<Entry>& entries) {
+  EntryList list;
+  for (const Entry& entry : entries) list.push_back(&entry);
+  return list;
+}
+
+TEST_CASE("A column has one unit and figures of four digits", "[reports]") {
+  std::vector<Entry> entries{entry_with(2e12), entry_with(3.25e12), entry_with(0)};
+  entries[2].metric.value.reset();
+  const Column column = make_column("metric", pointers(entries));
+  CHECK(column.name == "bandwidth");
+  CHECK(column.unit == "TB/s");
+  CHECK(column.align == Align::right);
+  CHECK(column.cells == Cells{"2.000", "3.250", "–"});
+}
+
+TEST_CASE("Bound and expectation have the metric's prefix", "[reports]") {
+  std::vector<Entry> entries{entry_with(5e11), entry_with(6e11)};
+  CHECK(make_column("metric", pointers(entries)).unit == "GB/s");
+  const Column bound = make_column("bound", pointers(entries));
+  CHECK(bound.unit == "GB/s");
+  CHECK(bound.cells == Cells{"4,000", "4,000"});
+  CHECK(make_column("of_bound", pointers(entries)).cells == Cells{"12.5", "15.0"});
+}
+
+TEST_CASE("Entries of several metrics carry their units", "[reports]") {
+  const std::vector<Entry> entries{entry_with(2e12), entry_with(3, "cycles")};
+  const Column column = make_column("metric", pointers(entries));
+  CHECK(column.unit.empty());
+  CHECK(column.cells == Cells{"2\u00A0TB/s", "3\u00A0cycles"});
+}
+
+TEST_CASE("A share of the bound turns round where lower is better", "[reports]") {
+  Entry entry = entry_with(8e12);
+  entry.metric.better = Better::lower;
+  CHECK(share_of_bound(entry) == 0.5);
+  entry.metric.value = 0;
+  CHECK_FALSE(share_of_bound(entry));
+  entry.metric.value.reset();
+  CHECK_FALSE(share_of_bound(entry));
+}
+
+TEST_CASE("Axes, counters and further figures are columns; what is absent is a dash", "[reports]") {
+  std::vector<Entry> entries{entry_with(1), entry_with(2)};
+  entries[0].counters = {sample::counter("load_sectors", "m", "sectors", 33554432, 33554432)};
+  entries[0].extras = {{"waves", 1.5}};
+  const EntryList list = pointers(entries);
+  CHECK(make_column("size", list).cells == Cells{"1 GiB", "1 GiB"});
+  CHECK(make_column("type", list).cells.front() == "a&#124;b");
+  CHECK(make_column("type", list).align == Align::left);
+  CHECK(make_column("counter:load_sectors", list).cells == Cells{"33,554,432", "–"});
+  CHECK(make_column("extra:waves", list).cells == Cells{"1.500", "–"});
+  CHECK(make_column("ratio:nobody", list).cells == Cells{"–", "–"});
+  CHECK(make_column("no such axis", list).cells == Cells{"–", "–"});
+}
+
+TEST_CASE("A column that is the same in all rows moves into the caption", "[reports]") {
+  const std::vector<Entry> entries{entry_with(2e12), entry_with(3e12)};
+  const EntryList list = pointers(entries);
+  std::string constant;
+  const Table table = make_table(
+      {make_column("size", list), make_column("metric", list), make_column("bound", list)},
+      constant);
+  CHECK(constant == "size: 1 GiB · bound: 4 TB/s");
+  CHECK(table.markdown() == "| bandwidth (TB/s) |\n| ---: |\n| 2 |\n| 3 |\n");
+}
+
+TEST_CASE("One row keeps its columns, and rows that are alike stay rows", "[reports]") {
+  const std::vector<Entry> one{entry_with(2e12)};
+  std::string constant;
+  CHECK(make_table({make_column("size", pointers(one))}, constant).markdown() ==
+        "| size |\n| ---: |\n| 1 GiB |\n");
+  CHECK(constant.empty());
+  const std::vector<Entry> two{entry_with(2e12), entry_with(2e12)};
+  CHECK(make_table({make_column("size", pointers(two))}, constant).rows() == 2);
+}
+
+TEST_CASE("Ends of an interval have equally many digits", "[reports]") {
+  CHECK(interval_text({3.7e12, 3.7125e12, 0.95, ""}, {1e12, "TB/s"}) == "3.700 to 3.712");
+  CHECK(interval_text({1, 2, 0.95, ""}, {}) == "1 to 2");
+}
+
+TEST_CASE("Figures line up, whole ones in full", "[reports]") {
+  CHECK(figures({1.0, 32.1, 0.05}) == Cells{"1.000", "32.10", "0.05000"});
+  CHECK(figures({1.0, 32.0, std::nullopt}) == Cells{"1", "32", "–"});
+  CHECK(figures({0.0, 0.5}) == Cells{"0", "0.5000"});
+}
+
+}  // namespace
+}  // namespace fathom::reports

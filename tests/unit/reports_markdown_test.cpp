@@ -1,0 +1,87 @@
+// Markdown: nothing that a document says becomes markup.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "reports/markdown.h"
+
+namespace fathom::reports {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("Text of a document is text on the page", "[reports]") {
+  CHECK(escape_text("a|b") == "a&#124;b");
+  CHECK(escape_text("<b>&</b>") == "&lt;b&gt;&amp;&lt;/b&gt;");
+  CHECK(escape_text("*a* `b` [c](d) ~~e~~") == "\\*a\\* \\`b\\` \\[c\\](d) \\~\\~e\\~\\~");
+  CHECK(escape_text("copy_bandwidth _a_") == "copy_bandwidth \\_a\\_");
+  CHECK(escape_text("$a$") == "&#36;a&#36;");
+  CHECK(escape_text("a\\b") == "a\\\\b");
+  CHECK(escape_text("Größe 1 µs") == "Größe 1 µs");
+}
+
+TEST_CASE("Text does not begin a list, heading or rule", "[reports]") {
+  CHECK(escape_text("# a") == "\\# a");
+  CHECK(escape_text("- a") == "\\- a");
+  CHECK(escape_text("+ a") == "\\+ a");
+  CHECK(escape_text("1. a") == "1\\. a");
+  CHECK(escape_text("1.5 a") == "1.5 a");
+  CHECK(escape_text("    a") == "a");
+  CHECK(escape_text("") == "");
+}
+
+TEST_CASE("Line breaks, control characters and broken bytes stay out", "[reports]") {
+  CHECK(clean("a\nb\tc\x1b[31m") == "a b c [31m");
+  CHECK(clean("a\xff"
+              "b") ==
+        "a\xEF\xBF\xBD"
+        "b");
+  CHECK(clean("\xC2\x9B"
+              "31m") == " 31m");  // U+009B starts an escape sequence too
+  CHECK(clean("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("A code span holds any name", "[reports]") {
+  CHECK(code("copy/type:float4") == "`copy/type:float4`");
+  CHECK(code("a|b`c<d>") == "<code>a&#124;b&#96;c&lt;d&gt;</code>");
+  CHECK(code("") == "<code></code>");
+}
+
+TEST_CASE("A table has as many cells in each row as columns", "[reports]") {
+  Table table({{"a"}, {"b", Align::right}});
+  table.add_row({"1", ""});
+  CHECK(table.markdown() == "| a | b |\n| --- | ---: |\n| 1 | |\n");
+}
+
+TEST_CASE("A long table opens on a click, under an unmarked caption", "[reports]") {
+  Table table({{"a"}});
+  for (std::size_t i = 0; i <= Page::most_shown; ++i) table.add_row({"1"});
+  Page page(false);
+  page.table(escape_text("a_ *b* <c>"), table, "verdict: **failed**");
+  CHECK_THAT(page.text(),
+             ContainsSubstring("<summary><b>a_ *b* &lt;c&gt;</b> · 26 rows · all rows: verdict: "
+                               "failed</summary>"));
+  Page shown(false);
+  shown.table("a", table, "", 26);
+  CHECK(shown.text().find("<details>") == std::string::npos);
+}
+
+TEST_CASE("Anchors of a page differ", "[reports]") {
+  Page page(false);
+  CHECK(page.heading(2, "a", "same") == "same");
+  CHECK(page.heading(2, "b", "same") == "same-2");
+  CHECK(page.heading(3, "c", "same") == "same-3");
+}
+
+TEST_CASE("The table of contents goes where it belongs", "[reports]") {
+  Page page(false);
+  page.heading(2, "First", "first");
+  page.contents_here();
+  page.heading(3, "Second", "second");
+  CHECK(page.text() ==
+        "<a id=\"first\"></a>\n\n## First\n\n- [First](#first)\n  - [Second](#second)\n\n"
+        "<a id=\"second\"></a>\n\n### Second\n");
+}
+
+}  // namespace
+}  // namespace fathom::reports

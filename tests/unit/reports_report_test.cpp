@@ -1,0 +1,235 @@
+// The report: replays say so everywhere, and no document breaks it.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <limits>
+#include <sstream>
+
+#include "reports/plot.h"
+#include "reports/report.h"
+#include "results/error.h"
+#include "tests/unit/report_folder.h"
+#include "tests/unit/sample_document.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Lines that head something: headings, captions (bold from the line's start, a table or a fold
+/// after them), summaries of folds.
+std::vector<std::string> captions(const std::string& page) {
+  std::vector<std::string> found;
+  const auto lines = lines_of(page);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool before_table = i + 2 < lines.size() && lines[i + 2].starts_with("|");
+    if (lines[i].starts_with("#") || lines[i].starts_with("<summary>") ||
+        (lines[i].starts_with("**") && before_table))
+      found.push_back(lines[i]);
+  }
+  return found;
+}
+
+/// Every table's rows have as many borders as its head.
+void check_tables(const std::string& page) {
+  const auto borders = [](const std::string& line) {
+    return std::count(line.begin(), line.end(), '|');
+  };
+  const auto lines = lines_of(page);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (!lines[i].starts_with("|") || !lines[i - 1].starts_with("|")) continue;
+    CAPTURE(lines[i]);
+    CHECK(borders(lines[i]) == borders(lines[i - 1]));
+  }
+}
+
+TEST_CASE("The same document gives the same page", "[reports]") {
+  CHECK(page_of(sample::document()) == page_of(sample::document()));
+  check_tables(page_of(sample::document()));
+}
+
+TEST_CASE("Every heading, caption and picture of a replay says REPLAY", "[reports]") {
+  const std::string page = page_of(sample::replay(), true);
+  const auto heads = captions(page);
+  CHECK(heads.size() > 20);
+  for (const std::string& head : heads) CHECK_THAT(head, ContainsSubstring("REPLAY"));
+  for (const std::string& line : lines_of(page)) {
+    if (line.find("<img") != std::string::npos) CHECK_THAT(line, ContainsSubstring("REPLAY"));
+  }
+  CHECK_THAT(terminal_summary(sample::replay(), false), StartsWith("REPLAY"));
+  CHECK_THAT(page_of(sample::document()), !ContainsSubstring("REPLAY"));
+  CHECK_THAT(terminal_summary(sample::document(), false), !ContainsSubstring("REPLAY"));
+}
+
+TEST_CASE("Without gnuplot the tables stay and the page says why", "[reports]") {
+  const ReportFolder folder;
+  const EmptyPath no_gnuplot;
+  const ReportPaths paths = write_report(sample::document(), folder.path());
+  const std::string page = file_text(paths.readme);
+  CHECK(paths.pictures.empty());
+  CHECK_THAT(page, ContainsSubstring("There are no pictures") && ContainsSubstring("gnuplot") &&
+                       !ContainsSubstring("<img"));
+  CHECK_THAT(page, ContainsSubstring("**Copies of 1 GiB**") &&
+                       ContainsSubstring("**The closest to its bound**"));
+}
+
+TEST_CASE("With gnuplot every picture of the page is a file", "[reports]") {
+  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
+  const ReportFolder folder;
+  const ReportPaths paths = write_report(sample::document(), folder.path());
+  CHECK(paths.pictures.size() == 6);
+  const std::string page = file_text(paths.readme);
+  for (const auto& picture : paths.pictures) {
+    CHECK(std::filesystem::file_size(picture) > 0);
+    CHECK_THAT(page, ContainsSubstring("\"" + picture.filename().string() + "\""));
+  }
+}
+
+TEST_CASE("The verdict comes first and names the worst disagreement", "[reports]") {
+  const std::string page = page_of(sample::document());
+  const auto verdict = page.find("## Verdict");
+  CHECK(verdict < page.find("## Environment"));
+  CHECK_THAT(page, ContainsSubstring("2 of 11 entries failed a check: 1 wrong output, 1 counter "
+                                     "mismatch."));
+  const auto worst = page.find("Furthest from its expectation:** `copy_bandwidth/type:char");
+  CHECK((verdict < worst && worst < page.find("**Warning:**")));
+  CHECK_THAT(page, ContainsSubstring("**warp_reduce** timed out: it hit its time limit"));
+}
+
+TEST_CASE("A document of good figures says so", "[reports]") {
+  Document d = sample::document();
+  std::erase_if(d.entries, [](const Entry& e) { return e.verdict.status != VerdictStatus::ok; });
+  d.probes.pop_back();
+  CHECK_THAT(page_of(d), ContainsSubstring("**All 5 entries are ok.**"));
+  CHECK_THAT(page_of(d), !ContainsSubstring("Entries that are not ok"));
+}
+
+TEST_CASE("Names cannot become markup", "[reports]") {
+  const std::string hostile = "a|b `c` <script>x</script> & _d_ *e* \"f\" 'g' [h](i) $j$ \\ ü\nk";
+  Document d = sample::document();
+  d.fingerprint.gpu_name = d.fingerprint.ecc = hostile;
+  d.suite = d.seed = d.date = hostile;
+  d.warnings = {hostile};
+  d.bounds[0].name = d.bounds[0].source = hostile;
+  for (Entry& entry : d.entries) {
+    entry.name = entry.probe + "/" + hostile;
+    entry.metric.name = entry.metric.unit = hostile;
+    entry.axes[0] = {hostile, hostile};
+    entry.bound->source = entry.expected->model = hostile;
+    entry.verdict.reasons = {hostile};
+    for (Opponent& opponent : entry.opponents) opponent.name = hostile;
+    for (Counter& counter : entry.counters) counter.role = counter.metric = hostile;
+    entry.telemetry.throttle_reasons = {hostile};
+    entry.timing.mode = hostile;
+  }
+  for (ProbeSummary& probe : d.probes) {
+    probe.question = probe.answer = probe.method = probe.status_reason = hostile;
+    for (View& view : probe.views) {
+      view.title = view.note = hostile;
+      view.where.clear();
+      view.columns = {hostile, "counter:" + hostile, "ratio:" + hostile, "extra:" + hostile,
+                      "metric"};
+    }
+  }
+  for (Claim& claim : d.claims) claim.id = claim.statement = claim.figure = hostile;
+  check_tables(page_of(d, true));  // with pictures too, where there is gnuplot
+  const std::string page = page_of(d);
+  CHECK_THAT(page, !ContainsSubstring("<script>") && !ContainsSubstring(" _d_") &&
+                       !ContainsSubstring(" *e*") && !ContainsSubstring("[h](i)") &&
+                       !ContainsSubstring("$j$"));
+  CHECK_THAT(terminal_summary(d, false), !ContainsSubstring("ü\nk"));
+}
+
+TEST_CASE("Terminal text cannot carry escape sequences", "[reports]") {
+  Document d = sample::document();
+  d.probes[0].answer = "\x1b]0;title\x07";
+  CHECK(terminal_summary(d, false).find('\x1b') == std::string::npos);
+  CHECK(terminal_summary(d, true).find("\x1b]") == std::string::npos);
+}
+
+TEST_CASE("Documents with hardly anything in them have a report", "[reports]") {
+  for (const Document& d : {Document{}, sample::empty_run()}) {
+    const std::string page = page_of(d);
+    CHECK_THAT(page, ContainsSubstring("**Nothing was measured.**"));
+    check_tables(page);
+    CHECK_THAT(terminal_summary(d, true), ContainsSubstring("Nothing was measured."));
+  }
+}
+
+TEST_CASE("Entries without figures, telemetry or a probe's summary are shown", "[reports]") {
+  Document d = sample::document();
+  d.probes.clear();
+  for (Entry& entry : d.entries) {
+    entry.metric.value.reset();
+    entry.interval.reset();
+    entry.samples.clear();
+    entry.telemetry = {};
+    entry.telemetry.missing_reason = "NVML cannot be loaded";
+  }
+  d.entries[0].expected.reset();
+  d.entries[1].bound.reset();
+  const std::string page = page_of(d);
+  check_tables(page);
+  CHECK_THAT(page, ContainsSubstring("### copy_bandwidth") &&
+                       ContainsSubstring("No entry has both a figure and a bound.") &&
+                       ContainsSubstring("No telemetry of 11 entries: NVML cannot be loaded."));
+}
+
+TEST_CASE("Figures that are not finite are shown as such", "[reports]") {
+  Document d = sample::document();
+  d.entries[0].metric.value = std::numeric_limits<double>::infinity();
+  d.entries[1].metric.value = std::numeric_limits<double>::quiet_NaN();
+  d.entries[2].expected->value = 0;
+  d.entries[3].bound->value = 0;
+  const std::string page = page_of(d, true);
+  check_tables(page);
+  CHECK_THAT(page, ContainsSubstring("not finite") && !ContainsSubstring("nan") &&
+                       !ContainsSubstring(" inf"));
+}
+
+TEST_CASE("Two thousand entries take well under a second", "[reports]") {
+  Document d = sample::document();
+  const Entry one = d.entries[1];
+  d.entries.clear();
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    Entry entry = one;
+    entry.name += "/n:" + std::to_string(i);
+    entry.axes.emplace_back("n", i);
+    d.entries.push_back(std::move(entry));
+  }
+  d.probes[0].views[1].where.clear();
+  d.probes[0].views[1].columns.push_back("n");
+  const auto start = std::chrono::steady_clock::now();
+  const std::string page = page_of(d);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  CHECK_THAT(page, ContainsSubstring("· 2000 rows"));
+}
+
+TEST_CASE("A folder that cannot be written is an error of one sentence", "[reports]") {
+  const ReportFolder folder;
+  const auto file = folder.path() / "file";
+  std::ofstream(file) << "x";
+  try {
+    write_report(sample::document(), file / "report");
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::output_unwritable);
+    CHECK_THAT(error.what(), ContainsSubstring("--out"));
+  }
+}
+
+}  // namespace
+}  // namespace fathom
