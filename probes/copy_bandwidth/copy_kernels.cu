@@ -65,8 +65,10 @@ __global__ void copy(const P* src, P* dst, Extent extent) {
     for (int u = 0; u < Unroll; ++u) store<P, store_hint>(dst + i + u * blockDim.x, value[u]);
     return;
   }
+  const std::size_t next_tile = (static_cast<std::size_t>(blockIdx.x) + 1) * blockDim.x * Unroll;
+  const std::size_t end = extent.end < next_tile ? extent.end : next_tile;
 #pragma unroll 1
-  for (; i < extent.end; i += blockDim.x) {
+  for (; i < end; i += blockDim.x) {
     if (i < extent.packs) {
       store<P, store_hint>(dst + i, load<P, load_hint>(src + i));
     } else if (i >= extent.tail_first) {

@@ -38,9 +38,10 @@ __device__ uint4 load(const uint4* address) {
     return *address;
   } else {
     uint4 v;
-    asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-        : "l"(address));
+    // volatile: else the compiler may sink each load to its store, and they are in flight one by one
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(address));
     return v;
   }
 }
