@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 
 #include "reports/facts.h"
@@ -46,27 +48,53 @@ std::vector<Role> roles(const Document& document) {
   return found;
 }
 
-std::string blank_zero(std::size_t number) {
-  return number == 0 ? "" : format_count(static_cast<double>(number));
+/// One of the numbers told of each role.
+struct Tally {
+  const char* header;
+  std::function<std::size_t(const Role&)> number;
+};
+
+std::function<std::size_t(const Role&)> number_of(CounterFinding found) {
+  return [found](const Role& role) { return role.of(found); };
 }
 
 void write_roles(Writing& to, const std::vector<Role>& all) {
-  Table table({{"Probe"},
-               {"Counter"},
-               {"Counted", Align::right},
-               {"Equal", Align::right},
-               {"Within tolerance", Align::right},
-               {"Differ", Align::right},
-               {"Missing", Align::right},
-               {"The chip's metric"}});
+  std::vector<Tally> tallies{{"Counted", &Role::counted},
+                             {"Equal to the expectation", number_of(CounterFinding::equal)},
+                             {"Within tolerance", number_of(CounterFinding::within)},
+                             {"Differ", number_of(CounterFinding::differs)},
+                             {"Without expectation", number_of(CounterFinding::not_expected)},
+                             {"Missing", number_of(CounterFinding::missing)}};
+  std::erase_if(tallies, [&](const Tally& tally) {
+    return std::none_of(all.begin(), all.end(),
+                        [&](const Role& role) { return tally.number(role) > 0; });
+  });
+  std::vector<Table::Column> headers{{"Probe"}, {"Counter"}};
+  for (const Tally& tally : tallies) headers.push_back({tally.header, Align::right});
+  Table table(headers);
   for (const Role& role : all) {
-    table.add_row(
-        {escape_text(role.probe), escape_text(spaced(role.role)), blank_zero(role.counted()),
-         blank_zero(role.of(CounterFinding::equal)), blank_zero(role.of(CounterFinding::within)),
-         blank_zero(role.of(CounterFinding::differs)), blank_zero(role.of(CounterFinding::missing)),
-         role.metric.empty() ? "–" : code(role.metric)});
+    std::vector<std::string> cells{escape_text(role.probe), escape_text(spaced(role.role))};
+    for (const Tally& tally : tallies) {
+      const std::size_t number = tally.number(role);
+      cells.push_back(number == 0 ? "" : format_count(static_cast<double>(number)));
+    }
+    table.add_row(std::move(cells));
   }
-  to.page.table("Counters by role", table);
+  to.page.table("Entries by counter", table);
+}
+
+/// The roles' names on this chip, in a fold: they are too wide for a table with anything else.
+void write_metrics(Writing& to, const std::vector<Role>& all) {
+  std::map<std::string, std::string> metrics;
+  for (const Role& role : all) {
+    if (!role.metric.empty()) metrics.try_emplace(role.role, role.metric);
+  }
+  if (metrics.empty()) return;
+  Table table({{"Counter"}, {"Metric"}});
+  for (const auto& [role, metric] : metrics) {
+    table.add_row({escape_text(spaced(role)), code(metric)});
+  }
+  to.page.folded("What the counters are called on this chip", table.markdown());
 }
 
 void write_missing(Writing& to, const std::vector<Role>& all) {
@@ -92,19 +120,32 @@ void write_differing(Writing& to) {
                {"Counter"},
                {"Counted", Align::right},
                {"Expected", Align::right},
-               {"Off by", Align::right},
-               {"Allowed", Align::right},
-               {"Expectation from"}});
+               {"Off by (%)", Align::right}});
   for (const Entry& entry : to.document.entries) {
     for (const Counter& counter : entry.counters) {
       if (finding(counter) != CounterFinding::differs) continue;
+      const double off = distance(*counter.value, *counter.expected);
       table.add_row({code(entry.name), escape_text(spaced(counter.role)),
                      format_exact(*counter.value), format_exact(*counter.expected),
-                     format_percent(distance(*counter.value, *counter.expected)),
-                     format_percent(counter.tolerance), escape_text(counter.expected_model)});
+                     std::isfinite(off) ? format_number(off * 100) : "–"});
     }
   }
-  to.page.table("Counters that differ from their expectation", table);
+  constexpr std::size_t most_shown = 8;  // the entries' own sections have them too
+  to.page.table("Counters that differ from their expectation", table, "", most_shown);
+}
+
+/// "470 equal it, 16 differ": what is not there is not told.
+std::string findings_text(const std::map<CounterFinding, std::size_t>& sums) {
+  std::string out;
+  for (const auto& [found, verb] : {std::pair{CounterFinding::equal, "equal it"},
+                                    std::pair{CounterFinding::within, "are within its tolerance"},
+                                    std::pair{CounterFinding::differs, "differ"}}) {
+    const auto number = sums.find(found);
+    if (number == sums.end() || number->second == 0) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
+                       format_count(static_cast<double>(number->second)), verb);
+  }
+  return out;
 }
 
 }  // namespace
@@ -122,18 +163,21 @@ void write_counters(Writing& to) {
   }
   const std::size_t expected =
       sums[CounterFinding::equal] + sums[CounterFinding::within] + sums[CounterFinding::differs];
-  to.page.paragraph(fmt::format(
-      "Of {} with an expectation, {} equal it, {} are within its tolerance and {} differ; {} have "
-      "none; {} are missing.",
-      counted(expected, "counter", "counters"),
-      format_count(static_cast<double>(sums[CounterFinding::equal])),
-      format_count(static_cast<double>(sums[CounterFinding::within])),
-      format_count(static_cast<double>(sums[CounterFinding::differs])),
-      format_count(static_cast<double>(sums[CounterFinding::not_expected])),
-      format_count(static_cast<double>(sums[CounterFinding::missing]))));
+  std::string text =
+      expected == 0 ? "No counter has an expectation."
+                    : fmt::format("Of {} with an expectation, {}.",
+                                  counted(expected, "counter", "counters"), findings_text(sums));
+  if (const std::size_t none = sums[CounterFinding::not_expected]; none > 0) {
+    text += fmt::format(" {} counted without one.", counted(none, "more is", "more are"));
+  }
+  if (const std::size_t missing = sums[CounterFinding::missing]; missing > 0) {
+    text += fmt::format(" {} missing.", counted(missing, "is", "are"));
+  }
+  to.page.paragraph(text);
   write_missing(to, all);
   write_differing(to);
   write_roles(to, all);
+  write_metrics(to, all);
 }
 
 }  // namespace fathom::reports

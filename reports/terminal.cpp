@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
@@ -11,6 +12,9 @@ namespace fathom {
 namespace {
 
 using namespace reports;
+
+/// Of a usual terminal window.
+constexpr std::size_t line_width = 100;
 
 enum class Colour { good, bad, doubtful };
 
@@ -73,6 +77,20 @@ std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
   return found;
 }
 
+/// Lines of at most `width_wanted`, broken between words; a longer word has a line of its own.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    if (lines.empty() || width(lines.back()) + 1 + width(word) > width_wanted) {
+      lines.push_back(word);
+    } else {
+      lines.back() += " " + word;
+    }
+  }
+  return lines;
+}
+
 std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
   const std::size_t name = widest(rows, &Row::name), status = widest(rows, &Row::status),
                     figure = widest(rows, &Row::figure), share = widest(rows, &Row::share);
@@ -83,7 +101,10 @@ std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
         "  {}  {}{}  {}  {}  {}\n", padded(row.name, name), paint(row.status_colour, row.status),
         std::string(status - width(row.status), ' '), left_padded(row.figure, figure),
         left_padded(row.share, share), paint(row.verdict_colour, row.verdicts));
-    if (!row.answer.empty()) out += fmt::format("  {}  {}\n", std::string(name, ' '), row.answer);
+    for (const std::string& line :
+         wrapped(row.answer, line_width > name + 24 ? line_width - name - 4 : 20)) {
+      out += fmt::format("  {}  {}\n", std::string(name, ' '), line);
+    }
   }
   return out;
 }
