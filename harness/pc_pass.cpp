@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -47,7 +49,11 @@ void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
   for (const PcSample& sample : profile.samples) {
     for (const auto& [reason, samples] : waiting(sample)) all += samples;
   }
-  if (!(all > 0)) return add_missing(c, entry, "no sample was taken");
+  if (!(all > 0)) {
+    return add_missing(c, entry,
+                       fmt::format("no waiting warp among {} samples ({} dropped)",
+                                   profile.total_samples, profile.dropped_samples));
+  }
   if (!profile.line_reason.empty()) return add_missing(c, entry, profile.line_reason);
   for (const LineShare& share : c.line_shares) {
     double on_lines = 0;
