@@ -64,6 +64,15 @@ const char* resolve(void* handle, CuptiLibrary& l) {
   return missing;
 }
 
+/// CUPTI opens its companions by name alone, which finds them only where the system's loader looks
+/// anyway. Once opened from beside it they are found by that name too. A companion that cannot be
+/// opened is no error here: CUPTI says what it lacks.
+void open_companions(const fs::path& cupti) {
+  if (!cupti.has_parent_path()) return;
+  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
+    dlopen((cupti.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace
 
 std::vector<fs::path> cupti_search_path() {
@@ -106,6 +115,7 @@ CuptiLibrary load_cupti(const std::vector<fs::path>& files) {
       dlclose(handle);
       continue;
     }
+    open_companions(file);
     library.path = file;
     library.cuptiGetVersion(&library.version);
     return library;

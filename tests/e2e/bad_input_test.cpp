@@ -58,7 +58,7 @@ TEST_CASE("Every command has help with examples", "[e2e]") {
   CHECK_THAT(box.fathom({"--help"}).output, ContainsSubstring("  " + command));
 }
 
-TEST_CASE("--version says version and commit", "[e2e]") {
+TEST_CASE("The flag --version says version and commit", "[e2e]") {
   Sandbox box({});
   const auto version = box.fathom({"--version"});
   CHECK(code(version) == 0);

@@ -27,9 +27,12 @@ CapturedRun run_on_small_disk(const Sandbox& box, const std::string& size) {
       " run --out disk/out; status=$?; rm -f disk/out/parts/*.ballast; cp -r disk/out kept; "
       "exit $status";
   const std::string unshare =
-      geteuid() == 0 ? "exec unshare --mount" : "exec unshare --map-root-user --mount";
+      geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
   return run_and_capture(
-      "/bin/sh", {"-c", unshare + " sh -c '" + inside + "' sh \"$1\"", "sh", box.folder()}, 60s);
+      "/bin/sh",
+      {"-c", unshare + " true || exit 99; exec " + unshare + " sh -c '" + inside + "' sh \"$1\"",
+       "sh", box.folder()},
+      60s);
 }
 
 TEST_CASE("A folder that cannot be made is refused before anything is measured", "[e2e]") {

@@ -76,7 +76,7 @@ TEST_CASE("The report of a replayed document is a replay's too", "[e2e]") {
   CHECK_THAT(read_text(box.folder() / "again" / "README.md"), ContainsSubstring("REPLAY"));
 }
 
-TEST_CASE("--require-gpu makes a missing GPU an error of one sentence", "[e2e]") {
+TEST_CASE("With --require-gpu a missing GPU is an error of one sentence", "[e2e]") {
   Replaying box;
   const auto run = box.run({"--require-gpu"});
   CHECK(code(run) == to_int(ExitCode::gpu_required));
