@@ -37,9 +37,10 @@ void write_claims(Writing& to) {
       sources += fmt::format("- **{}**: {}\n", escape_text(claim.id), evidence(claim));
     }
   }
+  // Never folded: it is what many readers come for.
   to.page.table(
       fmt::format("{}: {}", counted(claims.size(), "claim", "claims"), claims_text(to.document)),
-      table);
+      table, "", claims.size());
   if (!sources.empty()) to.page.folded("Evidence: the entries that each verdict rests on", sources);
 }
 

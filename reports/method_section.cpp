@@ -93,9 +93,11 @@ void write_telemetry(Writing& to) {
                    quantity(high, channel.unit), std::to_string(medians.size())});
   }
   std::map<std::string, std::size_t> throttles, missing;
+  bool seen = false;
   for (const Entry& entry : to.document.entries) {
     for (const std::string& reason : entry.telemetry.throttle_reasons) ++throttles[reason];
     if (!entry.telemetry.missing_reason.empty()) ++missing[entry.telemetry.missing_reason];
+    seen = seen || entry.telemetry.sm_clock_hz.median;
   }
   to.page.table("The GPU while samples were taken", table);
   std::vector<std::string> items;
@@ -107,7 +109,7 @@ void write_telemetry(Writing& to) {
     items.push_back(fmt::format("No telemetry of {}: {}.", counted(number, "entry", "entries"),
                                 escape_text(without_full_stop(reason))));
   }
-  if (throttles.empty() && missing.empty()) items.push_back("No throttling was reported.");
+  if (throttles.empty() && missing.empty() && seen) items.push_back("No throttling was reported.");
   to.page.list(items);
 }
 

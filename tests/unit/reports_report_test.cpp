@@ -1,8 +1,5 @@
 // The report: replays say so everywhere, and no document breaks it.
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -228,6 +225,20 @@ TEST_CASE("A folder that cannot be written is an error of one sentence", "[repor
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::output_unwritable);
     CHECK_THAT(error.what(), ContainsSubstring("--out"));
+  }
+}
+
+TEST_CASE("A full disk is an error of its own", "[reports]") {
+  if (!std::filesystem::exists("/dev/full")) SKIP("this machine has no /dev/full");
+  const ReportFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder.path() / "README.md");
+  const EmptyPath no_gnuplot;
+  try {
+    write_report(sample::document(), folder.path());
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::output_full);
+    CHECK_THAT(error.what(), ContainsSubstring("make room"));
   }
 }
 
