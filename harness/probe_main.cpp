@@ -39,7 +39,7 @@ struct Measured {
 
 TimingPolicy policy_for(const ProbeOptions& options) {
   TimingPolicy policy;
-  if (options.suite == Suite::quick) policy.time_limit_s = 0.3;
+  if (options.suite == Suite::quick) policy.time_limit_s = 0.5;
   if (options.time_limit_s > 0) policy.time_limit_s = options.time_limit_s;
   return policy;
 }
@@ -52,17 +52,15 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Source lines of samples need the modules seen as they are loaded, i.e. before the first kernel.
-std::vector<Case> with_modules_watched(std::vector<Case> cases, const ProbeOptions& options) {
-  const bool sampled = std::any_of(cases.begin(), cases.end(),
-                                   [](const Case& c) { return !c.line_shares.empty(); });
-  if (!sampled || !options.counters) return cases;
+/// Source lines of samples need the modules seen as they are loaded, and asking for a kernel's
+/// occupancy, as the making of cases does, loads its module already.
+void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
+  if (!probe.samples_lines() || !options.counters) return;
   try {
     PcSampler::watch_modules();
   } catch (const Error&) {
     // The sampler itself will say in each entry what is wrong.
   }
-  return cases;
 }
 
 /// One program's run of its probe.
@@ -72,7 +70,7 @@ class ProbeRun {
       : probe_(probe),
         options_(options),
         device_(device),
-        cases_(with_modules_watched(probe.cases(device), options)),
+        cases_(probe.cases(device)),
         runner_(device, options.seed, policy_for(options)) {
     document_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                  fmt::gmtime(std::chrono::system_clock::now()));
@@ -263,6 +261,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   const DeviceLock lock(device.fingerprint.gpu_uuid_hash,
                         options->wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
   FATHOM_CUDA(cudaSetDevice(device.ordinal));
+  watch_modules_for(probe, *options);
   std::signal(SIGINT, request_interrupt);
   std::signal(SIGTERM, request_interrupt);
   return ProbeRun(probe, *options, device).run();

@@ -51,7 +51,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
   app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds of sampling per case at most (default: 0.3 quick, 0.6 default)")
+                 "Seconds of sampling per case at most (default: 0.5 quick, 1 default)")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", options.progress_fd,
                  "Report progress to this file descriptor, one line per case")

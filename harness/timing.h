@@ -17,9 +17,9 @@ struct TimingPolicy {
   /// Stop when every workload's median has a 95 % interval of at most this relative half width.
   double target_relative_half_width = 0.0005;
   int min_samples = 24;
-  int max_samples = 400;
+  int max_samples = 1500;
   /// Hard cap on the sampling of one case, in seconds.
-  double time_limit_s = 0.6;
+  double time_limit_s = 1.0;
   /// Launches shorter than this are captured into a graph of several, so that the resolution of
   /// the event timer (below one microsecond) stays below the noise. Cold launches never are.
   double min_sample_s = 400e-6;

@@ -40,6 +40,7 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
        kernel.traffic_ratio},
       "a streaming kernel");
   require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
+                    p.loaded_latency_read_seconds,
                     p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
                     p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
                     p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
@@ -79,7 +80,9 @@ Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
 Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                         const StreamParameters& p, double bytes) {
   const double latency =
-      in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds : p.loaded_latency_seconds;
+      in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
+      : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
+                                      : p.loaded_latency_seconds;
   double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
   if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
   const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;

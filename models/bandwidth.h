@@ -43,9 +43,11 @@ struct StreamParameters {
   /// and from copies of 64 KiB to 16 MiB in one graph.
   double overhead_seconds = 3e-6;
   double l2_overhead_seconds = 0.95e-6;
-  /// From issue of a load to its data while the memory is busy. An assumption, of the order of
-  /// what pointer chases on recent parts find with no load (0.3 to 0.5 us) and queueing.
+  /// From issue of a load to its data while the memory is busy, by Little's law from kernels with
+  /// one load in flight a thread on an H200: copies of 1 and 2 bytes a thread (0.84 and 1.59 TB/s),
+  /// and, where nothing is written, a sum by 4 bytes (2.58 TB/s).
   double loaded_latency_seconds = 650e-9;
+  double loaded_latency_read_seconds = 430e-9;
   double loaded_l2_latency_seconds = 250e-9;  ///< the same for hits in the L2, also an assumption
   /// Warp-wide memory instructions that an SM's load/store units take per clock: 32 units on GA100
   /// and GH100 (white papers), 16 on Turing, GA10x and AD10x, i.e. 0.5 there.
@@ -65,7 +67,7 @@ struct StreamParameters {
   /// both start 1.65e9 blocks a second on an H200 at 1980 MHz.
   double blocks_per_clock = 0.835;
   /// Share of the L2 up to which a working set is found there again: its partitions keep copies.
-  double l2_usable_share = 0.5;
+  double l2_usable_share = 0.6;
 };
 
 struct StreamDevice {

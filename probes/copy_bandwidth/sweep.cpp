@@ -14,6 +14,7 @@ class CopyBandwidth : public Probe {
   std::string question() const override {
     return "How fast can this GPU copy memory, and what do access width, alignment and hints cost?";
   }
+  bool samples_lines() const override { return true; }
   std::string method() const override {
     return "Bandwidth is bytes read plus bytes written, over event-timed launches that follow each "
            "other without a flush; sources are random bits. One thread moves one pack of 1 to 32 "
