@@ -50,9 +50,19 @@ void BufferPool::free_retired() {
   }
 }
 
-Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
+void BufferPool::set_placement(int placement) {
+  placement_ = placement;
+  moves_ = false;
+}
+
+std::string BufferPool::key_of(const std::string& role, std::size_t bytes) const {
+  return bytes <= small_bytes ? fmt::format("{} (small, placement {})", role, placement_) : role;
+}
+
+Buffer BufferPool::allocate(const std::string& role, const std::string& key, std::size_t bytes) {
   FATHOM_CUDA(cudaSetDevice(device_));
-  Block& block = blocks_[role];
+  moves_ = moves_ || bytes <= small_bytes;
+  Block& block = blocks_[key];
   if (block.base != nullptr && block.capacity < bytes) {
     retired_.push_back(std::exchange(block.base, nullptr));
   }
@@ -68,7 +78,7 @@ Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
     }
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // clears it: the next case may need less
-      blocks_.erase(role);
+      blocks_.erase(key);
       std::size_t free_bytes = 0, total_bytes = 0;
       FATHOM_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
       throw Error(ExitCode::gpu_out_of_memory,
@@ -84,8 +94,9 @@ Buffer BufferPool::allocate(const std::string& role, std::size_t bytes) {
 }
 
 Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) {
-  const Buffer buffer = allocate(role, bytes);
-  Block& block = blocks_.at(role);
+  const std::string key = key_of(role, bytes);
+  const Buffer buffer = allocate(role, key, bytes);
+  Block& block = blocks_.at(key);
   if (block.filled_as != fill) {
     fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
     block.filled_as = fill;
@@ -97,8 +108,9 @@ Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) 
 }
 
 Buffer BufferPool::output(const std::string& role, std::size_t bytes) {
-  const Buffer buffer = allocate(role, bytes);
-  Block& block = blocks_.at(role);
+  const std::string key = key_of(role, bytes);
+  const Buffer buffer = allocate(role, key, bytes);
+  Block& block = blocks_.at(key);
   block.bytes = bytes;
   block.filled_as.reset();
   FATHOM_CUDA(cudaMemsetAsync(block.data() + bytes, guard_byte, guard_bytes, stream_));

@@ -39,6 +39,8 @@ struct Buffer {
 /// pool's stream except `guards_intact` and `release`. Throws Error(gpu_out_of_memory).
 class BufferPool {
  public:
+  static constexpr std::size_t small_bytes = std::size_t{64} << 20;
+
   BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t seed);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
@@ -50,6 +52,12 @@ class BufferPool {
   /// An output of exactly `bytes` between guard bands (so that a write past the end of a smaller
   /// request is seen too).
   Buffer output(const std::string& role, std::size_t bytes);
+  /// Buffers of up to `small_bytes` are other memory in each placement: how fast the L2 serves a small
+  /// working set depends on where the driver put it, and one placement would pass off its luck as the
+  /// GPU's figure. Buffers of the former placement stay as they are. Starts at 0.
+  void set_placement(int placement);
+  /// Whether any buffer asked for since `set_placement` was small enough to have moved.
+  bool moves_with_placement() const { return moves_; }
   /// Fills an output with 0xFF bytes, which are NaN in every floating-point type.
   void poison(const Buffer& buffer);
   /// Nothing, or which guard band of which role was overwritten and where.
@@ -60,12 +68,16 @@ class BufferPool {
  private:
   struct Block;
   void free_retired();
-  Buffer allocate(const std::string& role, std::size_t bytes);
+  /// Where a buffer of this role and size is kept.
+  std::string key_of(const std::string& role, std::size_t bytes) const;
+  Buffer allocate(const std::string& role, const std::string& key, std::size_t bytes);
   int device_;
   cudaStream_t stream_;
   std::uint64_t seed_;
   std::map<std::string, Block> blocks_;
   std::vector<std::byte*> retired_;
+  int placement_ = 0;
+  bool moves_ = false;
 };
 
 /// Number of bytes in which two device ranges differ; synchronises.

@@ -52,8 +52,8 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Source lines of samples need the modules seen as they are loaded, and asking for a kernel's
-/// occupancy, as the making of cases does, loads its module already.
+/// Samples are given to instructions only of modules that were seen as they were loaded. So this comes
+/// before anything else that may start CUDA: asking for a kernel's occupancy loads its module already.
 void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
   if (!probe.samples_lines() || !options.counters) return;
   try {
@@ -257,11 +257,11 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
                             arguments[1], probe.name()));
   }
 
+  watch_modules_for(probe, *options);
   const DeviceFacts device = query_device_facts(options->device);
   const DeviceLock lock(device.fingerprint.gpu_uuid_hash,
                         options->wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
   FATHOM_CUDA(cudaSetDevice(device.ordinal));
-  watch_modules_for(probe, *options);
   std::signal(SIGINT, request_interrupt);
   std::signal(SIGTERM, request_interrupt);
   return ProbeRun(probe, *options, device).run();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
@@ -19,6 +20,40 @@ bool leaves_gpu_unusable(ExitCode code) {
 double relative_spread(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return (*high - *low) / median(values);
+}
+
+/// A round's share of the samples and the time. Its interval may be wider, since the rounds'
+/// samples add up.
+TimingPolicy one_round_of(const TimingPolicy& policy) {
+  TimingPolicy round = policy;
+  round.rounds = 1;
+  round.min_samples = std::max(1, policy.min_samples / policy.rounds);
+  round.max_samples = std::max(round.min_samples, policy.max_samples / policy.rounds);
+  round.time_limit_s = policy.time_limit_s / policy.rounds;
+  round.target_relative_half_width = policy.target_relative_half_width * std::sqrt(policy.rounds);
+  return round;
+}
+
+/// Adds a round's samples. The stopping rule that counts is the one that cut a round shortest.
+void append(Samples& all, const Samples& round) {
+  const auto cut = [](const std::string& stop) {
+    return stop == "time limit" ? 2 : stop == "sample limit" ? 1 : 0;
+  };
+  if (all.of_workload.empty()) {
+    all = round;
+    return;
+  }
+  for (std::size_t w = 0; w < all.of_workload.size(); ++w) {
+    const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    add(all.of_workload[w], round.of_workload[w]);
+    add(all.round_medians[w], round.round_medians[w]);
+  }
+  all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
+  all.timing.warm_up_launches += round.timing.warm_up_launches;
+  all.timing.elapsed_s += round.timing.elapsed_s;
+  if (cut(round.timing.stop) > cut(all.timing.stop)) all.timing.stop = round.timing.stop;
 }
 
 /// Samples of workload `w` in the metric's unit.
@@ -52,6 +87,33 @@ std::optional<std::string> Runner::check_output(const Workload& workload) {
   return context_.buffers().guards_intact();
 }
 
+std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<std::string>& wrong) {
+  std::vector<Workload> workloads{c.prepare(context_)};
+  for (const OpponentCase& opponent : c.opponents) workloads.push_back(opponent.prepare(context_));
+  for (std::size_t w = 0; w < workloads.size() && !wrong; ++w) {
+    wrong = check_output(workloads[w]);
+    if (wrong && w > 0) wrong = fmt::format("{}: {}", c.opponents[w - 1].name, *wrong);
+  }
+  return workloads;
+}
+
+Samples Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
+                                 std::optional<std::string>& wrong) {
+  const TimingPolicy round = one_round_of(policy_);
+  Samples all;
+  for (int r = 0; r < policy_.rounds; ++r) {
+    if (r > 0 && context_.buffers().moves_with_placement()) {
+      context_.buffers().set_placement(r);
+      workloads = prepare_and_verify(c, wrong);
+      if (wrong) return all;
+    }
+    std::vector<const Workload*> pointers;
+    for (const Workload& workload : workloads) pointers.push_back(&workload);
+    append(all, sampler_.sample(pointers, c.cache, round));
+  }
+  return all;
+}
+
 Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
   Entry entry;
   entry.name = entry_name;
@@ -66,22 +128,20 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.verdict.reasons = {std::move(reason)};
   };
   try {
-    std::vector<Workload> workloads{c.prepare(context_)};
-    for (const OpponentCase& opponent : c.opponents) workloads.push_back(opponent.prepare(context_));
-    for (std::size_t w = 0; w < workloads.size(); ++w) {
-      if (const auto wrong = check_output(workloads[w])) {
-        fail(VerdictStatus::wrong_output,
-             w == 0 ? *wrong : fmt::format("{}: {}", c.opponents[w - 1].name, *wrong));
-        case_failure_ = ExitCode::check_failed;
-        return entry;
-      }
+    std::optional<std::string> wrong;
+    context_.buffers().set_placement(0);
+    std::vector<Workload> workloads = prepare_and_verify(c, wrong);
+    Samples samples;
+    if (!wrong) {
+      telemetry_.start();
+      samples = sample_in_rounds(c, workloads, wrong);
+      entry.telemetry = telemetry_.stop();
     }
-    std::vector<const Workload*> pointers;
-    for (const Workload& workload : workloads) pointers.push_back(&workload);
-
-    telemetry_.start();
-    const Samples samples = sampler_.sample(pointers, c.cache, policy_);
-    entry.telemetry = telemetry_.stop();
+    if (wrong) {
+      fail(VerdictStatus::wrong_output, *wrong);
+      case_failure_ = ExitCode::check_failed;
+      return entry;
+    }
 
     const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
     entry.samples = in_metric(c, samples, 0, in_kernel);

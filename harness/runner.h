@@ -39,7 +39,12 @@ class Runner {
   ExitCode case_failure() const { return case_failure_; }
 
  private:
+  /// Ready to be timed, the case's own first; nothing, and what is wrong, if an output is wrong.
+  std::vector<Workload> prepare_and_verify(const Case& c, std::optional<std::string>& wrong);
   std::optional<std::string> check_output(const Workload& workload);
+  /// All rounds; small buffers lie elsewhere in each.
+  Samples sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
+                           std::optional<std::string>& wrong);
 
   const DeviceFacts& device_;
   TimingPolicy policy_;

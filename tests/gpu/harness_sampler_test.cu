@@ -59,9 +59,12 @@ struct Timed : test::Gpu {
 
 }  // namespace
 
+// Long enough for one launch to be a sample, in nanoseconds.
+constexpr auto single_ns = static_cast<std::uint64_t>(1.5e9 * TimingPolicy{}.min_sample_s);
+
 TEST_CASE("a kernel of known duration is timed within 2 %", "[gpu][harness]") {
   Timed gpu;
-  for (const double seconds : {0.5e-3, 2e-3}) {
+  for (const double seconds : {1e-9 * single_ns, 2e-3}) {
     const Samples samples = gpu.sample(gpu.spinning(static_cast<std::uint64_t>(seconds * 1e9)));
     CAPTURE(seconds, median(samples.of_workload[0]), samples.timing.mode);
     CHECK(std::abs(median(samples.of_workload[0]) / seconds - 1) < 0.02);
@@ -86,7 +89,8 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   Timed gpu;
   const auto log = make_device_memory<int>(4096);
   FATHOM_CUDA(cudaMemset(log.get(), 0, 4096 * sizeof(int)));
-  const Workload a = gpu.spinning(300'000, log.get(), 0), b = gpu.spinning(400'000, log.get(), 1);
+  const Workload a = gpu.spinning(single_ns, log.get(), 0),
+                 b = gpu.spinning(single_ns / 3 * 4, log.get(), 1);
   const std::array<const Workload*, 2> both{&a, &b};
   const Samples samples = gpu.sampler.sample(both, CacheState::hot, {});
   const std::vector<int> host = test::to_host<int>(log.get(), 4096);
@@ -137,7 +141,7 @@ TEST_CASE("a cold launch finds nothing in the L2", "[gpu][harness]") {
 
 TEST_CASE("nothing is timed while counters are collected", "[gpu][harness]") {
   Timed gpu;
-  const Workload workload = gpu.spinning(300'000);
+  const Workload workload = gpu.spinning(single_ns);
   {
     const CountersActive active;
     CHECK_THROWS_AS(gpu.sample(workload), std::logic_error);
@@ -147,7 +151,7 @@ TEST_CASE("nothing is timed while counters are collected", "[gpu][harness]") {
 
 TEST_CASE("launches that wait for the GPU are timed all the same, and said to be", "[gpu][harness]") {
   Timed gpu;
-  const Workload spinning = gpu.spinning(300'000);
+  const Workload spinning = gpu.spinning(single_ns);
   Workload waiting;
   waiting.launch = [&] {  // as under a tool that serialises launches
     spinning.launch();
@@ -156,8 +160,8 @@ TEST_CASE("launches that wait for the GPU are timed all the same, and said to be
   const Samples samples = gpu.sample(waiting);
   CAPTURE(samples.timing.mode, median(samples.of_workload[0]));
   CHECK(samples.timing.mode == "hot, launches not held back");
-  CHECK(median(samples.of_workload[0]) > 300e-6 * 0.98);
-  CHECK(median(samples.of_workload[0]) < 400e-6);  // and not the half second of waiting
+  CHECK(median(samples.of_workload[0]) > 1e-9 * single_ns * 0.98);
+  CHECK(median(samples.of_workload[0]) < 1e-9 * single_ns + 100e-6);  // and not the half second of waiting
 }
 
 TEST_CASE("a metric that the kernel measures is taken as it is", "[gpu][harness]") {
