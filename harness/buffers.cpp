@@ -25,6 +25,7 @@ std::uint64_t hash(const std::string& text, std::uint64_t seed) {
 }  // namespace
 
 struct BufferPool::Block {
+  std::string role;
   std::byte* base = nullptr;      // of the allocation
   std::size_t capacity = 0;       // bytes between the guard bands at the largest request
   std::size_t bytes = 0;          // of the newest request: the upper guard stands right behind it
@@ -87,7 +88,7 @@ Buffer BufferPool::allocate(const std::string& role, const std::string& key, std
                               free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30));
     }
     FATHOM_CUDA(status);
-    block = Block{static_cast<std::byte*>(base), capacity, 0, std::nullopt};
+    block = Block{role, static_cast<std::byte*>(base), capacity, 0, std::nullopt};
     FATHOM_CUDA(cudaMemsetAsync(block.base, guard_byte, guard_bytes, stream_));
   }
   return {block.data(), bytes};
@@ -123,15 +124,15 @@ void BufferPool::poison(const Buffer& buffer) {
 
 std::optional<std::string> BufferPool::guards_intact() {
   std::array<unsigned char, guard_bytes> band;
-  for (const auto& [role, block] : blocks_) {
+  for (const auto& [key, block] : blocks_) {
     for (const bool upper : {false, true}) {
       const std::byte* start = upper ? block.data() + block.bytes : block.base;
       FATHOM_CUDA(cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
       FATHOM_CUDA(cudaStreamSynchronize(stream_));
       for (std::size_t i = 0; i < guard_bytes; ++i) {
         if (band[i] == guard_byte) continue;
-        return upper ? fmt::format("buffer '{}' was written {} bytes past its end", role, i + 1)
-                     : fmt::format("buffer '{}' was written {} bytes before its start", role,
+        return upper ? fmt::format("buffer '{}' was written {} bytes past its end", block.role, i + 1)
+                     : fmt::format("buffer '{}' was written {} bytes before its start", block.role,
                                    guard_bytes - i);
       }
     }

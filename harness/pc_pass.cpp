@@ -51,8 +51,10 @@ void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
   }
   if (!(all > 0)) {
     return add_missing(c, entry,
-                       fmt::format("no waiting warp among {} samples ({} dropped)",
-                                   profile.total_samples, profile.dropped_samples));
+                       fmt::format("no waiting warp among {} samples of {} instructions ({} of unknown "
+                                   "kernels, {} dropped)",
+                                   profile.total_samples, profile.samples.size(),
+                                   profile.unknown_kernel_samples, profile.dropped_samples));
   }
   if (!profile.line_reason.empty()) return add_missing(c, entry, profile.line_reason);
   for (const LineShare& share : c.line_shares) {

@@ -206,10 +206,12 @@ struct PcSampler::State {
       }
     }
     profile.total_samples += buffer.data.totalSamples;
+    profile.unknown_kernel_samples += buffer.data.nonUsrKernelsTotalSamples;
     profile.dropped_samples += buffer.data.droppedSamples;
     buffer.data.totalNumPcs = 0;
     buffer.data.totalSamples = 0;
     buffer.data.droppedSamples = 0;
+    buffer.data.nonUsrKernelsTotalSamples = 0;
   }
 
   ~State() {
