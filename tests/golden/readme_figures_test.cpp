@@ -1,0 +1,58 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+// A figure that the README quotes must stand in the report of the recording that it names.
+
+namespace {
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  REQUIRE(stream);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+const std::filesystem::path root = FATHOM_SOURCE_DIR;
+
+/// Between the marks, without the opening mark's own line.
+std::string quoting_part(const std::string& readme) {
+  const std::size_t mark = readme.find("<!-- figures");
+  const std::size_t begin = readme.find('\n', mark);
+  const std::size_t end = readme.find("<!-- /figures -->");
+  REQUIRE(mark != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  return readme.substr(begin, end - begin);
+}
+
+}  // namespace
+
+TEST_CASE("figures of the README stand in the recording's report", "[golden]") {
+  const std::string part = quoting_part(text_of(root / "README.md"));
+  const std::string report = text_of(root / "recordings/h200/report/README.md");
+  // With a decimal point or a thousands separator: measured figures, not sizes of the question.
+  const std::regex figure("[0-9]+(?:,[0-9]{3})+|[0-9]+\\.[0-9]+");
+  int found = 0;
+  for (auto it = std::sregex_iterator(part.begin(), part.end(), figure); it != std::sregex_iterator(); ++it) {
+    CAPTURE(it->str());
+    CHECK(report.find(it->str()) != std::string::npos);
+    ++found;
+  }
+  CHECK(found > 10);
+}
+
+TEST_CASE("pictures and documents that the README points to are there", "[golden]") {
+  const std::string readme = text_of(root / "README.md");
+  const std::regex path("recordings/[A-Za-z0-9_./-]+");
+  int found = 0;
+  for (auto it = std::sregex_iterator(readme.begin(), readme.end(), path); it != std::sregex_iterator(); ++it) {
+    CAPTURE(it->str());
+    CHECK(std::filesystem::exists(root / it->str()));
+    ++found;
+  }
+  CHECK(found >= 3);
+}
