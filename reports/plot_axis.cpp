@@ -1,29 +1,13 @@
 #include "reports/plot_axis.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <string_view>
 
 #include "results/format.h"
 
 namespace fathom::plots {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, double>, 13> prefixes{{{"n", 1e-9},
-                                                                        {"u", 1e-6},
-                                                                        {"m", 1e-3},
-                                                                        {"", 1},
-                                                                        {"k", 1e3},
-                                                                        {"M", 1e6},
-                                                                        {"G", 1e9},
-                                                                        {"T", 1e12},
-                                                                        {"P", 1e15},
-                                                                        {"Ki", 0x1p10},
-                                                                        {"Mi", 0x1p20},
-                                                                        {"Gi", 0x1p30},
-                                                                        {"Ti", 0x1p40}}};
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -44,16 +28,6 @@ std::string tick_text(double value, bool bytes) {
 }
 
 }  // namespace
-
-Unit unit_for(double largest, const std::string& unit) {
-  if (!std::isfinite(largest) || unit.empty()) return {1, unit};
-  const std::string shown = format_quantity(largest, unit);
-  const std::string with_prefix = shown.substr(shown.find(' ') + 1);
-  for (const auto& [prefix, factor] : prefixes) {
-    if (with_prefix == std::string(prefix) + unit) return {factor, with_prefix};
-  }
-  return {1, with_prefix};
-}
 
 std::string label_with_unit(const std::string& label, const std::string& base,
                             const std::string& unit) {

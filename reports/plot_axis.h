@@ -8,15 +8,6 @@
 
 namespace fathom::plots {
 
-/// Figures of an axis are divided by `factor` and are then in `unit`, prefix included.
-struct Unit {
-  double factor = 1;
-  std::string text;
-};
-
-/// The prefix that results/format.h gives to `largest`.
-Unit unit_for(double largest, const std::string& unit);
-
 /// "Bandwidth (B/s)" or "Bandwidth" and GB/s: "Bandwidth (GB/s)". A label that names the unit in
 /// words ("Clocks per access") stays as it is. `base` is the unit without prefix.
 std::string label_with_unit(const std::string& label, const std::string& base,

@@ -289,9 +289,9 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   for (const Row& row : rows) values.include(row.figure.value);
   const bool logarithmic = view.y_log && values.low > 0;
   // The ticks of a logarithmic axis carry their own prefixes.
-  const Unit shown = logarithmic
-                         ? Unit{1, ""}
-                         : unit_for(std::max(std::abs(values.low), std::abs(values.high)), unit);
+  const PrefixedUnit shown =
+      logarithmic ? PrefixedUnit{1, ""}
+                  : prefixed_unit(std::max(std::abs(values.low), std::abs(values.high)), unit);
   choose_categories(view, rows, data);
   make_series(view, rows, shown.factor, logarithmic, data);
   stand_apart(data);

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "reports/markdown.h"
@@ -14,20 +12,6 @@
 
 namespace fathom::reports {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, double>, 13> factors{{{"n", 1e-9},
-                                                                       {"u", 1e-6},
-                                                                       {"m", 1e-3},
-                                                                       {"", 1},
-                                                                       {"k", 1e3},
-                                                                       {"M", 1e6},
-                                                                       {"G", 1e9},
-                                                                       {"T", 1e12},
-                                                                       {"P", 1e15},
-                                                                       {"Ki", 0x1p10},
-                                                                       {"Mi", 0x1p20},
-                                                                       {"Gi", 0x1p30},
-                                                                       {"Ti", 0x1p40}}};
 
 /// "4.28" as "4.280": format_number leaves out zeros, which a column needs to line up.
 std::string with_zeros(std::string text) {
@@ -74,15 +58,8 @@ std::vector<std::string> figures(const std::vector<std::optional<double>>& value
 }
 
 Scale scale_for(double typical, const std::string& unit) {
-  if (!std::isfinite(typical)) typical = 0;
-  const std::string shown = format_quantity(typical, unit);
-  const std::size_t space = shown.rfind(' ');
-  if (unit.empty() || space == std::string::npos) return {1, unit};
-  const std::string with_prefix = shown.substr(space + 1);
-  for (const auto& [prefix, factor] : factors) {
-    if (with_prefix == std::string(prefix) + unit) return {factor, with_prefix};
-  }
-  return {1, shown.substr(shown.find(' ') + 1)};
+  const PrefixedUnit prefixed = prefixed_unit(typical, unit);
+  return {prefixed.factor, prefixed.text};
 }
 
 Scale scale_for(std::vector<double> values, const std::string& unit) {

@@ -40,6 +40,15 @@ std::string format_exact(double number);
 std::string format_quantity(double value, const std::string& unit);
 std::string format_quantity(const std::optional<double>& value, const std::string& unit);
 
+/// A unit with a prefix, for figures that share one: divided by `factor` they are in `text`.
+struct PrefixedUnit {
+  double factor = 1;
+  std::string text;  ///< "GB/s"
+};
+
+/// The prefix that `format_quantity` gives to `typical`.
+PrefixedUnit prefixed_unit(double typical, const std::string& unit);
+
 /// An interval in a unit, "4.281 to 4.290 TB/s": both ends with the same prefix and with enough
 /// digits to differ.
 std::string format_interval(const Interval& interval, const std::string& unit);
