@@ -23,8 +23,9 @@ struct TimingPolicy {
   /// Launches shorter than this are captured into a graph of several, so that the resolution of
   /// the event timer (below one microsecond) stays below the noise. Cold launches never are.
   double min_sample_s = 400e-6;
-  /// Sampling happens in this many rounds with a pause between, so that slow drift shows as a
-  /// spread of the rounds' medians.
+  /// Sampling happens in this many rounds, so that what differs between them shows as a spread of
+  /// their medians: slow drift, and, since the runner places small buffers elsewhere for each, where
+  /// the driver put them.
   int rounds = 3;
 };
 
