@@ -24,7 +24,7 @@ enum class Fill {
 
 /// Plain device memory between two guard bands.
 struct Buffer {
-  std::byte* data = nullptr;  ///< 4096-byte aligned (offset from a cudaMalloc base)
+  std::byte* data = nullptr;  ///< 4096 bytes behind a cudaMalloc base, so aligned as that is
   std::size_t bytes = 0;
   template <class T>
   T* as() const {
@@ -47,7 +47,8 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
 
   /// An input, filled once with random data that depends on seed and role. Kernels must not write
-  /// it. A larger request for the same role reallocates; a smaller one gives a prefix.
+  /// it. A larger request for the same role reallocates; a smaller one gives a
+  /// prefix, as long as both are on the same side of `small_bytes`.
   Buffer input(const std::string& role, std::size_t bytes, Fill fill = Fill::random_bits);
   /// An output of exactly `bytes` between guard bands (so that a write past the end of a smaller
   /// request is seen too).

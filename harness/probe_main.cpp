@@ -93,7 +93,7 @@ class ProbeRun {
   ExitCode run() {
     const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
     if (options_.list_only) return ExitCode::ok;
-    if (ran == 0 || measured_.empty()) {
+    if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
       throw Error(ExitCode::bad_input,
                   fmt::format("No case of probe_{} matches the filter; --benchmark_list_tests "
                               "lists their names.", probe_.name()));
@@ -101,7 +101,7 @@ class ProbeRun {
     ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
       const std::optional<Error> none = collect_counters();
-      if (none && (options_.require_counters || code == ExitCode::ok)) code = none->code();
+      if (none && code == ExitCode::ok) code = none->code();
     }
     if (interrupt_requested != 0) code = ExitCode::interrupted;
     ProbeStatus status = ProbeStatus::complete;
@@ -115,10 +115,12 @@ class ProbeRun {
     }
     write(status, reason);
     if (fatal_) throw *fatal_;
+    // Whatever else happened, a failed check is what a caller must not miss.
     for (const Measured& m : measured_) {
       const VerdictStatus verdict = m.entry.verdict.status;
-      if (code == ExitCode::ok &&
-          (verdict == VerdictStatus::above_bound || verdict == VerdictStatus::counter_mismatch)) {
+      if (code != ExitCode::interrupted && (verdict == VerdictStatus::above_bound ||
+                                            verdict == VerdictStatus::counter_mismatch ||
+                                            verdict == VerdictStatus::wrong_output)) {
         code = ExitCode::check_failed;
       }
     }

@@ -53,6 +53,8 @@ void append(Samples& all, const Samples& round) {
   all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
   all.timing.warm_up_launches += round.timing.warm_up_launches;
   all.timing.elapsed_s += round.timing.elapsed_s;
+  // The longer one says more: that launches were not held back from some round on.
+  if (round.timing.mode.size() > all.timing.mode.size()) all.timing.mode = round.timing.mode;
   if (cut(round.timing.stop) > cut(all.timing.stop)) all.timing.stop = round.timing.stop;
 }
 
@@ -124,6 +126,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
   entry.expected = c.expected;
   entry.extras = c.extras;
   const auto fail = [&](VerdictStatus status, std::string reason) {
+    entry.metric.value.reset();  // a figure that something is wrong with is none
     entry.verdict.status = status;
     entry.verdict.reasons = {std::move(reason)};
   };

@@ -219,7 +219,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
       const bool last = round + 1 == policy.rounds;
       if (!last) break;
       if (narrow_enough(result.of_workload, policy)) stop = "converged";
-      if (taken >= static_cast<std::size_t>(policy.max_samples)) stop = "sample limit";
+      if (taken >= static_cast<std::size_t>(policy.max_samples)) stop = stop ? stop : "sample limit";
       if (seconds_since(start) > policy.time_limit_s) stop = stop ? stop : "time limit";
       if (stop != nullptr) break;
     }

@@ -22,7 +22,7 @@ enum class ExitCode : int {
   probe_crashed = 20,         ///< a probe ended by a signal or without its results
   probe_timed_out = 21,       ///< a probe hit its time limit
   gpu_lost = 22,              ///< the GPU fell off the bus or needs a reset
-  setup_incomplete = 23,      ///< a package is missing, and installing was not allowed
+  setup_incomplete = 23,      ///< set-up or build incomplete
   interrupted = 130,          ///< Ctrl-C
 };
 

@@ -86,6 +86,8 @@ ExitCode combined_exit_code(const std::vector<ExitCode>& causes) {
   distinct.erase(ExitCode::ok);
   if (distinct.empty()) return ExitCode::ok;
   if (distinct.contains(ExitCode::interrupted)) return ExitCode::interrupted;
+  // A figure that is wrong must not hide behind one that is missing.
+  if (distinct.contains(ExitCode::check_failed)) return ExitCode::check_failed;
   return distinct.size() == 1 ? *distinct.begin() : ExitCode::incomplete;
 }
 
