@@ -86,8 +86,13 @@ class Run {
         continue;
       }
       progress.start_probe(i, probes[i].name);
-      ProbePart part = run_probe(probes[i], options_, folder_, inbox,
-                                 [&](const ProbeProgress& p) { progress.update(p); });
+      ProbePart part;
+      try {
+        part = run_probe(probes[i], options_, folder_, inbox,
+                         [&](const ProbeProgress& p) { progress.update(p); });
+      } catch (const Error& error) {  // it could not be started: the others' results stay
+        part.outcome = {ProbeStatus::failed, error.what(), error.code()};
+      }
       progress.clear();
       add(probes[i], std::move(part));
     }
@@ -203,9 +208,12 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   const Document document = run.document();
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
-  if (run.all_merged()) fs::remove_all(folder.parts());  // they are in the document now
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
           [&] { publish(document, folder); });
+  if (run.all_merged()) {
+    std::error_code left_behind;  // a part that stays does no harm: it is in the document now
+    fs::remove_all(folder.parts(), left_behind);
+  }
   return run.exit_code();
 }
 
