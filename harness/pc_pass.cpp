@@ -13,7 +13,7 @@ namespace {
 /// Reasons with a smaller share of a line's samples are left out.
 constexpr double smallest_share_shown = 0.01;
 
-/// One launch of a millisecond can end before the hardware hands over its first buffer of samples.
+/// Millions of samples instead of some 200,000, so that small shares are steady too.
 constexpr int sampled_launches = 64;
 
 /// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued` if

@@ -121,7 +121,7 @@ class Probe {
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;
-  /// Whether any case has `line_shares`: modules must be watched before the cases are made.
+  /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
   virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;

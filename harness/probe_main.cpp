@@ -52,8 +52,8 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Samples are given to instructions only of modules that were seen as they were loaded. So this comes
-/// before anything else that may start CUDA: asking for a kernel's occupancy loads its module already.
+/// Source lines are known only of modules that were seen as they were loaded, so this comes before
+/// anything else that may start CUDA.
 void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
   if (!probe.samples_lines() || !options.counters) return;
   try {
