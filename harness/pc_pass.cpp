@@ -81,6 +81,16 @@ void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
 
 }  // namespace
 
+void Runner::prepare_line_sampling() {
+  try {
+    PcSampler sampler(device_.ordinal);
+    sampler.collect([&] { sampler_.flush_l2(); });
+  } catch (const CounterError& error) {
+    if (error.code() == ExitCode::gpu_lost) throw;
+    // The sampling of the lines will say in each entry what is wrong.
+  }
+}
+
 void Runner::sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs) {
   for (const auto& [c, entry] : pairs) {
     if (c->line_shares.empty()) continue;

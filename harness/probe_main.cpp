@@ -52,10 +52,14 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
+bool samples_lines(const Probe& probe, const ProbeOptions& options) {
+  return probe.samples_lines() && options.counters && !options.list_only;
+}
+
 /// Source lines are known only of modules that were seen as they were loaded, so this comes before
 /// anything else that may start CUDA.
 void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
-  if (!probe.samples_lines() || !options.counters) return;
+  if (!samples_lines(probe, options)) return;
   try {
     PcSampler::watch_modules();
   } catch (const Error&) {
@@ -87,6 +91,7 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
+    if (samples_lines(probe, options)) runner_.prepare_line_sampling();
     register_cases();
   }
 
@@ -172,19 +177,21 @@ class ProbeRun {
   }
 
   std::optional<Error> collect_counters() {
-    std::vector<std::pair<const Case*, Entry*>> pairs;
+    std::vector<std::pair<const Case*, Entry*>> counted, sampled;
     for (Measured& m : measured_) {
-      if (!m.c->counters.empty() && m.entry.metric.value) pairs.emplace_back(m.c, &m.entry);
+      if (!m.entry.metric.value) continue;
+      if (!m.c->counters.empty()) counted.emplace_back(m.c, &m.entry);
+      if (!m.c->line_shares.empty()) sampled.emplace_back(m.c, &m.entry);
     }
     done_ = 0;
-    total_ = pairs.size();
+    total_ = counted.size();
     try {
-      std::optional<Error> none = runner_.collect_counters(pairs, [this](std::size_t done) {
+      std::optional<Error> none = runner_.collect_counters(counted, [this](std::size_t done) {
         done_ = done;
         report_progress("counters");
         return interrupt_requested == 0;
       });
-      if (interrupt_requested == 0) runner_.sample_lines(pairs);
+      if (interrupt_requested == 0) runner_.sample_lines(sampled);
       return none;
     } catch (const Error& error) {
       fatal_ = error;

@@ -44,11 +44,8 @@ void append(Samples& all, const Samples& round) {
     return;
   }
   for (std::size_t w = 0; w < all.of_workload.size(); ++w) {
-    const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    add(all.of_workload[w], round.of_workload[w]);
-    add(all.round_medians[w], round.round_medians[w]);
+    all.of_workload[w].insert(all.of_workload[w].end(), round.of_workload[w].begin(),
+                              round.of_workload[w].end());
   }
   all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
   all.timing.warm_up_launches += round.timing.warm_up_launches;
@@ -99,21 +96,31 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<st
   return workloads;
 }
 
-Samples Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
-                                 std::optional<std::string>& wrong) {
+Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
+                                        std::optional<std::string>& wrong) {
   const TimingPolicy round = one_round_of(policy_);
-  Samples all;
+  Rounds rounds;
   for (int r = 0; r < policy_.rounds; ++r) {
     if (r > 0 && context_.buffers().moves_with_placement()) {
       context_.buffers().set_placement(r);
       workloads = prepare_and_verify(c, wrong);
-      if (wrong) return all;
+      if (wrong) return rounds;
     }
     std::vector<const Workload*> pointers;
     for (const Workload& workload : workloads) pointers.push_back(&workload);
-    append(all, sampler_.sample(pointers, c.cache, round));
+    r == 0 ? telemetry_.start() : telemetry_.resume();
+    const Samples samples = sampler_.sample(pointers, c.cache, round, rounds.samples.launches);
+    rounds.telemetry = telemetry_.stop();
+    rounds.medians.push_back(median(samples.of_workload[0]));
+    append(rounds.samples, samples);
   }
-  return all;
+  // What one round alone could not know: whether the rounds together are sure of their median.
+  if (narrow_enough(rounds.samples.of_workload, policy_.target_relative_half_width)) {
+    rounds.samples.timing.stop = "converged";
+  } else if (rounds.samples.timing.stop == "converged") {
+    rounds.samples.timing.stop = "round limit";
+  }
+  return rounds;
 }
 
 Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
@@ -134,12 +141,10 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     std::optional<std::string> wrong;
     context_.buffers().set_placement(0);
     std::vector<Workload> workloads = prepare_and_verify(c, wrong);
-    Samples samples;
-    if (!wrong) {
-      telemetry_.start();
-      samples = sample_in_rounds(c, workloads, wrong);
-      entry.telemetry = telemetry_.stop();
-    }
+    Rounds rounds;
+    if (!wrong) rounds = sample_in_rounds(c, workloads, wrong);
+    entry.telemetry = rounds.telemetry;
+    const Samples& samples = rounds.samples;
     if (wrong) {
       fail(VerdictStatus::wrong_output, *wrong);
       case_failure_ = ExitCode::check_failed;
@@ -150,7 +155,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.samples = in_metric(c, samples, 0, in_kernel);
     entry.metric.value = median(entry.samples);
     entry.interval = median_interval(entry.samples, 0.95);
-    entry.repeatability = relative_spread(samples.round_medians[0]);
+    entry.repeatability = relative_spread(rounds.medians);
     entry.real_time_s = median(samples.seconds);
     entry.iterations = static_cast<std::int64_t>(samples.seconds.size()) *
                        samples.timing.launches_per_sample;

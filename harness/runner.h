@@ -33,6 +33,11 @@ class Runner {
 
   /// Samples the program counter of every case that asks for `line_shares` and adds the shares to
   /// the entry's counters, or why there are none. Call it after collect_counters.
+  ///
+  /// `prepare_line_sampling` comes before the first `measure`: where a process captured a stream or
+  /// collected counters before its first PC sampling, CUPTI files every later sample under kernels
+  /// that it does not know (seen on an H200, CUDA 13.0).
+  void prepare_line_sampling();
   void sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs);
 
   /// Exit code of the worst case failure so far; ok if there was none.
@@ -42,9 +47,15 @@ class Runner {
   /// Ready to be timed, the case's own first; nothing, and what is wrong, if an output is wrong.
   std::vector<Workload> prepare_and_verify(const Case& c, std::optional<std::string>& wrong);
   std::optional<std::string> check_output(const Workload& workload);
-  /// All rounds; small buffers lie elsewhere in each.
-  Samples sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
-                           std::optional<std::string>& wrong);
+  /// What all rounds of a case gave.
+  struct Rounds {
+    Samples samples;              ///< pooled
+    std::vector<double> medians;  ///< of the case's own workload, by round
+    Telemetry telemetry;          ///< while samples were taken
+  };
+  /// Small buffers lie elsewhere in each round.
+  Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
+                          std::optional<std::string>& wrong);
 
   const DeviceFacts& device_;
   TimingPolicy policy_;

@@ -138,10 +138,18 @@ TelemetrySampler::~TelemetrySampler() = default;
 
 void TelemetrySampler::start() {
   if (!state_->device) return;
-  const Round round = read_round(*state_->device);
   {
     const std::lock_guard guard(state_->mutex);
     state_->window = {};
+  }
+  resume();
+}
+
+void TelemetrySampler::resume() {
+  if (!state_->device) return;
+  const Round round = read_round(*state_->device);
+  {
+    const std::lock_guard guard(state_->mutex);
     state_->window.add(round);
     state_->active = true;
     ++state_->window_number;
@@ -161,7 +169,7 @@ Telemetry TelemetrySampler::stop() {
     const std::lock_guard guard(state_->mutex);
     state_->window.add(round);
     state_->active = false;
-    std::swap(window, state_->window);
+    window = state_->window;
   }
   state_->wake.notify_all();
   return window.summary();

@@ -9,7 +9,7 @@
 namespace fathom {
 
 /// Samples clocks, power, temperature and throttle reasons of one GPU through NVML in a thread of
-/// its own (about every 10 ms) between `start` and `stop`. Without NVML every channel is empty and
+/// its own (about every 10 ms) between `start` or `resume` and `stop`. Without NVML every channel is empty and
 /// `missing_reason` says why. One instance serves one program; start/stop may be called many times,
 /// and a window shorter than the sampling period still holds the readings of its two ends.
 class TelemetrySampler {
@@ -20,8 +20,12 @@ class TelemetrySampler {
   TelemetrySampler(const TelemetrySampler&) = delete;
   TelemetrySampler& operator=(const TelemetrySampler&) = delete;
 
+  /// Begins a window.
   void start();
+  /// Ends it; everything read in it so far.
   Telemetry stop();
+  /// Goes on with the window that `stop` ended: what happened in between is not in it.
+  void resume();
 
   /// Total energy since the driver loaded, in joules (the counter moves every 100 ms or so);
   /// empty where the GPU has no such counter.

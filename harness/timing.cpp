@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
-#include <thread>
 
 #include "harness/buffer_kernels.h"
 #include "harness/counters/counters_active.h"
@@ -34,6 +33,10 @@ constexpr int max_launches_per_sample = 512;
 /// Queued samples of one group; more would only make the host queue longer.
 constexpr int group_samples = 4;
 
+/// After so many groups in a row that ran into the wait's limit, launches are not held back any
+/// more. One alone may be a host that was busy; a tool that serialises launches stops every one.
+constexpr int stalls_until_serialised = 2;
+
 }  // namespace
 
 struct Sampler::State {
@@ -45,6 +48,7 @@ struct Sampler::State {
   std::size_t flush_bytes = 0;
   DeviceMemory<int> sink = make_device_memory<int>(1);
   bool blocking = true;
+  int stalls = 0;  ///< in a row
 
   State(const DeviceFacts& facts, cudaStream_t s) : device(facts), stream(s) {}
 
@@ -74,9 +78,10 @@ struct Sampler::State {
   bool release() {
     if (blocking) static_cast<volatile int*>(flags.get())[0] = 1;
     FATHOM_CUDA(cudaStreamSynchronize(stream));
-    if (!blocking || static_cast<volatile int*>(flags.get())[1] == 0) return true;
-    blocking = false;  // a tool serialises launches here: do without from now on
-    return false;
+    const bool stalled = blocking && static_cast<volatile int*>(flags.get())[1] != 0;
+    stalls = stalled ? stalls + 1 : 0;
+    if (stalls == stalls_until_serialised) blocking = false;
+    return !stalled;
   }
 };
 
@@ -116,14 +121,14 @@ GraphExec capture(const Workload& workload, int launches, cudaStream_t stream) {
   return GraphExec(exec);
 }
 
-bool narrow_enough(const std::vector<std::vector<double>>& samples, const TimingPolicy& policy) {
+}  // namespace
+
+bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width) {
   return std::all_of(samples.begin(), samples.end(), [&](const std::vector<double>& s) {
     const Interval interval = median_interval(s, 0.95);
-    return (interval.high - interval.low) / 2 <= policy.target_relative_half_width * median(s);
+    return (interval.high - interval.low) / 2 <= relative_half_width * std::abs(median(s));
   });
 }
-
-}  // namespace
 
 Sampler::Sampler(const DeviceFacts& device, cudaStream_t stream)
     : state_(std::make_unique<State>(device, stream)) {
@@ -139,13 +144,12 @@ Sampler::~Sampler() = default;
 void Sampler::flush_l2() { state_->flush(); }
 
 Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState cache,
-                        const TimingPolicy& policy) {
+                        const TimingPolicy& policy, std::span<const int> launches) {
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
   State& s = *state_;
   const auto start = Clock::now();
   Samples result;
   result.of_workload.resize(workloads.size());
-  result.round_medians.resize(workloads.size());
   const bool in_kernel = static_cast<bool>(workloads[0]->read_sample);
   const bool cold = cache == CacheState::cold;
 
@@ -175,24 +179,28 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
   };
 
   // Warm up, and find out how many launches make a sample long enough.
-  int warm_up = 0;
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     const std::size_t thrice[] = {w, w, w};
     const std::vector<double> seconds = run_group(thrice);
-    warm_up += 3;
-    if (cold || in_kernel) continue;
-    const double fastest = *std::min_element(seconds.begin(), seconds.end());
-    if (fastest < policy.min_sample_s) {
+    result.timing.warm_up_launches += 3;
+    if (!launches.empty()) {
+      prepared[w].launches = launches[w];
+    } else if (!cold && !in_kernel) {
+      const double fastest = *std::min_element(seconds.begin(), seconds.end());
       const double wanted = policy.min_sample_s / std::max(fastest, 1e-6);
       prepared[w].launches = std::clamp(static_cast<int>(std::ceil(wanted)), 1,
                                         max_launches_per_sample);
+    }
+    if (prepared[w].launches > 1) {
       prepared[w].graph = capture(*workloads[w], prepared[w].launches, s.stream);
       run_group(std::span(&w, 1));  // the first replay uploads the graph
     }
+    result.launches.push_back(prepared[w].launches);
   }
 
   std::vector<std::size_t> order;
   if (in_kernel) {
+    if (workloads.size() > 1) throw std::logic_error("opponents of a kernel that times itself");
     order = {0};
   } else if (workloads.size() == 1) {
     order.assign(group_samples, 0);
@@ -201,43 +209,32 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     for (std::size_t w = workloads.size(); w-- > 0;) order.push_back(w);
   }
 
-  const char* stop = nullptr;
-  for (int round = 0; round < policy.rounds; ++round) {
-    const std::size_t first = result.of_workload[0].size();
-    // Every round gets its share, so that the last one is not starved by the stopping rule.
-    const std::size_t round_min =
-        std::max<std::size_t>(1, static_cast<std::size_t>(policy.min_samples / policy.rounds));
-    while (true) {
-      const std::vector<double> seconds = run_group(order);
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::size_t w = order[i];
-        result.of_workload[w].push_back(in_kernel ? workloads[w]->read_sample() : seconds[i]);
-        if (w == 0) result.seconds.push_back(seconds[i]);
-      }
-      const std::size_t taken = result.of_workload[0].size();
-      if (taken - first < round_min) continue;
-      const bool last = round + 1 == policy.rounds;
-      if (!last) break;
-      if (narrow_enough(result.of_workload, policy)) stop = "converged";
-      if (taken >= static_cast<std::size_t>(policy.max_samples)) stop = stop ? stop : "sample limit";
-      if (seconds_since(start) > policy.time_limit_s) stop = stop ? stop : "time limit";
-      if (stop != nullptr) break;
+  while (result.timing.stop.empty()) {
+    const std::vector<double> seconds = run_group(order);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t w = order[i];
+      result.of_workload[w].push_back(in_kernel ? workloads[w]->read_sample() : seconds[i]);
+      if (w == 0) result.seconds.push_back(seconds[i]);
     }
-    for (std::size_t w = 0; w < workloads.size(); ++w) {
-      const auto& all = result.of_workload[w];
-      result.round_medians[w].push_back(median(std::span(all).subspan(first)));
+    const std::size_t taken = result.of_workload[0].size();
+    if (taken < static_cast<std::size_t>(std::max(1, policy.min_samples))) continue;
+    if (narrow_enough(result.of_workload, policy.target_relative_half_width)) {
+      result.timing.stop = "converged";
+    } else if (taken >= static_cast<std::size_t>(policy.max_samples)) {
+      result.timing.stop = "sample limit";
+    } else if (seconds_since(start) > policy.time_limit_s) {
+      result.timing.stop = "time limit";
     }
-    if (round + 1 < policy.rounds) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 
-  const int launches = prepared[0].launches;
-  result.timing.mode = in_kernel ? "in-kernel clock" : cold ? "cold" : launches > 1 ? "graph" : "hot";
+  result.timing.launches_per_sample = prepared[0].launches;
+  result.timing.mode = in_kernel                  ? "in-kernel clock"
+                       : cold                     ? "cold"
+                       : prepared[0].launches > 1 ? "graph"
+                                                  : "hot";
   // Said openly: such times hold some launch latency.
   if (!s.blocking && !in_kernel) result.timing.mode += ", launches not held back";
   result.timing.timer = in_kernel ? "clock64" : "cudaEvent";
-  result.timing.launches_per_sample = launches;
-  result.timing.warm_up_launches = warm_up;
-  result.timing.stop = stop;
   result.timing.elapsed_s = seconds_since(start);
   return result;
 }

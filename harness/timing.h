@@ -12,7 +12,8 @@
 
 namespace fathom {
 
-/// When to stop, and how much work makes a sample.
+/// When to stop, and how much work makes a sample. Counts and seconds are for a whole case; the
+/// runner shares them out among its rounds.
 struct TimingPolicy {
   /// Stop when every workload's median has a 95 % interval of at most this relative half width.
   double target_relative_half_width = 0.0005;
@@ -23,9 +24,9 @@ struct TimingPolicy {
   /// Launches shorter than this are captured into a graph of several, so that the resolution of
   /// the event timer (below one microsecond) stays below the noise. Cold launches never are.
   double min_sample_s = 400e-6;
-  /// Sampling happens in this many rounds, so that what differs between them shows as a spread of
-  /// their medians: slow drift, and, since the runner places small buffers elsewhere for each, where
-  /// the driver put them.
+  /// The runner samples in this many rounds, so that what differs between them shows as a spread of
+  /// their medians: slow drift, and, since it places small buffers elsewhere for each, where the
+  /// driver put them.
   int rounds = 3;
 };
 
@@ -33,10 +34,14 @@ struct TimingPolicy {
 /// taken, and how they were taken.
 struct Samples {
   std::vector<std::vector<double>> of_workload;
-  std::vector<std::vector<double>> round_medians;  ///< per workload, per round
   std::vector<double> seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
+  std::vector<int> launches;    ///< per sample, by workload; above 1 they are one graph
   Timing timing;
 };
+
+/// Whether the median of each of these sets of samples is known to `relative_half_width` with 95 %
+/// confidence.
+bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width);
 
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
 /// behind a kernel that waits for the host; several workloads are taken in the order A B B A.
@@ -47,11 +52,13 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// Workload 0 is the case's own; the others are its opponents. Each must have been launched
-  /// before (lazy loading would deadlock behind the waiting kernel). Throws std::logic_error while
-  /// hardware counters are being collected: nothing may be timed then.
+  /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the case's own;
+  /// the others are its opponents. Each must have been launched before (lazy loading would deadlock
+  /// behind the waiting kernel). `launches`: how many launches make a sample of each workload, from
+  /// an earlier call that this one continues; empty: find out. Throws std::logic_error while hardware
+  /// counters are being collected: nothing may be timed then.
   Samples sample(std::span<const Workload* const> workloads, CacheState cache,
-                 const TimingPolicy& policy);
+                 const TimingPolicy& policy, std::span<const int> launches = {});
 
   /// Empties the L2 of what the workloads use: reads a buffer of several times its size, which
   /// leaves clean lines behind, so that a timed launch pays for none of our write-backs.

@@ -6,12 +6,17 @@
 
 namespace fathom {
 
-/// An interval of the median wider than this to either side, relative to the median, is noise:
-/// half of the difference between two runs that Fathom still calls equal (noise_repeatability).
-inline constexpr double noise_half_width = 0.0025;
+/// Medians of whole runs that are no further apart than this, relative to the median, are equal.
+inline constexpr double equal_runs = 0.005;
 
-/// Medians of separate rounds that are further apart than this, relative to the median, are noise.
-inline constexpr double noise_repeatability = 0.005;
+/// An interval of the median wider than this to either side, relative to the median, is noise:
+/// half of the difference between two runs that are still equal.
+inline constexpr double noise_half_width = equal_runs / 2;
+
+/// Medians of a run's three rounds that are further apart than this, relative to the median, are
+/// noise. The range of three normal values is 1.69 standard deviations on average, that of ten runs
+/// 3.08 (tables of the studentised range's d2): rounds must keep to half of what runs may differ by.
+inline constexpr double noise_repeatability = equal_runs / 2;
 
 /// A clock whose lowest and highest reading differ by more than this, relative to the highest, has
 /// moved. NVIDIA GPUs set their clocks in steps of 15 MHz, 0.8 % of 1980 MHz: one step is no

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "harness/counters/pc_sampling.h"
+#include "harness/counters/range_profiler.h"
 #include "harness/runner.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -17,6 +19,7 @@ constexpr int count = 1 << 20;
 
 enum class Sabotage { none, nan, unwritten, beyond_end };
 
+constexpr unsigned store_line = __LINE__ + 4;
 __global__ void write_ones(float* out, Sabotage sabotage) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (sabotage == Sabotage::unwritten && i == count / 2) return;
@@ -108,4 +111,26 @@ TEST_CASE("a case that needs more memory than there is fails alone", "[gpu][harn
   CHECK(failed.verdict.status == VerdictStatus::failed);
   CHECK(gpu.runner.case_failure() == ExitCode::gpu_out_of_memory);
   CHECK(gpu.runner.measure("test/ones", "test", make_case(Sabotage::none)).metric.value.has_value());
+}
+
+TEST_CASE("lines are sampled after streams were captured and counters collected", "[gpu][harness]") {
+  if (!CounterSession::probe(0).ok()) SKIP("no counters here");
+  PcSampler::watch_modules();
+  Running gpu;
+  gpu.runner.prepare_line_sampling();
+  Case c = make_case(Sabotage::none);
+  c.counters = {{"global_store_instructions", count / 32.0, 0, "one a warp"}};
+  c.line_shares = {{"stall_share_store", "harness_runner_test.cu", {store_line}}};
+  Entry entry = gpu.runner.measure("test/ones", "test", c);
+  REQUIRE(entry.timing.mode == "graph");
+  const std::vector<std::pair<const Case*, Entry*>> pair{{&c, &entry}};
+  REQUIRE_FALSE(gpu.runner.collect_counters(pair, [](std::size_t) { return true; }).has_value());
+  gpu.runner.sample_lines(pair);
+  REQUIRE(entry.counters.size() >= 2);
+  CHECK(entry.counters[0].value == count / 32.0);
+  CHECK(entry.counters[1].role == "stall_share_store");
+  CAPTURE(entry.counters[1].reason);
+  REQUIRE(entry.counters[1].value.has_value());
+  CHECK(*entry.counters[1].value > 10);
+  CHECK(*entry.counters[1].value <= 100);
 }

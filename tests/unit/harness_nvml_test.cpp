@@ -366,6 +366,18 @@ TEST_CASE("A window does not know of the one before", "[harness][telemetry]") {
   CHECK(sampler.stop().temperature_c.high == 40);
 }
 
+TEST_CASE("A window goes on without what happened in between", "[harness][telemetry]") {
+  const FakeNvml fake(Answers{{"temperature", "50,60,70,40,90"}});
+  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  sampler.start();
+  CHECK(sampler.stop().temperature_c.high == 60);
+  sampler.resume();
+  const auto telemetry = sampler.stop();
+  CHECK(telemetry.temperature_c.low == 40);
+  CHECK(telemetry.temperature_c.high == 70);
+  CHECK(telemetry.temperature_c.median == Approx(55));
+}
+
 TEST_CASE("One channel that is refused does not take the others along", "[harness][telemetry]") {
   const FakeNvml fake(Answers{{"power_instant", "error:3"},
                               {"power_average", "error:3"},
