@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/counters/counter_problem.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/runner.h"
 
@@ -38,25 +37,27 @@ Counter share_counter(const std::string& name, std::optional<double> percent,
   return counter;
 }
 
-void add_missing(const Case& c, Entry& entry, const std::string& reason) {
+std::vector<Counter> missing(const Case& c, const std::string& reason) {
+  std::vector<Counter> counters;
   for (const LineShare& share : c.line_shares) {
-    entry.counters.push_back(share_counter(share.name, std::nullopt, reason));
+    counters.push_back(share_counter(share.name, std::nullopt, reason));
   }
+  return counters;
 }
 
-void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
+std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
   double all = 0;
   for (const PcSample& sample : profile.samples) {
     for (const auto& [reason, samples] : waiting(sample)) all += samples;
   }
   if (!(all > 0)) {
-    return add_missing(c, entry,
-                       fmt::format("no waiting warp among {} samples of {} instructions ({} of unknown "
-                                   "kernels, {} dropped)",
-                                   profile.total_samples, profile.samples.size(),
-                                   profile.unknown_kernel_samples, profile.dropped_samples));
+    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of unknown "
+                                  "kernels, {} dropped)",
+                                  profile.total_samples, profile.samples.size(),
+                                  profile.unknown_kernel_samples, profile.dropped_samples));
   }
-  if (!profile.line_reason.empty()) return add_missing(c, entry, profile.line_reason);
+  if (!profile.line_reason.empty()) return missing(c, profile.line_reason);
+  std::vector<Counter> counters;
   for (const LineShare& share : c.line_shares) {
     double on_lines = 0;
     std::map<std::string, double> by_reason;
@@ -70,41 +71,29 @@ void add_shares(const Case& c, Entry& entry, const PcProfile& profile) {
         by_reason[reason] += samples;
       }
     }
-    entry.counters.push_back(share_counter(share.name, 100 * on_lines / all, ""));
+    counters.push_back(share_counter(share.name, 100 * on_lines / all, ""));
     for (const auto& [reason, samples] : by_reason) {
       if (samples < smallest_share_shown * on_lines) continue;
-      entry.counters.push_back(
-          share_counter(share.name + "_" + reason, 100 * samples / all, ""));
+      counters.push_back(share_counter(share.name + "_" + reason, 100 * samples / all, ""));
     }
   }
+  return counters;
 }
 
 }  // namespace
 
-void Runner::prepare_line_sampling() {
+std::vector<Counter> Runner::sample_lines(const Case& c) {
   try {
+    context_.buffers().set_placement(0);
+    const Workload workload = c.prepare(context_);
+    workload.launch();  // loads the kernel
     PcSampler sampler(device_.ordinal);
-    sampler.collect([&] { sampler_.flush_l2(); });
-  } catch (const CounterError& error) {
-    if (error.code() == ExitCode::gpu_lost) throw;
-    // The sampling of the lines will say in each entry what is wrong.
-  }
-}
-
-void Runner::sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs) {
-  for (const auto& [c, entry] : pairs) {
-    if (c->line_shares.empty()) continue;
-    try {
-      const Workload workload = c->prepare(context_);
-      workload.launch();  // loads the kernel
-      PcSampler sampler(device_.ordinal);
-      add_shares(*c, *entry, sampler.collect([&] {
-        for (int i = 0; i < sampled_launches; ++i) workload.launch();
-      }));
-    } catch (const CounterError& error) {
-      if (error.code() == ExitCode::gpu_lost) throw;
-      add_missing(*c, *entry, error.what());
-    }
+    return shares(c, sampler.collect([&] {
+      for (int i = 0; i < sampled_launches; ++i) workload.launch();
+    }));
+  } catch (const Error& error) {  // no counters here, or no memory: the case itself may still run
+    if (leaves_gpu_unusable(error.code())) throw;
+    return missing(c, error.what());
   }
 }
 

@@ -91,11 +91,11 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
-    if (samples_lines(probe, options)) runner_.prepare_line_sampling();
     register_cases();
   }
 
   ExitCode run() {
+    if (samples_lines(probe_, options_)) sample_lines();
     const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
     if (options_.list_only) return ExitCode::ok;
     if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
@@ -135,12 +135,26 @@ class ProbeRun {
  private:
   void register_cases() {
     for (const Case& c : cases_) {
-      if (c.suite == Suite::standard && options_.suite == Suite::quick) continue;
+      if (!in_suite(c)) continue;
       ++total_;
       const std::string name = probe_.name() + "/" + c.name;
       benchmark::RegisterBenchmark(name.c_str(), [this, &c, name](benchmark::State& state) {
         measure(state, c, name);
       })->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+    }
+  }
+
+  bool in_suite(const Case& c) const {
+    return c.suite == Suite::quick || options_.suite == Suite::standard;
+  }
+
+  void sample_lines() {
+    try {
+      for (const Case& c : cases_) {
+        if (in_suite(c) && !c.line_shares.empty()) line_shares_[&c] = runner_.sample_lines(c);
+      }
+    } catch (const Error& error) {
+      fatal_ = error;
     }
   }
 
@@ -177,11 +191,9 @@ class ProbeRun {
   }
 
   std::optional<Error> collect_counters() {
-    std::vector<std::pair<const Case*, Entry*>> counted, sampled;
+    std::vector<std::pair<const Case*, Entry*>> counted;
     for (Measured& m : measured_) {
-      if (!m.entry.metric.value) continue;
-      if (!m.c->counters.empty()) counted.emplace_back(m.c, &m.entry);
-      if (!m.c->line_shares.empty()) sampled.emplace_back(m.c, &m.entry);
+      if (!m.c->counters.empty() && m.entry.metric.value) counted.emplace_back(m.c, &m.entry);
     }
     done_ = 0;
     total_ = counted.size();
@@ -191,7 +203,12 @@ class ProbeRun {
         report_progress("counters");
         return interrupt_requested == 0;
       });
-      if (interrupt_requested == 0) runner_.sample_lines(sampled);
+      for (Measured& m : measured_) {
+        const auto shares = line_shares_.find(m.c);
+        if (shares == line_shares_.end() || !m.entry.metric.value) continue;
+        m.entry.counters.insert(m.entry.counters.end(), shares->second.begin(),
+                                shares->second.end());
+      }
       return none;
     } catch (const Error& error) {
       fatal_ = error;
@@ -241,6 +258,7 @@ class ProbeRun {
   Runner runner_;
   Document document_;
   std::deque<Measured> measured_;
+  std::map<const Case*, std::vector<Counter>> line_shares_;
   std::map<std::string, std::int64_t> repetitions_seen_;
   std::optional<Error> fatal_;
   std::size_t done_ = 0, total_ = 0;

@@ -12,11 +12,6 @@
 namespace fathom {
 namespace {
 
-/// After these no further call to the GPU can succeed in this process.
-bool leaves_gpu_unusable(ExitCode code) {
-  return code == ExitCode::gpu_lost || code == ExitCode::probe_crashed;
-}
-
 double relative_spread(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return (*high - *low) / median(values);
@@ -65,6 +60,10 @@ std::vector<double> in_metric(const Case& c, const Samples& samples, std::size_t
 }
 
 }  // namespace
+
+bool leaves_gpu_unusable(ExitCode code) {
+  return code == ExitCode::gpu_lost || code == ExitCode::probe_crashed;
+}
 
 Runner::Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy)
     : device_(device),

@@ -15,6 +15,9 @@
 
 namespace fathom {
 
+/// After an error with this code no further call to the GPU can succeed in this process.
+bool leaves_gpu_unusable(ExitCode code);
+
 /// Measures the cases of one probe: verification before timing, timing interleaved with the
 /// opponents, telemetry beside it; and afterwards, never at the same time, the hardware counters.
 class Runner {
@@ -31,14 +34,11 @@ class Runner {
   std::optional<Error> collect_counters(const std::vector<std::pair<const Case*, Entry*>>& pairs,
                                         const std::function<bool(std::size_t done)>& keep_going);
 
-  /// Samples the program counter of every case that asks for `line_shares` and adds the shares to
-  /// the entry's counters, or why there are none. Call it after collect_counters.
-  ///
-  /// `prepare_line_sampling` comes before the first `measure`: where a process captured a stream or
-  /// collected counters before its first PC sampling, CUPTI files every later sample under kernels
+  /// Samples the program counter of a case that asks for `line_shares`: the shares as counters, or
+  /// why there are none. Call it before the first `measure`: where a process has captured a stream
+  /// or collected counters before a kernel is first sampled, CUPTI files the samples under kernels
   /// that it does not know (seen on an H200, CUDA 13.0).
-  void prepare_line_sampling();
-  void sample_lines(const std::vector<std::pair<const Case*, Entry*>>& pairs);
+  std::vector<Counter> sample_lines(const Case& c);
 
   /// Exit code of the worst case failure so far; ok if there was none.
   ExitCode case_failure() const { return case_failure_; }
