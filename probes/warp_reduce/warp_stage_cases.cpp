@@ -17,14 +17,20 @@ constexpr int throughput_warps = 32;
 /// Enough that reading the clock twice is below a part in a thousand.
 constexpr int reductions = 2048;
 
-/// Latency of a dependent shuffle and of a dependent fp32 or integer addition in cycles, as
-/// published dissections of data-centre GPUs from Volta to Hopper measured them, give or take one
-/// or two; the tolerance covers that and what differs between chips.
-constexpr double shuffle_latency = 24, addition_latency = 4.5;
-constexpr double latency_tolerance = 0.25;
+/// Latency in cycles of a dependent shuffle, addition and shared-memory load, as published
+/// dissections of data-centre GPUs from Volta to Hopper measured them (for shared memory: Luo et al.,
+/// "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), give or take one or two; the
+/// tolerance covers that and what differs between chips. Double precision: of the chips that have a
+/// full set of such units.
+constexpr double shuffle_latency = 24, addition_latency = 4.5, double_addition_latency = 8,
+                 shared_latency = 29;
+/// Assumed, nothing published is known to us: as far as a shuffle there and back.
+constexpr double reduce_add_latency = 2 * shuffle_latency;
+constexpr double tolerance = 0.25;
 /// Throughput of native arithmetic instructions, CUDA C++ Programming Guide: 32 lanes of shuffle a
-/// clock and SM on every chip since Turing, so one 32-bit shuffle of a warp a clock.
-constexpr double shuffles_per_clock = 1;
+/// clock and SM on every chip since Turing, so one 32-bit shuffle of a warp a clock; and 16 lanes of
+/// warp-wide integer reduction since 8.0.
+constexpr double shuffles_per_clock = 1, reduce_adds_per_clock = 0.5;
 constexpr int steps = 5;
 
 struct Stage {
@@ -225,6 +231,42 @@ void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
                 {"shared_store_conflicts", 0.0, 0, "contiguous lanes: no conflict"}};
 }
 
+/// Cycles of an SM for each of many reductions at once.
+Expectation expected_throughput(const Stage& stage) {
+  const int shuffles = steps * bytes_of(stage.type) / 4;
+  if (stage.shuffles()) {
+    return {shuffles / shuffles_per_clock, tolerance,
+            fmt::format("{} shuffles of 32 bits, one a clock and SM", shuffles)};
+  }
+  if (stage.method == WarpMethod::reduce_add) {
+    return {1 / reduce_adds_per_clock, tolerance,
+            "one instruction, 16 lanes of it a clock and SM (CUDA C++ Programming Guide)"};
+  }
+  const SharedWork work = shared_work(stage);
+  return {static_cast<double>(work.load_wavefronts + work.store_wavefronts), tolerance,
+          fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM",
+                      work.load_wavefronts, work.store_wavefronts)};
+}
+
+/// Cycles of one reduction alone; nothing for double precision where the chip has few such units,
+/// whose latency is not known to us.
+std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFacts& device) {
+  if (stage.method == WarpMethod::reduce_add) {
+    return Expectation{reduce_add_latency, tolerance, "assumed: a shuffle's latency there and back"};
+  }
+  const bool in_double = stage.type == StageType::f64;
+  const bool full_double = device.minor == 0 && device.major < 12;
+  if (in_double && !full_double) return std::nullopt;
+  const double addition = in_double ? double_addition_latency : addition_latency;
+  const double exchange = stage.in_shared() ? shared_latency : shuffle_latency;
+  const bool reads_once_more = stage.method == WarpMethod::shared_tree;
+  return Expectation{
+      steps * (exchange + addition) + (reads_once_more ? shared_latency : 0), tolerance,
+      fmt::format("{} dependent exchanges and additions of {} and {} cycles{}, as published "
+                  "dissections of GPUs from Volta to Hopper measured them",
+                  steps, exchange, addition, reads_once_more ? ", and one more exchange" : "")};
+}
+
 Case make_case(const Stage& stage, const DeviceFacts& device) {
   const char* mode = stage.latency ? "latency" : "throughput";
   Case c;
@@ -238,19 +280,9 @@ Case make_case(const Stage& stage, const DeviceFacts& device) {
                                                        stage.method == WarpMethod::reduce_add));
   c.suite = quick ? Suite::quick : Suite::standard;
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
-  const int words = bytes_of(stage.type) / 4;
-  if (stage.shuffles()) {
-    const double least = steps * words / shuffles_per_clock;
-    if (!stage.latency) {
-      c.bound = Bound{least, fmt::format("{} shuffles of 32 bits, one a clock and SM",
-                                         steps * words)};
-    } else if (words == 1) {
-      c.expected = Expectation{
-          steps * (shuffle_latency + addition_latency), latency_tolerance,
-          fmt::format("{} dependent shuffles and additions of {} and {} cycles, as published "
-                      "dissections of GPUs from Volta to Hopper measured them",
-                      steps, shuffle_latency, addition_latency)};
-    }
+  c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage);
+  if (!stage.latency && stage.shuffles()) {
+    c.bound = Bound{c.expected->value, c.expected->model};
   }
   add_counters(c, stage, device);
   c.prepare = [stage](Context& context) { return prepare(context, stage); };
