@@ -193,10 +193,15 @@ Claim v8(std::span<const Entry> entries) {
     claim.figure = "not measured: no sample could be given to the load or the store";
     return claim;
   }
-  conclude_with(claim, *store > *load,
-                fmt::format("{:.1f} % of the waiting at the store{}, {:.1f} % at the load{}", *store,
-                            main_reason(*narrow, "stall_share_store"), *load,
-                            main_reason(*narrow, "stall_share_load")), {narrow});
+  std::string figure = fmt::format("{:.1f} % of the waiting at the store{}, {:.1f} % at the load{}", *store,
+                                   main_reason(*narrow, "stall_share_store"), *load,
+                                   main_reason(*narrow, "stall_share_load"));
+  // A warp is found waiting where it needs a value, not where it asked for it.
+  const auto for_value = counter_value(*narrow, "stall_share_store_long_scoreboard");
+  if (for_value && *for_value > *store / 2) {
+    figure += ": at the store a warp waits for what the load brings, not for the store";
+  }
+  conclude_with(claim, *store > *load, figure, {narrow});
   return claim;
 }
 
