@@ -50,6 +50,8 @@ const char* resolve(void* handle, CuptiLibrary& l) {
   get(l.cuptiRangeProfilerGetCounterDataSize, "cuptiRangeProfilerGetCounterDataSize");
   get(l.cuptiRangeProfilerCounterDataImageInitialize,
       "cuptiRangeProfilerCounterDataImageInitialize");
+  get(l.cuptiRangeProfilerGetCounterDataInfo, "cuptiRangeProfilerGetCounterDataInfo");
+  get(l.cuptiRangeProfilerCounterDataGetRangeInfo, "cuptiRangeProfilerCounterDataGetRangeInfo");
   get(l.cuptiPCSamplingEnable, "cuptiPCSamplingEnable");
   get(l.cuptiPCSamplingDisable, "cuptiPCSamplingDisable");
   get(l.cuptiPCSamplingStart, "cuptiPCSamplingStart");

@@ -46,6 +46,9 @@ struct CuptiLibrary {
   decltype(&::cuptiRangeProfilerGetCounterDataSize) cuptiRangeProfilerGetCounterDataSize = nullptr;
   decltype(&::cuptiRangeProfilerCounterDataImageInitialize)
       cuptiRangeProfilerCounterDataImageInitialize = nullptr;
+  decltype(&::cuptiRangeProfilerGetCounterDataInfo) cuptiRangeProfilerGetCounterDataInfo = nullptr;
+  decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) cuptiRangeProfilerCounterDataGetRangeInfo =
+      nullptr;
   decltype(&::cuptiPCSamplingEnable) cuptiPCSamplingEnable = nullptr;
   decltype(&::cuptiPCSamplingDisable) cuptiPCSamplingDisable = nullptr;
   decltype(&::cuptiPCSamplingStart) cuptiPCSamplingStart = nullptr;

@@ -104,7 +104,8 @@ std::size_t MetricHost::passes(std::span<const std::uint8_t> config_image) {
   return params.numOfPasses;
 }
 
-std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_data) const {
+std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_data,
+                                         std::size_t position) const {
   std::vector<const char*> names = c_strings(metrics_);
   std::vector<double> values(names.size());
   CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
@@ -112,7 +113,7 @@ std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_d
   params.pHostObject = object_.get();
   params.pCounterDataImage = counter_data.data();
   params.counterDataImageSize = counter_data.size();
-  params.rangeIndex = 0;
+  params.rangeIndex = position;
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
   params.pMetricValues = values.data();

@@ -16,6 +16,11 @@
 namespace fathom {
 namespace {
 
+// Starting and stopping a pass costs about 9 ms on an H200, a further range within it little: at
+// this many the start is a small part. A chip whose counter data are large gets fewer.
+constexpr std::size_t most_ranges = 512;
+constexpr std::size_t most_counter_data = std::size_t{64} << 20;
+
 /// Owns the device's range profiler.
 class RangeProfiler {
  public:
@@ -35,22 +40,24 @@ class RangeProfiler {
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-  std::size_t counter_data_size(const std::vector<std::string>& metrics) const {
+  std::size_t counter_data_size(const std::vector<std::string>& metrics, std::size_t ranges) const {
     std::vector<const char*> names = c_strings(metrics);
     CUpti_RangeProfiler_GetCounterDataSize_Params params{};
     params.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
     params.pRangeProfilerObject = object_;
     params.pMetricNames = names.data();
     params.numMetrics = names.size();
-    params.maxNumOfRanges = 1;
-    params.maxNumRangeTreeNodes = 1;
+    params.maxNumOfRanges = ranges;
+    params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
     check_cupti(cupti_library().cuptiRangeProfilerGetCounterDataSize(&params),
                 "cuptiRangeProfilerGetCounterDataSize");
     return params.counterDataSize;
   }
 
-  /// Empties `counter_data` and begins a range's first pass. Both spans must outlive the range.
-  void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data) const {
+  /// Empties `counter_data`, which has room for `ranges`, and begins their first pass. Both spans
+  /// must outlive the ranges.
+  void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data,
+                 std::size_t ranges) const {
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params image{};
     image.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
     image.pRangeProfilerObject = object_;
@@ -68,7 +75,7 @@ class RangeProfiler {
     params.pCounterDataImage = counter_data.data();
     params.range = CUPTI_UserRange;
     params.replayMode = CUPTI_UserReplay;
-    params.maxRangesPerPass = 1;
+    params.maxRangesPerPass = ranges;
     params.numNestingLevels = 1;
     params.minNestingLevel = 1;
     params.passIndex = 0;
@@ -84,11 +91,11 @@ class RangeProfiler {
     check_cupti(cupti_library().cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
   }
 
-  void push() const {
+  void push(const std::string& name) const {
     CUpti_RangeProfiler_PushRange_Params params{};
     params.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
     params.pRangeProfilerObject = object_;
-    params.pRangeName = "launch";
+    params.pRangeName = name.c_str();
     check_cupti(cupti_library().cuptiRangeProfilerPushRange(&params),
                 "cuptiRangeProfilerPushRange");
   }
@@ -124,36 +131,90 @@ class RangeProfiler {
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
-/// Runs one pass over `launch`; true if it was the last.
-bool run_pass(const RangeProfiler& profiler, const std::function<void()>& launch) {
+// A range is named by its number in the batch.
+std::string range_name(std::size_t number) { return std::to_string(number); }
+
+/// Runs one pass over all launches, each in a range of its own; true if it was the last pass.
+bool run_pass(const RangeProfiler& profiler, std::size_t count,
+              const std::function<void(std::size_t)>& launch) {
   profiler.start();
+  bool in_range = false;
   try {
-    profiler.push();
-    launch();
-    FATHOM_CUDA(cudaGetLastError());
-    FATHOM_CUDA(cudaDeviceSynchronize());
+    for (std::size_t i = 0; i < count; ++i) {
+      profiler.push(range_name(i));
+      in_range = true;
+      launch(i);
+      FATHOM_CUDA(cudaGetLastError());
+      FATHOM_CUDA(cudaDeviceSynchronize());
+      in_range = false;
+      check_cupti(profiler.pop(), "cuptiRangeProfilerPopRange");
+    }
   } catch (...) {
-    profiler.pop();
+    if (in_range) profiler.pop();
     profiler.stop();
     throw;
   }
-  const CUptiResult popped = profiler.pop();
   const auto [stopped, last] = profiler.stop();
-  check_cupti(popped, "cuptiRangeProfilerPopRange");
   check_cupti(stopped, "cuptiRangeProfilerStop");
   return last;
+}
+
+/// Where each range of a decoded image lies in it, by the range's number. CUPTI does not promise
+/// the order in which the ranges were pushed.
+std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_data,
+                                         std::size_t count) {
+  CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
+  info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
+  info.pCounterDataImage = counter_data.data();
+  info.counterDataImageSize = counter_data.size();
+  check_cupti(cupti_library().cuptiRangeProfilerGetCounterDataInfo(&info),
+              "cuptiRangeProfilerGetCounterDataInfo");
+
+  std::map<std::string, std::size_t> by_name;
+  for (std::size_t position = 0; position < info.numTotalRanges; ++position) {
+    CUpti_RangeProfiler_CounterData_GetRangeInfo_Params range{};
+    range.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE;
+    range.pCounterDataImage = counter_data.data();
+    range.counterDataImageSize = counter_data.size();
+    range.rangeIndex = position;
+    range.rangeDelimiter = "/";
+    check_cupti(cupti_library().cuptiRangeProfilerCounterDataGetRangeInfo(&range),
+                "cuptiRangeProfilerCounterDataGetRangeInfo");
+    by_name[range.rangeName] = position;
+  }
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = by_name.find(range_name(i));
+    if (found == by_name.end()) {
+      throw CounterError(CounterProblem::failed,
+                         fmt::format("the counter data lacks range {} of {}", i, count));
+    }
+    positions.push_back(found->second);
+  }
+  return positions;
 }
 
 }  // namespace
 
 struct CounterSession::State {
   std::string chip;
-  std::map<std::string, CounterReading> readings;  ///< without values
+  Readings readings;  ///< without values
   std::optional<MetricHost> host;
   std::vector<std::string> metric_roles;  ///< the role of each of the host's metrics
   std::vector<std::uint8_t> config, counter_data;
+  std::size_t ranges = 0;  ///< that counter_data has room for
   std::size_t passes = 0;
+  std::size_t largest_batch = 0;
   std::optional<RangeProfiler> profiler;
+
+  void make_room(std::size_t count) {
+    if (count == ranges) return;
+    counter_data.resize(profiler->counter_data_size(host->metrics(), count));
+    ranges = count;
+  }
+  void run_batch(const std::function<void()>& prepare, std::size_t count,
+                 const std::function<void(std::size_t)>& launch);
+  void read_batch(std::size_t count, std::vector<Readings>& into) const;
 };
 
 CounterAvailability CounterSession::probe(int device) {
@@ -208,44 +269,71 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   s.config = s.host->config_image();
   s.passes = MetricHost::passes(s.config);
   s.profiler.emplace();
-  s.counter_data.resize(s.profiler->counter_data_size(s.host->metrics()));
+  s.largest_batch = most_ranges;
+  while (s.largest_batch > 1 &&
+         s.profiler->counter_data_size(s.host->metrics(), s.largest_batch) > most_counter_data) {
+    s.largest_batch /= 2;
+  }
 }
 
 CounterSession::~CounterSession() = default;
 
-std::map<std::string, CounterReading> CounterSession::collect(const std::function<void()>& prepare,
-                                                              const std::function<void()>& launch) {
-  State& s = *state_;
-  std::map<std::string, CounterReading> readings = s.readings;
-  if (!s.profiler) return readings;
-
-  s.profiler->configure(s.config, s.counter_data);
+void CounterSession::State::run_batch(const std::function<void()>& prepare, std::size_t count,
+                                      const std::function<void(std::size_t)>& launch) {
+  make_room(count);
+  profiler->configure(config, counter_data, count);
   bool last = false;
   for (std::size_t pass = 0; !last; ++pass) {
-    if (pass == s.passes) {
+    if (pass == passes) {
       throw CounterError(CounterProblem::failed,
                          fmt::format("{} passes were not enough for the counters", pass));
     }
     if (prepare) prepare();
     FATHOM_CUDA(cudaDeviceSynchronize());
-    last = run_pass(*s.profiler, launch);
+    last = run_pass(*profiler, count, launch);
   }
-  if (s.profiler->decode() != 0) {
-    throw CounterError(CounterProblem::failed, "the counter data had no room for the range");
+  if (const std::size_t dropped = profiler->decode(); dropped != 0) {
+    throw CounterError(CounterProblem::failed,
+                       fmt::format("the counter data had no room for {} of {} ranges", dropped, count));
   }
-
-  const std::vector<double> values = s.host->evaluate(s.counter_data);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    CounterReading& reading = readings[s.metric_roles[i]];
-    if (std::isfinite(values[i])) {
-      reading.value = values[i];
-    } else {
-      reading.reason = "undefined here: the metric divides by a count that was zero";
-    }
-  }
-  return readings;
 }
 
+void CounterSession::State::read_batch(std::size_t count, std::vector<Readings>& into) const {
+  for (const std::size_t position : range_positions(counter_data, count)) {
+    Readings& result = into.emplace_back(readings);
+    const std::vector<double> values = host->evaluate(counter_data, position);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CounterReading& reading = result[metric_roles[i]];
+      if (std::isfinite(values[i])) {
+        reading.value = values[i];
+      } else {
+        reading.reason = "undefined here: the metric divides by a count that was zero";
+      }
+    }
+  }
+}
+
+CounterSession::Readings CounterSession::collect(const std::function<void()>& prepare,
+                                                 const std::function<void()>& launch) {
+  return collect_batch(prepare, 1, [&](std::size_t) { launch(); }).front();
+}
+
+std::vector<CounterSession::Readings> CounterSession::collect_batch(
+    const std::function<void()>& prepare, std::size_t count,
+    const std::function<void(std::size_t)>& launch) {
+  State& s = *state_;
+  if (!s.profiler) return std::vector<Readings>(count, s.readings);
+  std::vector<Readings> result;
+  result.reserve(count);
+  for (std::size_t first = 0; first < count; first += s.largest_batch) {
+    const std::size_t ranges = std::min(s.largest_batch, count - first);
+    s.run_batch(prepare, ranges, [&](std::size_t i) { launch(first + i); });
+    s.read_batch(ranges, result);
+  }
+  return result;
+}
+
+std::size_t CounterSession::largest_batch() const { return state_->largest_batch; }
 std::size_t CounterSession::passes() const { return state_->passes; }
 const std::string& CounterSession::chip() const { return state_->chip; }
 

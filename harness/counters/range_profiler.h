@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/counters/catalogue.h"
 #include "harness/counters/counter_problem.h"
@@ -37,6 +38,8 @@ struct CounterReading {
 /// so cases that ask for the same roles should share a session.
 class CounterSession {
  public:
+  using Readings = std::map<std::string, CounterReading>;  ///< one launch's, by role
+
   /// Tries everything that reading a counter needs, without a launch. Throws only what is not about
   /// counters (no GPU, lost GPU).
   static CounterAvailability probe(int device);
@@ -53,10 +56,19 @@ class CounterSession {
   /// the caches in the same state each time (flushed or warm); it may be empty. Both may be
   /// asynchronous: the device is synchronised after each. Gives a reading for every role, by name.
   /// Throws CounterError, and whatever the two functions throw.
-  std::map<std::string, CounterReading> collect(const std::function<void()>& prepare,
-                                                const std::function<void()>& launch);
+  Readings collect(const std::function<void()>& prepare, const std::function<void()>& launch);
 
-  /// How often `collect` launches; 0 if the chip has none of the roles.
+  /// The same for `count` launches, each counted for itself: `launch(i)` is the i-th, and so is its
+  /// element of the result. Many share the cost of starting and stopping a pass, which is nearly
+  /// all that `collect` costs. They run in groups of `largest_batch()`: a pass runs a whole group,
+  /// in order, and `prepare` runs before each pass, not before each launch.
+  std::vector<Readings> collect_batch(const std::function<void()>& prepare, std::size_t count,
+                                      const std::function<void(std::size_t)>& launch);
+
+  /// Launches that share a pass; 0 if the chip has none of the roles.
+  std::size_t largest_batch() const;
+
+  /// How often each is launched; 0 if the chip has none of the roles.
   std::size_t passes() const;
   const std::string& chip() const;
 

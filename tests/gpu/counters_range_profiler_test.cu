@@ -7,6 +7,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -210,4 +212,66 @@ TEST_CASE("a range of a short kernel costs milliseconds, and timing is as before
   const double after = time_launches();
   WARN("launch " << 1e6 * before << " us before, " << 1e6 * after << " us after");
   CHECK(after < 2 * before);
+}
+
+TEST_CASE("a batch counts each launch as it would be counted alone", "[counters][gpu]") {
+  const auto out = make_device_memory<int>(64 * 32);
+  // Every launch differs from its neighbours in what each counter reads.
+  const auto launch = [&](std::size_t i) {
+    read_shared<<<1 + i % 7, 32>>>(out.get(), static_cast<int>(i % 33), 1 + static_cast<int>(i % 5));
+  };
+  // One pass, then a set that needs several.
+  std::vector<std::string> many;
+  for (const Role& role : roles()) {
+    if (role.exact) many.push_back(role.name);
+  }
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"shared_load_wavefronts", "shared_load_conflicts",
+                                 "shared_load_instructions", "instructions_executed"},
+        many}) {
+    CounterSession session(0, names);
+    REQUIRE(session.largest_batch() > 1);
+    // Two whole groups, and the part of one.
+    const std::size_t count = 2 * session.largest_batch() + 3;
+    const auto start = std::chrono::steady_clock::now();
+    std::size_t prepared = 0;
+    const auto batch = session.collect_batch([&] { ++prepared; }, count, launch);
+    WARN(count << " ranges in groups of " << session.largest_batch() << ": "
+               << 1e6 * seconds_since(start) / static_cast<double>(count) << " us per range, "
+               << session.passes() << " pass(es)");
+    CHECK(prepared == 3 * session.passes());
+    REQUIRE(batch.size() == count);
+    for (std::size_t i = 0; i < count; ++i) {
+      CAPTURE(i);
+      CHECK(value(batch[i], "shared_load_instructions") == (1 + i % 7) * (1 + i % 5));
+      CHECK(value(batch[i], "shared_load_wavefronts") ==
+            (1 + i % 7) * (1 + i % 5) * (i % 33 == 0 ? 1 : std::gcd(i % 33, 32)));
+    }
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{34}, count - 1}) {
+      CAPTURE(i);
+      const auto alone = session.collect({}, [&] { launch(i); });
+      for (const std::string& name : names) {
+        CAPTURE(name);
+        CHECK(alone.at(name).value == batch[i].at(name).value);
+        CHECK(alone.at(name).reason == batch[i].at(name).reason);
+      }
+    }
+  }
+}
+
+TEST_CASE("a launch that throws within a batch leaves the session usable", "[counters][gpu]") {
+  const auto out = make_device_memory<int>(32);
+  const std::vector<std::string> names = {"instructions_executed"};
+  CounterSession session(0, names);
+  const auto launch = [&](std::size_t) { read_shared<<<1, 32>>>(out.get(), 1, 1); };
+  CHECK_THROWS_AS(session.collect_batch({}, 8,
+                                        [&](std::size_t i) {
+                                          if (i == 3) throw std::runtime_error("no");
+                                          launch(i);
+                                        }),
+                  std::runtime_error);
+  const auto after = session.collect_batch({}, 8, launch);
+  REQUIRE(after.size() == 8);
+  for (const auto& readings : after) CHECK(value(readings, "instructions_executed") > 0);
+  CHECK(session.collect_batch({}, 0, launch).empty());
 }
