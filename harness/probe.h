@@ -9,9 +9,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/buffers.h"
+#include "harness/campaign.h"
 #include "harness/device_facts.h"
 #include "results/document.h"
 
@@ -21,21 +23,40 @@ namespace fathom {
 /// line: `default`), which ends within three.
 enum class Suite { quick, standard };
 
+/// A whole number that a probe takes on its command line beside what every probe takes.
+struct ProbeOption {
+  std::string name;         ///< "patterns": --patterns N
+  std::string description;  ///< for --help, without the defaults
+  std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
+  std::int64_t least = 1, most = 0;
+};
+
+/// Values of a probe's own options, by name.
+using OptionValues = std::map<std::string, std::int64_t>;
+
 /// What a probe's workloads may use of the GPU; one per program.
 class Context {
  public:
-  Context(const DeviceFacts& device, cudaStream_t stream, std::uint64_t seed)
-      : device_(device), stream_(stream), buffers_(device.ordinal, stream, seed), seed_(seed) {}
+  Context(const DeviceFacts& device, cudaStream_t stream, std::uint64_t seed,
+          OptionValues options = {})
+      : device_(device),
+        stream_(stream),
+        buffers_(device.ordinal, stream, seed),
+        seed_(seed),
+        options_(std::move(options)) {}
   const DeviceFacts& device() const { return device_; }
   cudaStream_t stream() const { return stream_; }
   BufferPool& buffers() { return buffers_; }
   std::uint64_t seed() const { return seed_; }
+  /// Of one of the probe's own options; throws std::out_of_range for a name that it did not declare.
+  std::int64_t option(const std::string& name) const { return options_.at(name); }
 
  private:
   const DeviceFacts& device_;
   cudaStream_t stream_;
   BufferPool buffers_;
   std::uint64_t seed_;
+  OptionValues options_;
 };
 
 /// One way to do a case's work on the GPU. `launch` is asynchronous on the context's stream and
@@ -98,6 +119,8 @@ struct Case {
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
+  /// In place of a workload: the harness then uses of the above only name, axes, suite and extras.
+  std::optional<Campaign> campaign;
 };
 
 /// `work` per launch (bytes, operations) over its seconds.
@@ -121,6 +144,8 @@ class Probe {
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;
+  /// Its own options on the command line; their values come with the Context.
+  virtual std::vector<ProbeOption> options() const { return {}; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.

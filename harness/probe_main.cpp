@@ -75,7 +75,7 @@ class ProbeRun {
         options_(options),
         device_(device),
         cases_(probe.cases(device)),
-        runner_(device, options.seed, policy_for(options)) {
+        runner_(device, options.seed, policy_for(options), options.own) {
     document_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                  fmt::gmtime(std::chrono::system_clock::now()));
     document_.executable = "probe_" + probe.name();
@@ -107,6 +107,8 @@ class ProbeRun {
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
       const std::optional<Error> none = collect_counters();
       if (none && code == ExitCode::ok) code = none->code();
+      const std::optional<Error>& of_campaign = runner_.counter_problem();
+      if (of_campaign && code == ExitCode::ok) code = of_campaign->code();
     }
     if (interrupt_requested != 0) code = ExitCode::interrupted;
     ProbeStatus status = ProbeStatus::complete;
@@ -169,7 +171,8 @@ class ProbeRun {
       report_progress(name);
       Measured m{&c, {}};
       try {
-        m.entry = runner_.measure(name, probe_.name(), c);
+        m.entry = c.campaign ? runner_.run_campaign(name, probe_.name(), c, options_.counters)
+                             : runner_.measure(name, probe_.name(), c);
       } catch (const Error& error) {
         fatal_ = error;
         state.SkipWithError(error.what());

@@ -5,6 +5,7 @@
 
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include "results/error.h"
 #include "results/suggestion.h"
@@ -56,6 +57,14 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   app.add_option("--progress-fd", options.progress_fd,
                  "Report progress to this file descriptor, one line per case")
       ->check(CLI::NonNegativeNumber);
+  const std::vector<ProbeOption> own_options = probe.options();
+  std::map<std::string, std::optional<std::int64_t>> given;
+  for (const ProbeOption& option : own_options) {
+    app.add_option("--" + option.name, given[option.name],
+                   fmt::format("{} (default: {} quick, {} default)", option.description, option.quick,
+                               option.standard))
+        ->check(CLI::Range(option.least, option.most));
+  }
   try {
     std::vector<std::string> reversed(own.rbegin(), own.rend());  // the order CLI11 wants
     app.parse(reversed);
@@ -73,6 +82,10 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                             flag, did_you_mean(flag, known)));
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input, fmt::format("{} See probe_{} --help.", error.what(), probe.name()));
+  }
+  for (const ProbeOption& option : own_options) {
+    options.own[option.name] = given[option.name].value_or(
+        options.suite == Suite::quick ? option.quick : option.standard);
   }
   return options;
 }

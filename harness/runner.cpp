@@ -65,11 +65,12 @@ bool leaves_gpu_unusable(ExitCode code) {
   return code == ExitCode::gpu_lost || code == ExitCode::probe_crashed;
 }
 
-Runner::Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy)
+Runner::Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy,
+               OptionValues options)
     : device_(device),
       policy_(policy),
       stream_(make_stream()),
-      context_(device, stream_.get(), seed),
+      context_(device, stream_.get(), seed, std::move(options)),
       sampler_(device, stream_.get()),
       telemetry_(device.ordinal) {}
 

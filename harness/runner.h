@@ -22,12 +22,21 @@ bool leaves_gpu_unusable(ExitCode code);
 /// opponents, telemetry beside it; and afterwards, never at the same time, the hardware counters.
 class Runner {
  public:
-  Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy);
+  Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy,
+         OptionValues options = {});
   ~Runner();
 
   /// A failure of the case alone (wrong output, out of memory) is in the entry's verdict; an error
   /// that leaves the GPU unusable is thrown.
   Entry measure(const std::string& entry_name, const std::string& probe, const Case& c);
+
+  /// Runs a case's campaign, its hardware counters included unless `counters` is false. Failures as
+  /// in `measure`.
+  Entry run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
+                     bool counters);
+
+  /// Why a campaign had no hardware counters, with its exit code; nothing if each had them.
+  const std::optional<Error>& counter_problem() const { return counter_problem_; }
 
   /// Collects the counters of every (case, entry) pair into the entry. Returns the reason, with
   /// its exit code, if none can be had on this machine at all; the entries then hold it as well.
@@ -64,6 +73,7 @@ class Runner {
   Sampler sampler_;
   TelemetrySampler telemetry_;
   ExitCode case_failure_ = ExitCode::ok;
+  std::optional<Error> counter_problem_;
 };
 
 }  // namespace fathom
