@@ -38,8 +38,8 @@ void add_counters(const Campaign& campaign, const Comparison& comparison, Entry&
   mismatches.expected = 0;
   mismatches.expected_model = comparison.model;
   if (!comparison.examples.empty()) {
-    mismatches.expected_model += fmt::format("; the first that differ: {}",
-                                             fmt::join(comparison.examples, "; "));
+    mismatches.expected_model +=
+        fmt::format("; the first that differ: {}", fmt::join(comparison.examples, "; "));
   }
   if (comparison.reason.empty()) {
     sum.value = comparison.found_sum;
@@ -63,7 +63,8 @@ bool Comparison::add(double found, double expected, const std::function<std::str
   if (found == expected) return true;
   ++differing;
   if (examples.size() < most_examples) {
-    examples.push_back(fmt::format("{} has {:g} {} instead of {:g}", describe(), found, unit, expected));
+    examples.push_back(
+        fmt::format("{} has {:g} {} instead of {:g}", describe(), found, unit, expected));
   }
   return false;
 }

@@ -1,0 +1,144 @@
+#include "probes/model_validation/occupancy_campaign.h"
+
+#include <cuda_occupancy.h>
+#include <fmt/format.h>
+
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "models/occupancy.h"
+#include "probes/model_validation/occupancy_kernels.h"
+#include "results/error.h"
+
+namespace fathom::model_validation {
+namespace {
+
+struct Configuration {
+  int occupant;
+  int threads;
+  int dynamic_shared;
+  int carveout_percent;
+};
+
+Configuration random_configuration(std::mt19937_64& random,
+                                   const std::vector<cudaFuncAttributes>& attributes) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  Configuration c;
+  c.occupant = below(occupants);
+  // Whole warps as most kernels have them, and any other number.
+  c.threads = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1024);
+  const int most = attributes[static_cast<std::size_t>(c.occupant)].maxDynamicSharedSizeBytes;
+  switch (below(4)) {
+    case 0:
+      c.dynamic_shared = 0;
+      break;
+    case 1:
+      c.dynamic_shared = below(most + 1);
+      break;
+    default:
+      c.dynamic_shared = below(std::min(most, 20 * 1024) + 1);
+      break;
+  }
+  c.carveout_percent = random() % 3 == 0 ? below(101) : -1;
+  return c;
+}
+
+int toolkit_blocks(const cudaOccDeviceProp& device, const cudaFuncAttributes& attributes,
+                   const Configuration& c) {
+  const cudaOccFuncAttributes function(attributes);
+  cudaOccDeviceState state;
+  state.carveoutConfig = c.carveout_percent;
+  cudaOccResult result{};
+  const cudaOccError status = cudaOccMaxActiveBlocksPerMultiprocessor(
+      &result, &device, &function, &state, c.threads, static_cast<std::size_t>(c.dynamic_shared));
+  if (status != CUDA_OCC_SUCCESS) {
+    throw Error(
+        ExitCode::check_failed,
+        fmt::format("cudaOccMaxActiveBlocksPerMultiprocessor refuses this device with error "
+                    "{}: build with a toolkit that knows the GPU.",
+                    static_cast<int>(status)));
+  }
+  return result.activeBlocksPerMultiprocessor;
+}
+
+int model_blocks(const models::SmLimits& sm, const cudaFuncAttributes& attributes,
+                 const Configuration& c) {
+  return models::occupancy(sm, {.threads_per_block = c.threads,
+                                .registers_per_thread = attributes.numRegs,
+                                .static_shared_bytes = static_cast<int>(attributes.sharedSizeBytes),
+                                .dynamic_shared_bytes = c.dynamic_shared,
+                                .carveout_percent = c.carveout_percent})
+      .blocks;
+}
+
+Comparison blocks_by(std::string name, std::string source) {
+  Comparison comparison;
+  comparison.name = std::move(name);
+  comparison.source = std::move(source);
+  comparison.unit = "blocks per SM";
+  comparison.model = "the occupancy model";
+  return comparison;
+}
+
+CampaignResult run(Context& context, const DeviceFacts& device) {
+  const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
+  cudaDeviceProp properties{};
+  FATHOM_CUDA(cudaGetDeviceProperties(&properties, device.ordinal));
+  const cudaOccDeviceProp occupancy_properties(properties);
+  std::vector<cudaFuncAttributes> attributes;
+  std::set<int> registers;
+  for (int i = 0; i < occupants; ++i) {
+    attributes.push_back(occupant_attributes(i));
+    registers.insert(attributes.back().numRegs);
+  }
+
+  CampaignResult result;
+  result.trials = context.option("configurations");
+  Comparison toolkit = blocks_by("toolkit_blocks", "cudaOccMaxActiveBlocksPerMultiprocessor");
+  Comparison driver = blocks_by("driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  std::mt19937_64 random(context.seed());
+  std::int64_t launchable = 0;
+  for (std::int64_t i = 0; i < result.trials; ++i) {
+    const Configuration c = random_configuration(random, attributes);
+    const cudaFuncAttributes& function = attributes[static_cast<std::size_t>(c.occupant)];
+    const auto describe = [&] {
+      return fmt::format(
+          "a block of {} threads, {} registers, {} + {} bytes of shared memory, carve-out {}",
+          c.threads, function.numRegs, function.sharedSizeBytes, c.dynamic_shared,
+          c.carveout_percent < 0 ? "open" : fmt::format("{} %", c.carveout_percent));
+    };
+    const int model = model_blocks(sm, function, c);
+    const bool as_toolkit =
+        toolkit.add(toolkit_blocks(occupancy_properties, function, c), model, describe);
+    const bool as_driver =
+        driver.add(driver_blocks(c.occupant, c.threads, c.dynamic_shared, c.carveout_percent),
+                   model, describe);
+    result.differing += as_toolkit && as_driver ? 0 : 1;
+    launchable += model > 0 ? 1 : 0;
+  }
+  result.comparisons = {std::move(toolkit), std::move(driver)};
+  result.extras = {{"launchable", static_cast<double>(launchable)},
+                   {"register_counts", static_cast<double>(registers.size())}};
+  return result;
+}
+
+}  // namespace
+
+Case occupancy_case(const DeviceFacts& device) {
+  Case c;
+  c.name = "occupancy";
+  c.axes = {{"model", "occupancy"}};
+  c.suite = Suite::quick;
+  c.campaign = Campaign{"configurations", {}, [device](Context& context, CounterSession*) {
+                          try {
+                            return run(context, device);
+                          } catch (const std::invalid_argument& error) {  // an SM that no table has
+                            throw Error(ExitCode::bad_input, error.what());
+                          }
+                        }};
+  return c;
+}
+
+}  // namespace fathom::model_validation

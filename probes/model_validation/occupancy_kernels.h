@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace fathom::model_validation {
+
+/// Kernels that differ in what occupancy depends on: registers and static shared memory. They are
+/// only asked about, never launched.
+inline constexpr int occupants = 16;
+
+/// What the driver says of a kernel; its dynamic shared memory may then be as large as the device
+/// allows beside the static.
+cudaFuncAttributes occupant_attributes(int occupant);
+
+/// cudaOccupancyMaxActiveBlocksPerMultiprocessor with the kernel's preferred carve-out set to
+/// `carveout_percent`, -1 for the driver's choice.
+int driver_blocks(int occupant, int threads, int dynamic_shared, int carveout_percent);
+
+}  // namespace fathom::model_validation

@@ -1,0 +1,188 @@
+#include "probes/model_validation/warp_campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/counters/range_profiler.h"
+#include "harness/cuda_check.h"
+#include "models/global_memory.h"
+#include "models/shared_memory.h"
+#include "probes/model_validation/kernels.h"
+#include "probes/model_validation/patterns_check.h"
+
+namespace fathom::model_validation {
+namespace {
+
+using models::Access;
+using models::WarpAccess;
+
+/// Trials whose outputs are copied back together.
+constexpr std::size_t checked_together = 1024;
+
+/// What is tested: one instruction.
+struct Instruction {
+  Space space;
+  Access op;
+  int bytes;
+
+  void launch(const Trial& trial, cudaStream_t stream) const {
+    const bool load = op == Access::load;
+    if (space == Space::shared) {
+      (load ? launch_shared_load : launch_shared_store)(bytes, trial, stream);
+    } else {
+      (load ? launch_global_load : launch_global_store)(bytes, trial, stream);
+    }
+  }
+  /// The counters' roles, in the order of `predicted`.
+  std::vector<std::string> roles() const {
+    const std::string prefix = fmt::format("{}_{}_", name(space), name(op));
+    if (space == Space::shared) {
+      return {prefix + "wavefronts", prefix + "conflicts", prefix + "instructions"};
+    }
+    return {prefix + "sectors", prefix + "requests", prefix + "instructions"};
+  }
+};
+
+std::vector<double> predicted(Space space, const WarpAccess& access) {
+  const double instructions = access.active_mask != 0 ? 1 : 0;
+  if (space == Space::shared) {
+    const models::SharedCost cost = models::shared_cost(access);
+    return {static_cast<double>(cost.wavefronts), static_cast<double>(cost.conflicts),
+            instructions};
+  }
+  const models::GlobalCost cost = models::global_cost(access);
+  return {static_cast<double>(cost.sectors), static_cast<double>(cost.requests), instructions};
+}
+
+Trial trial_of(const WarpAccess& access, const Buffer& region) {
+  Trial trial{};
+  for (int lane = 0; lane < lanes; ++lane) {
+    trial.offset[lane] = static_cast<std::uint32_t>(access.address[lane]);
+  }
+  trial.active_mask = access.active_mask;
+  trial.region = region.data;
+  return trial;
+}
+
+/// Fills the region in global memory with what loads are to find, or for stores to overwrite.
+Buffer prepared_region(Context& context, Access op) {
+  const Buffer region = context.buffers().output("region", global_region_bytes);
+  if (op == Access::store) {
+    context.buffers().poison(region);
+    return region;
+  }
+  std::vector<std::uint32_t> words(global_region_bytes / 4);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = word_value(static_cast<std::uint32_t>(i));
+  FATHOM_CUDA(cudaMemcpyAsync(region.data, words.data(), region.bytes, cudaMemcpyHostToDevice,
+                              context.stream()));
+  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+  return region;
+}
+
+/// Runs every pattern with its outputs; nothing, or what is wrong with the first that is.
+std::optional<std::string> check_outputs(Context& context, const Instruction& instruction,
+                                         const std::vector<RandomPattern>& patterns,
+                                         const Buffer& region) {
+  cudaStream_t stream = context.stream();
+  const Buffer out = context.buffers().output("found", checked_together * found_words * 4);
+  std::vector<std::uint32_t> found(checked_together * found_words);
+  for (std::size_t first = 0; first < patterns.size(); first += checked_together) {
+    const std::size_t count = std::min(checked_together, patterns.size() - first);
+    context.buffers().poison(out);
+    for (std::size_t i = 0; i < count; ++i) {
+      Trial trial = trial_of(patterns[first + i].access, region);
+      trial.fill_words = shared_region_bytes / 4;
+      trial.out = out.as<std::uint32_t>() + i * found_words;
+      instruction.launch(trial, stream);
+      if (instruction.space == Space::global && instruction.op == Access::store) {
+        launch_global_check(instruction.bytes, trial, stream);
+      }
+    }
+    FATHOM_CUDA(cudaMemcpyAsync(found.data(), out.data, out.bytes, cudaMemcpyDeviceToHost, stream));
+    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto wrong = check_found(patterns[first + i].access,
+                                     std::span(found).subspan(i * found_words, found_words));
+      if (wrong)
+        return fmt::format("{} pattern {}: {}", name(patterns[first + i].kind), first + i, *wrong);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Counts every pattern by itself and compares. Returns how many patterns differ in any counter.
+std::int64_t compare_counters(Context& context, CounterSession& counters,
+                              const Instruction& instruction,
+                              const std::vector<RandomPattern>& patterns, const Buffer& region,
+                              std::vector<Comparison>& comparisons) {
+  const std::vector<std::string> roles = instruction.roles();
+  const auto readings = counters.collect_batch({}, patterns.size(), [&](std::size_t i) {
+    instruction.launch(trial_of(patterns[i].access, region), context.stream());
+  });
+  comparisons.resize(roles.size());
+  std::int64_t differing = 0;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const WarpAccess& access = patterns[i].access;
+    const std::vector<double> expected = predicted(instruction.space, access);
+    bool agrees = true;
+    for (std::size_t r = 0; r < roles.size(); ++r) {
+      const CounterReading& reading = readings[i].at(roles[r]);
+      Comparison& comparison = comparisons[r];
+      comparison.name = roles[r];
+      comparison.source = reading.metric;
+      comparison.unit = role(roles[r]).unit;
+      comparison.model = fmt::format("the {}-memory model", name(instruction.space));
+      if (!reading.value) {
+        comparison.reason = reading.reason;
+        continue;
+      }
+      agrees &= comparison.add(*reading.value, expected[r], [&] {
+        return fmt::format("{} ({})", csv_row(access), name(patterns[i].kind));
+      });
+    }
+    differing += agrees ? 0 : 1;
+  }
+  return differing;
+}
+
+CampaignResult run(Context& context, CounterSession* counters, const Instruction& instruction) {
+  const std::int64_t all = context.option("patterns");
+  const auto share = static_cast<std::size_t>((all + warp_campaigns - 1) / warp_campaigns);
+  PatternGenerator generator(instruction.space, instruction.op, instruction.bytes, context.seed());
+  std::vector<RandomPattern> patterns;
+  for (std::size_t i = 0; i < share; ++i) patterns.push_back(generator.next());
+
+  CampaignResult result;
+  result.trials = static_cast<std::int64_t>(patterns.size());
+  const auto inactive = std::ranges::count_if(
+      patterns, [](const RandomPattern& p) { return p.access.active_mask != models::all_lanes; });
+  result.extras["patterns_with_inactive_lanes"] = static_cast<double>(inactive);
+  const Buffer region = prepared_region(context, instruction.op);
+  result.wrong = check_outputs(context, instruction, patterns, region);
+  if (result.wrong || counters == nullptr) return result;
+  result.differing =
+      compare_counters(context, *counters, instruction, patterns, region, result.comparisons);
+  result.extras["passes"] = static_cast<double>(counters->passes());
+  return result;
+}
+
+}  // namespace
+
+Case warp_case(Space space, Access op, int bytes) {
+  const Instruction instruction{space, op, bytes};
+  Case c;
+  c.name = fmt::format("{}/{}/bits:{}", name(space), name(op), 8 * bytes);
+  c.axes = {{"model", fmt::format("{} memory", name(space))},
+            {"operation", name(op)},
+            {"bits", std::int64_t{8} * bytes}};
+  c.suite = Suite::quick;
+  c.campaign = Campaign{"patterns", instruction.roles(),
+                        [instruction](Context& context, CounterSession* counters) {
+                          return run(context, counters, instruction);
+                        }};
+  return c;
+}
+
+}  // namespace fathom::model_validation
