@@ -1,7 +1,6 @@
 #include "harness/probe_main.h"
 
 #include <benchmark/benchmark.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
+#include "results/utc_time.h"
 #include "results/verdict.h"
 #include "results/version.h"
 
@@ -76,8 +76,7 @@ class ProbeRun {
         device_(device),
         cases_(probe.cases(device)),
         runner_(device, options.seed, policy_for(options), options.own) {
-    document_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                                 fmt::gmtime(std::chrono::system_clock::now()));
+    document_.date = utc_time(std::chrono::system_clock::now());
     document_.executable = "probe_" + probe.name();
     document_.fathom_version = version();
     document_.fathom_commit = commit();
