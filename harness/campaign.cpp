@@ -116,7 +116,7 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
 }
 
 Entry Runner::run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
-                           bool counters) {
+                           bool counters, const KeepGoing& keep_going) {
   const Campaign& campaign = *c.campaign;
   Entry entry;
   entry.name = entry_name;
@@ -131,7 +131,7 @@ Entry Runner::run_campaign(const std::string& entry_name, const std::string& pro
       try {
         if (counters) {
           CounterSession session(device_.ordinal, campaign.roles);
-          result = campaign.run(context_, &session);
+          result = campaign.run(context_, &session, keep_going);
         } else {
           no_counters = "hardware counters were switched off (--no-counters)";
         }
@@ -141,7 +141,8 @@ Entry Runner::run_campaign(const std::string& entry_name, const std::string& pro
         no_counters = error.what();
       }
     }
-    if (campaign.roles.empty() || !no_counters.empty()) result = campaign.run(context_, nullptr);
+    if (campaign.roles.empty() || !no_counters.empty())
+      result = campaign.run(context_, nullptr, keep_going);
     if (!result.wrong) result.wrong = context_.buffers().guards_intact();
     report_campaign(campaign, result, no_counters, entry);
     entry.iterations = result.trials;

@@ -43,13 +43,17 @@ struct CampaignResult {
   std::map<std::string, double> extras;
 };
 
+/// False once the user has asked for an end.
+using KeepGoing = std::function<bool()>;
+
 /// A case that is not timed: very many short trials, each held against what a model says of it.
 struct Campaign {
   std::string trials;              ///< what a trial is, in the plural: "patterns"
   std::vector<std::string> roles;  ///< hardware counters that it compares; may be none
-  /// Runs all trials. `counters` collects `roles`; it is null where there are none, and then only
-  /// what needs none is done: outputs are checked, nothing is compared by `roles`.
-  std::function<CampaignResult(Context&, CounterSession* counters)> run;
+  /// Runs all trials, or those until `keep_going` says no. `counters` collects `roles`; it is null
+  /// where there are none, and then only what needs none is done: outputs are checked, nothing is
+  /// compared by `roles`.
+  std::function<CampaignResult(Context&, CounterSession* counters, const KeepGoing&)> run;
 };
 
 /// Puts into the entry what the campaign found: the metric `mismatches`, the number of trials that

@@ -33,7 +33,7 @@ class Runner {
   /// Runs a case's campaign, its hardware counters included unless `counters` is false. Failures as
   /// in `measure`.
   Entry run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
-                     bool counters);
+                     bool counters, const KeepGoing& keep_going);
 
   /// Why a campaign had no hardware counters, with its exit code; nothing if each had them.
   const std::optional<Error>& counter_problem() const { return counter_problem_; }

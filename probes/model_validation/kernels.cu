@@ -107,8 +107,10 @@ __device__ void set_untouched(Words& w) {
   for (std::uint32_t& word : w) word = untouched;
 }
 
-__device__ void set_stored(Words& w) {
-  for (int k = 0; k < words_per_lane; ++k) w[k] = stored_value(threadIdx.x, k);
+/// What the lane stores at `offset`. A narrow store takes the low bytes.
+__device__ void set_stored(Words& w, std::uint32_t offset) {
+  for (int k = 0; k < words_per_lane; ++k) w[k] = word_value(offset / 4 + k);
+  w[0] >>= 8 * (offset % 4);
 }
 
 __device__ void write_found(std::uint32_t* out, const Words& w) {
@@ -139,9 +141,10 @@ __global__ void __launch_bounds__(lanes) shared_store(const __grid_constant__ Tr
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes) region[i] = untouched;
   __syncwarp();
-  const std::uint32_t address = shared_address(region) + trial.offset[threadIdx.x];
+  const std::uint32_t offset = trial.offset[threadIdx.x];
+  const std::uint32_t address = shared_address(region) + offset;
   Words w;
-  set_stored(w);
+  set_stored(w, offset);
   if (is_active(trial)) store_shared<Bytes>(address, w);
   if (trial.out == nullptr) return;
   __syncwarp();
@@ -168,9 +171,10 @@ __global__ void __launch_bounds__(lanes) global_load(const __grid_constant__ Tri
 template <int Bytes>
 __global__ void __launch_bounds__(lanes) global_store(const __grid_constant__ Trial trial) {
   if (trial.active_mask == 0) return;
+  const std::uint32_t offset = trial.offset[threadIdx.x];
   Words w;
-  set_stored(w);
-  if (is_active(trial)) store_global<Bytes>(trial.region + trial.offset[threadIdx.x], w);
+  set_stored(w, offset);
+  if (is_active(trial)) store_global<Bytes>(trial.region + offset, w);
 }
 
 template <int Bytes>

@@ -30,15 +30,11 @@ inline constexpr int found_values = lanes * words_per_lane;
 inline constexpr int found_words = found_values + lanes;
 inline constexpr std::uint32_t untouched = 0xFFFFFFFFu;
 
-/// What loads find at word `index` of the region. Its bytes tell words apart.
+/// What loads find at word `index` of the region, and what stores put there: lanes that meet in one
+/// place agree on it. Its bytes tell places apart, and none is 0xFF, with which the region is
+/// filled before stores.
 __host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
-  return (index + 1) * 0x9E3779B1u;
-}
-
-/// What a lane stores as word `word` of its element: no two lanes the same, and no byte 0xFF, with
-/// which the region is filled before.
-__host__ __device__ constexpr std::uint32_t stored_value(std::uint32_t lane, std::uint32_t word) {
-  return 0x01010101u * ((lane + 1) | word << 6);
+  return (index + 1) * 0x9E3779B1u & 0x7F7F7F7Fu;
 }
 
 /// The instruction under test, or nothing if no lane is active: one warp, `bytes` (1, 2, 4, 8 or

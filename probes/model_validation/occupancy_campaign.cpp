@@ -82,7 +82,7 @@ Comparison blocks_by(std::string name, std::string source) {
   return comparison;
 }
 
-CampaignResult run(Context& context, const DeviceFacts& device) {
+CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing& keep_going) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
   cudaDeviceProp properties{};
   FATHOM_CUDA(cudaGetDeviceProperties(&properties, device.ordinal));
@@ -95,12 +95,12 @@ CampaignResult run(Context& context, const DeviceFacts& device) {
   }
 
   CampaignResult result;
-  result.trials = context.option("configurations");
+  const std::int64_t wanted = context.option("configurations");
   Comparison toolkit = blocks_by("toolkit_blocks", "cudaOccMaxActiveBlocksPerMultiprocessor");
   Comparison driver = blocks_by("driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   std::mt19937_64 random(context.seed());
   std::int64_t launchable = 0;
-  for (std::int64_t i = 0; i < result.trials; ++i) {
+  for (; result.trials < wanted && keep_going(); ++result.trials) {
     const Configuration c = random_configuration(random, attributes);
     const cudaFuncAttributes& function = attributes[static_cast<std::size_t>(c.occupant)];
     const auto describe = [&] {
@@ -131,9 +131,11 @@ Case occupancy_case(const DeviceFacts& device) {
   c.name = "occupancy";
   c.axes = {{"model", "occupancy"}};
   c.suite = Suite::quick;
-  c.campaign = Campaign{"configurations", {}, [device](Context& context, CounterSession*) {
+  c.campaign = Campaign{"configurations",
+                        {},
+                        [device](Context& context, CounterSession*, const KeepGoing& keep_going) {
                           try {
-                            return run(context, device);
+                            return run(context, device, keep_going);
                           } catch (const std::invalid_argument& error) {  // an SM that no table has
                             throw Error(ExitCode::bad_input, error.what());
                           }

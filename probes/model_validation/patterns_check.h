@@ -10,7 +10,7 @@
 namespace fathom::model_validation {
 
 /// Holds what a trial found (kernels.h: `found_words` words) against what its instruction must do:
-/// nothing, or what is wrong. Where lanes store to one address, any of their values is right.
+/// nothing, or what is wrong.
 std::optional<std::string> check_found(const models::WarpAccess& access,
                                        std::span<const std::uint32_t> found);
 

@@ -19,6 +19,8 @@ using models::WarpAccess;
 
 /// Trials whose outputs are copied back together.
 constexpr std::size_t checked_together = 1024;
+/// Patterns in the host's memory at a time, so that a campaign may be of any length.
+constexpr std::size_t held_together = 16 * checked_together;
 
 /// What is tested: one instruction.
 struct Instruction {
@@ -105,11 +107,23 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
     for (std::size_t i = 0; i < count; ++i) {
       const auto wrong = check_found(patterns[first + i].access,
                                      std::span(found).subspan(i * found_words, found_words));
-      if (wrong)
-        return fmt::format("{} pattern {}: {}", name(patterns[first + i].kind), first + i, *wrong);
+      if (wrong) return fmt::format("{} pattern: {}", name(patterns[first + i].kind), *wrong);
     }
   }
   return std::nullopt;
+}
+
+/// One comparison for each of the roles, without trials.
+std::vector<Comparison> comparisons_of(const Instruction& instruction) {
+  std::vector<Comparison> comparisons;
+  for (const std::string& name : instruction.roles()) {
+    Comparison& comparison = comparisons.emplace_back();
+    comparison.name = name;
+    comparison.unit = role(name).unit;
+    comparison.model =
+        fmt::format("the {}-memory model", fathom::model_validation::name(instruction.space));
+  }
+  return comparisons;
 }
 
 /// Counts every pattern by itself and compares. Returns how many patterns differ in any counter.
@@ -117,23 +131,18 @@ std::int64_t compare_counters(Context& context, CounterSession& counters,
                               const Instruction& instruction,
                               const std::vector<RandomPattern>& patterns, const Buffer& region,
                               std::vector<Comparison>& comparisons) {
-  const std::vector<std::string> roles = instruction.roles();
   const auto readings = counters.collect_batch({}, patterns.size(), [&](std::size_t i) {
     instruction.launch(trial_of(patterns[i].access, region), context.stream());
   });
-  comparisons.resize(roles.size());
   std::int64_t differing = 0;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const WarpAccess& access = patterns[i].access;
     const std::vector<double> expected = predicted(instruction.space, access);
     bool agrees = true;
-    for (std::size_t r = 0; r < roles.size(); ++r) {
-      const CounterReading& reading = readings[i].at(roles[r]);
+    for (std::size_t r = 0; r < comparisons.size(); ++r) {
       Comparison& comparison = comparisons[r];
-      comparison.name = roles[r];
+      const CounterReading& reading = readings[i].at(comparison.name);
       comparison.source = reading.metric;
-      comparison.unit = role(roles[r]).unit;
-      comparison.model = fmt::format("the {}-memory model", name(instruction.space));
       if (!reading.value) {
         comparison.reason = reading.reason;
         continue;
@@ -147,24 +156,33 @@ std::int64_t compare_counters(Context& context, CounterSession& counters,
   return differing;
 }
 
-CampaignResult run(Context& context, CounterSession* counters, const Instruction& instruction) {
-  const std::int64_t all = context.option("patterns");
-  const auto share = static_cast<std::size_t>((all + warp_campaigns - 1) / warp_campaigns);
+CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& keep_going,
+                   const Instruction& instruction) {
+  const std::int64_t wanted = (context.option("patterns") + warp_campaigns - 1) / warp_campaigns;
   PatternGenerator generator(instruction.space, instruction.op, instruction.bytes, context.seed());
-  std::vector<RandomPattern> patterns;
-  for (std::size_t i = 0; i < share; ++i) patterns.push_back(generator.next());
-
-  CampaignResult result;
-  result.trials = static_cast<std::int64_t>(patterns.size());
-  const auto inactive = std::ranges::count_if(
-      patterns, [](const RandomPattern& p) { return p.access.active_mask != models::all_lanes; });
-  result.extras["patterns_with_inactive_lanes"] = static_cast<double>(inactive);
   const Buffer region = prepared_region(context, instruction.op);
-  result.wrong = check_outputs(context, instruction, patterns, region);
-  if (result.wrong || counters == nullptr) return result;
-  result.differing =
-      compare_counters(context, *counters, instruction, patterns, region, result.comparisons);
-  result.extras["passes"] = static_cast<double>(counters->passes());
+  CampaignResult result;
+  if (counters != nullptr) {
+    result.comparisons = comparisons_of(instruction);
+    result.extras["passes"] = static_cast<double>(counters->passes());
+  }
+  double& with_inactive_lanes = result.extras["patterns_with_inactive_lanes"];
+  std::vector<RandomPattern> patterns;
+  while (result.trials < wanted && keep_going()) {
+    patterns.clear();
+    while (patterns.size() < held_together &&
+           result.trials + static_cast<std::int64_t>(patterns.size()) < wanted) {
+      patterns.push_back(generator.next());
+      with_inactive_lanes += patterns.back().access.active_mask != models::all_lanes ? 1 : 0;
+    }
+    result.wrong = check_outputs(context, instruction, patterns, region);
+    if (result.wrong) return result;
+    if (counters != nullptr) {
+      result.differing +=
+          compare_counters(context, *counters, instruction, patterns, region, result.comparisons);
+    }
+    result.trials += static_cast<std::int64_t>(patterns.size());
+  }
   return result;
 }
 
@@ -178,10 +196,11 @@ Case warp_case(Space space, Access op, int bytes) {
             {"operation", name(op)},
             {"bits", std::int64_t{8} * bytes}};
   c.suite = Suite::quick;
-  c.campaign = Campaign{"patterns", instruction.roles(),
-                        [instruction](Context& context, CounterSession* counters) {
-                          return run(context, counters, instruction);
-                        }};
+  c.campaign = Campaign{
+      "patterns", instruction.roles(),
+      [instruction](Context& context, CounterSession* counters, const KeepGoing& keep_going) {
+        return run(context, counters, keep_going, instruction);
+      }};
   return c;
 }
 

@@ -123,3 +123,22 @@ TEST_CASE("names that the claims quote", "[counters]") {
   // A chip that came after the catalogue gets the usual name.
   CHECK(find_metric("dram_read_bytes", "ZZ999").metric == "dram__bytes_read.sum");
 }
+
+TEST_CASE("one memory instruction is counted in two passes at most", "[counters]") {
+  for (const Chip& chip : catalogued_chips()) {
+    CAPTURE(chip.name);
+    for (const std::string op : {"load", "store"}) {
+      for (const auto& [space, figures, most] :
+           {std::tuple{"shared_", std::vector{"_wavefronts", "_conflicts", "_instructions"}, 1u},
+            {"global_", std::vector{"_sectors", "_requests", "_instructions"}, 2u}}) {
+        std::vector<std::string> metrics;
+        for (const char* figure : figures) {
+          metrics.push_back(find_metric(space + op + figure, chip.name).metric);
+        }
+        MetricHost host(chip.name);
+        CHECK(host.schedule(metrics).empty());
+        CHECK(MetricHost::passes(host.config_image()) <= most);
+      }
+    }
+  }
+}

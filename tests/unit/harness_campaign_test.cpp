@@ -1,0 +1,188 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "harness/campaign.h"
+#include "harness/probe_options.h"
+#include "probes/model_validation/conclude.h"
+#include "results/error.h"
+#include "results/verdict.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Campaign campaign() {
+  return {"patterns", {"shared_load_wavefronts", "shared_load_conflicts"}, {}};
+}
+
+Comparison comparison(const std::string& name) {
+  Comparison c;
+  c.name = name;
+  c.source = "some__metric.sum";
+  c.unit = "wavefronts";
+  c.model = "the shared-memory model";
+  return c;
+}
+
+/// Ten patterns; in those of `wrong` the counter reads one too many.
+CampaignResult result_with(const std::set<int>& wrong) {
+  CampaignResult result;
+  result.comparisons = {comparison("shared_load_wavefronts"), comparison("shared_load_conflicts")};
+  for (int i = 0; i < 10; ++i, ++result.trials) {
+    const bool right = !wrong.contains(i);
+    const auto describe = [&] { return "row " + std::to_string(i); };
+    CHECK(result.comparisons[0].add(right ? i : i + 1, i, describe) == right);
+    CHECK(result.comparisons[1].add(0, 0, describe));
+    result.differing += !right;
+  }
+  return result;
+}
+
+Entry judged(const CampaignResult& result, const std::string& no_counters = "") {
+  Entry entry;
+  report_campaign(campaign(), result, no_counters, entry);
+  judge_entry(entry);
+  return entry;
+}
+
+const Counter& counter(const Entry& entry, const std::string& role) {
+  for (const Counter& c : entry.counters) {
+    if (c.role == role) return c;
+  }
+  throw std::out_of_range(role);
+}
+
+}  // namespace
+
+TEST_CASE("a campaign in which all agree is ok", "[harness]") {
+  const Entry entry = judged(result_with({}));
+  CHECK(entry.metric.value == 0);
+  CHECK(entry.extras.at("trials") == 10);
+  CHECK(entry.verdict.status == VerdictStatus::ok);
+  CHECK(entry.verdict.reasons.empty());
+  CHECK(entry.verdict.unchecked.empty());
+  CHECK(counter(entry, "shared_load_wavefronts").value == 45);
+  CHECK(counter(entry, "shared_load_wavefronts").expected == 45);
+  CHECK(counter(entry, "shared_load_wavefronts_mismatches").value == 0);
+}
+
+TEST_CASE("one pattern that differs fails the campaign and is shown", "[harness]") {
+  const Entry entry = judged(result_with({7}));
+  CHECK(entry.metric.value == 1);
+  CHECK(entry.verdict.status == VerdictStatus::counter_mismatch);
+  std::string all;
+  for (const std::string& reason : entry.verdict.reasons) all += reason + "\n";
+  CHECK_THAT(all, ContainsSubstring("row 7 has 8 wavefronts instead of 7"));
+  CHECK(counter(entry, "shared_load_conflicts_mismatches").value == 0);
+}
+
+TEST_CASE("differences that cancel in the sum are still seen, and only the first are shown",
+          "[harness]") {
+  CampaignResult result = result_with({});
+  const auto describe = [] { return std::string("row"); };
+  result.comparisons[0].add(3, 4, describe);
+  result.comparisons[0].add(4, 3, describe);
+  result.comparisons[1].add(0, 0, describe);
+  result.comparisons[1].add(0, 0, describe);
+  result.trials += 2;
+  result.differing += 2;
+  const Entry entry = judged(result);
+  CHECK(entry.metric.value == 2);
+  CHECK(counter(entry, "shared_load_wavefronts").value ==
+        counter(entry, "shared_load_wavefronts").expected);
+  CHECK(entry.verdict.status == VerdictStatus::counter_mismatch);
+  CHECK(result_with({1, 2, 3, 4, 5, 6}).comparisons[0].examples.size() ==
+        Comparison::most_examples);
+}
+
+TEST_CASE("a campaign that could not compare everything never passes", "[harness]") {
+  CampaignResult unseen;
+  unseen.trials = 10;
+  const Entry without = judged(unseen, "no permission");
+  CHECK_FALSE(without.metric.value);
+  CHECK(without.verdict.status == VerdictStatus::failed);
+  CHECK_THAT(without.verdict.reasons.at(0), ContainsSubstring("no permission"));
+  CHECK_FALSE(counter(without, "shared_load_wavefronts_mismatches").value);
+  CHECK(counter(without, "shared_load_wavefronts_mismatches").reason == "no permission");
+
+  CampaignResult part = result_with({});
+  ++part.trials;
+  CHECK(judged(part).verdict.status == VerdictStatus::failed);
+
+  CampaignResult lacking = result_with({});
+  lacking.comparisons[1].reason = "unavailable on XY100";
+  CHECK(judged(lacking).verdict.status == VerdictStatus::failed);
+  CHECK_FALSE(judged(lacking).metric.value);
+
+  CHECK(judged(CampaignResult{}).verdict.status == VerdictStatus::failed);
+
+  CampaignResult wrong = result_with({});
+  wrong.wrong = "lane 3 read 0x1 instead of 0x2";
+  CHECK(judged(wrong).verdict.status == VerdictStatus::wrong_output);
+  CHECK_FALSE(judged(wrong).metric.value);
+}
+
+TEST_CASE("the model validation says how many differ and what was not compared", "[probes]") {
+  std::vector<Entry> entries;
+  for (const auto& [model, differing] : {std::pair{"shared memory", 0.0},
+                                         {"shared memory", 2.0},
+                                         {"global memory", 0.0},
+                                         {"occupancy", 0.0}}) {
+    entries.push_back(planted::entry("e", {{"model", model}}, differing, Better::lower));
+    entries.back().extras["trials"] = 5000;
+  }
+  CHECK(model_validation::conclude(entries).answer ==
+        "2 of 10,000 random warp patterns differ from the shared-memory model; 0 of 5,000 random "
+        "warp "
+        "patterns differ from the global-memory model; 0 of 5,000 random configurations differ "
+        "from the "
+        "occupancy model.");
+  entries[2].metric.value.reset();
+  CHECK_THAT(model_validation::conclude(entries).answer,
+             ContainsSubstring("; 1 case could not be compared with the global-memory model; "));
+  CHECK(model_validation::conclude({}).answer.empty());
+  CHECK(model_validation::conclude({}).claims.empty());
+  CHECK_FALSE(model_validation::conclude({}).views.empty());
+}
+
+namespace {
+
+class WithOptions : public Probe {
+ public:
+  std::string name() const override { return "with_options"; }
+  std::string question() const override { return "Which?"; }
+  std::string method() const override { return "None."; }
+  std::vector<std::string> claim_ids() const override { return {}; }
+  std::vector<ProbeOption> options() const override {
+    return {{"patterns", "Patterns", 20, 100, 1, 1000}};
+  }
+  std::vector<Case> cases(const DeviceFacts&) const override { return {}; }
+  Findings conclude(std::span<const Entry>) const override { return {}; }
+};
+
+std::int64_t patterns_of(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "probe_with_options");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  const auto options =
+      parse_probe_options(static_cast<int>(argv.size()), argv.data(), WithOptions());
+  return options.value().own.at("patterns");
+}
+
+}  // namespace
+
+TEST_CASE("a probe's own option has a value in each suite and limits", "[harness]") {
+  CHECK(patterns_of({}) == 100);
+  CHECK(patterns_of({"--suite", "quick"}) == 20);
+  CHECK(patterns_of({"--suite", "quick", "--patterns", "77"}) == 77);
+  CHECK(patterns_of({"--patterns=1000"}) == 1000);
+  for (const char* bad : {"--patterns=0", "--patterns=1001", "--patterns=many", "--paterns=5"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(patterns_of({bad}), Error);
+  }
+}

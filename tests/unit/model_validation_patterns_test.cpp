@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <bit>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
+#include <set>
+
+#include "models/global_memory.h"
+#include "models/shared_memory.h"
+#include "probes/model_validation/kernels.h"
+#include "probes/model_validation/patterns.h"
+#include "probes/model_validation/patterns_check.h"
+
+using namespace fathom::model_validation;
+using fathom::models::Access;
+using fathom::models::WarpAccess;
+namespace models = fathom::models;
+
+namespace {
+
+/// Calls `f(space, op, bytes)` for each of the twenty.
+template <class F>
+void for_each_instruction(F&& f) {
+  for (const Space space : {Space::shared, Space::global}) {
+    for (const Access op : {Access::load, Access::store}) {
+      for (const int bytes : {1, 2, 4, 8, 16}) {
+        CAPTURE(name(space), name(op), bytes);
+        f(space, op, bytes);
+      }
+    }
+  }
+}
+
+std::vector<std::string> rows(Space space, Access op, int bytes, std::uint64_t seed, int count) {
+  PatternGenerator generator(space, op, bytes, seed);
+  std::vector<std::string> result;
+  for (int i = 0; i < count; ++i) result.push_back(csv_row(generator.next().access));
+  return result;
+}
+
+/// What a GPU that does what the instruction says leaves.
+std::vector<std::uint32_t> ideal_found(const WarpAccess& access) {
+  std::vector<std::uint32_t> found(found_words, untouched);
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!access.active(lane)) continue;
+    const auto address = static_cast<std::uint32_t>(access.address[lane]);
+    for (int byte = 0; byte < access.bytes_per_lane; ++byte) {
+      const std::uint32_t value =
+          word_value((address + byte) / 4) >> 8 * ((address + byte) % 4) & 0xFF;
+      std::uint32_t& word = found[lane * words_per_lane + byte / 4];
+      if (byte % 4 == 0) word = 0;
+      word |= value << 8 * (byte % 4);
+    }
+  }
+  if (access.op == Access::store) {
+    for (int lane = 0; lane < lanes; ++lane) found[found_values + lane] = 0;
+    found[found_values + 5] = distinct_bytes(access);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("every pattern is one that the hardware accepts, within its region",
+          "[probes][model_validation]") {
+  for_each_instruction([](Space space, Access op, int bytes) {
+    PatternGenerator generator(space, op, bytes, 7);
+    for (int i = 0; i < 3000; ++i) {
+      const RandomPattern pattern = generator.next();
+      CAPTURE(name(pattern.kind), csv_row(pattern.access));
+      REQUIRE(pattern.access.op == op);
+      REQUIRE(pattern.access.bytes_per_lane == bytes);
+      // Inactive lanes' too: kernels compute with them.
+      for (const std::uint64_t address : pattern.access.address) {
+        REQUIRE(address % static_cast<unsigned>(bytes) == 0);
+        REQUIRE(address + static_cast<unsigned>(bytes) <= region_bytes(space));
+      }
+      if (space == Space::shared) {
+        REQUIRE_NOTHROW(models::shared_cost(pattern.access));
+      } else {
+        REQUIRE_NOTHROW(models::global_cost(pattern.access));
+      }
+    }
+  });
+}
+
+TEST_CASE("a seed gives the same patterns, another seed or instruction others",
+          "[probes][model_validation]") {
+  std::set<std::vector<std::string>> all;
+  for_each_instruction([&](Space space, Access op, int bytes) {
+    const auto first = rows(space, op, bytes, 1, 200);
+    CHECK(first == rows(space, op, bytes, 1, 200));
+    CHECK(all.insert(first).second);
+    CHECK(all.insert(rows(space, op, bytes, 2, 200)).second);
+    CHECK(all.insert(rows(space, op, bytes, std::uint64_t{1} << 32, 200)).second);
+    // Hardly any pattern twice.
+    CHECK(std::set<std::string>(first.begin(), first.end()).size() > 190);
+  });
+  // Not by chance of this machine's library.
+  CHECK(rows(Space::shared, Access::load, 8, 1, 1) == std::vector<std::string>{"FIRST_ROW"});
+}
+
+TEST_CASE("patterns are of every kind and activity", "[probes][model_validation]") {
+  constexpr int count = 5000;
+  for_each_instruction([](Space space, Access op, int bytes) {
+    PatternGenerator generator(space, op, bytes, 1);
+    std::map<PatternKind, int> kinds;
+    int full = 0, none = 0, single = 0, empty_group = 0, repeated = 0;
+    for (int i = 0; i < count; ++i) {
+      const RandomPattern pattern = generator.next();
+      const std::uint32_t mask = pattern.access.active_mask;
+      ++kinds[pattern.kind];
+      full += mask == models::all_lanes;
+      none += mask == 0;
+      single += std::has_single_bit(mask);
+      empty_group += mask != 0 && ((mask & 0xFFFFu) == 0 || (mask & 0xFFFF0000u) == 0);
+      const auto active = std::popcount(mask);
+      repeated += distinct_bytes(pattern.access) < static_cast<std::uint32_t>(active * bytes);
+    }
+    REQUIRE(kinds.size() == pattern_kinds);
+    for (const auto& [kind, number] : kinds) {
+      CAPTURE(name(kind), number);
+      CHECK(number > count / pattern_kinds / 2);
+      CHECK(number < count / pattern_kinds * 2);
+    }
+    CHECK(full > count / 5);
+    CHECK(full < count / 2);
+    CHECK(none > 0);
+    CHECK(none < count / 50);
+    CHECK(single > count / 20);
+    CHECK(empty_group > count / 20);
+    CHECK(repeated > count / 10);
+  });
+}
+
+TEST_CASE("patterns reach every cost that the models know", "[probes][model_validation]") {
+  constexpr int count = 5000;
+  for (const Access op : {Access::load, Access::store}) {
+    for (const int bytes : {1, 2, 4, 8, 16}) {
+      CAPTURE(name(op), bytes);
+      std::set<int> wavefronts, conflicts, sectors;
+      int merged = 0, not_merged = 0;
+      PatternGenerator shared(Space::shared, op, bytes, 1), global(Space::global, op, bytes, 1);
+      for (int i = 0; i < count; ++i) {
+        const WarpAccess access = shared.next().access;
+        const models::SharedCost cost = models::shared_cost(access);
+        wavefronts.insert(cost.wavefronts);
+        conflicts.insert(cost.conflicts);
+        if (access.active_mask == models::all_lanes && bytes >= 8) {
+          ++(cost.groups < 32 / models::shared_group_lanes(bytes) ? merged : not_merged);
+        }
+        sectors.insert(models::global_cost(global.next().access).sectors);
+      }
+      CHECK(wavefronts.size() > 20);
+      CHECK(*wavefronts.begin() == 0);
+      CHECK(*wavefronts.rbegin() == 32);
+      CHECK(conflicts.contains(0));
+      CHECK(*conflicts.rbegin() >= 28);
+      CHECK(*sectors.begin() == 0);
+      CHECK(*sectors.rbegin() == 32);
+      CHECK(sectors.size() >= 30);
+      if (bytes >= 8) CHECK(not_merged > 100);
+      if (bytes >= 8 && op == Access::load) CHECK(merged > 100);
+    }
+  }
+}
+
+TEST_CASE("a pattern as a row of a table", "[probes][model_validation]") {
+  WarpAccess access{Access::store, 8, 0b101u, {}};
+  for (int lane = 0; lane < models::warp_size; ++lane) access.address[lane] = 8u * lane;
+  CHECK(csv_row(access) == "store,8,0,,16" + std::string(29, ','));
+  access.op = Access::load;
+  access.active_mask = models::all_lanes;
+  const std::string row = csv_row(access);
+  CHECK(row.starts_with("load,8,0,8,16,"));
+  CHECK(row.ends_with(",248"));
+  CHECK(std::count(row.begin(), row.end(), ',') == 33);
+}
+
+TEST_CASE("outputs as they should be pass the check, any other value does not",
+          "[probes][model_validation]") {
+  for_each_instruction([](Space space, Access op, int bytes) {
+    PatternGenerator generator(space, op, bytes, 3);
+    for (int i = 0; i < 100; ++i) {
+      const WarpAccess access = generator.next().access;
+      CAPTURE(csv_row(access));
+      const std::vector<std::uint32_t> found = ideal_found(access);
+      CHECK_FALSE(check_found(access, found));
+      if (access.active_mask == 0) continue;
+      // A lane that read or left something else, or that was not to be active.
+      const int lane = i % lanes;
+      std::vector<std::uint32_t> wrong = found;
+      wrong[static_cast<std::size_t>(lane * words_per_lane)] ^= 1u << i % 8;
+      REQUIRE(check_found(access, wrong));
+      CHECK_THAT(*check_found(access, wrong), Catch::Matchers::ContainsSubstring(csv_row(access)));
+      CHECK_THAT(*check_found(access, wrong),
+                 Catch::Matchers::StartsWith("lane " + std::to_string(lane) + " "));
+      // Nothing happened at all.
+      CHECK(check_found(access, std::vector<std::uint32_t>(found_words, untouched)));
+      if (op == Access::load) continue;
+      wrong = found;
+      ++wrong[found_values];  // a byte that no lane was to write
+      CHECK(check_found(access, wrong));
+    }
+  });
+}
+
+TEST_CASE("no value that kernels store looks like untouched memory", "[probes][model_validation]") {
+  for (std::uint32_t i = 0; i < global_region_bytes / 4; ++i) {
+    const std::uint32_t value = word_value(i);
+    bool clean = true;
+    for (int byte = 0; byte < 4; ++byte) clean = clean && (value >> 8 * byte & 0xFF) != 0xFF;
+    REQUIRE(clean);
+  }
+}
