@@ -171,7 +171,8 @@ class ProbeRun {
       Measured m{&c, {}};
       try {
         const auto keep_going = [] { return interrupt_requested == 0; };
-        m.entry = c.campaign ? runner_.run_campaign(name, probe_.name(), c, options_.counters, keep_going)
+        m.entry = c.campaign ? runner_.run_campaign(name, probe_.name(), c, options_.counters,
+                                                    keep_going)
                              : runner_.measure(name, probe_.name(), c);
       } catch (const Error& error) {
         fatal_ = error;

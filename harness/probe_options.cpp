@@ -61,8 +61,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   std::map<std::string, std::optional<std::int64_t>> given;
   for (const ProbeOption& option : own_options) {
     app.add_option("--" + option.name, given[option.name],
-                   fmt::format("{} (default: {} quick, {} default)", option.description, option.quick,
-                               option.standard))
+                   fmt::format("{} (default: {} quick, {} default)", option.description,
+                               option.quick, option.standard))
         ->check(CLI::Range(option.least, option.most));
   }
   try {

@@ -294,7 +294,8 @@ void CounterSession::State::run_batch(const std::function<void()>& prepare, std:
   }
   if (const std::size_t dropped = profiler->decode(); dropped != 0) {
     throw CounterError(CounterProblem::failed,
-                       fmt::format("the counter data had no room for {} of {} ranges", dropped, count));
+                       fmt::format("the counter data had no room for {} of {} ranges", dropped,
+                                   count));
   }
 }
 

@@ -1,0 +1,81 @@
+// The model validation's campaigns on a GPU, in small.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include "harness/runner.h"
+#include "probes/model_validation/occupancy_campaign.h"
+#include "probes/model_validation/warp_campaign.h"
+#include "results/verdict.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::model_validation;
+
+namespace {
+
+struct Campaigns : test::Gpu {
+  Runner runner{facts, 1, TimingPolicy{}, {{"patterns", 4000}, {"configurations", 2000}}};
+  std::vector<Case> warp_cases() const {
+    std::vector<Case> cases;
+    for (const Space space : {Space::shared, Space::global}) {
+      for (const models::Access op : {models::Access::load, models::Access::store}) {
+        for (const int bytes : widths) cases.push_back(warp_case(space, op, bytes));
+      }
+    }
+    return cases;
+  }
+  Entry run(const Case& c, bool counters, const KeepGoing& keep_going = [] { return true; }) {
+    Entry entry = runner.run_campaign("model_validation/" + c.name, "model_validation", c, counters,
+                                      keep_going);
+    judge_entry(entry);
+    return entry;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("random warp patterns cost what the models say", "[gpu][counters][model_validation]") {
+  Campaigns gpu;
+  REQUIRE(gpu.warp_cases().size() == warp_campaigns);
+  for (const Case& c : gpu.warp_cases()) {
+    const Entry entry = gpu.run(c, true);
+    CAPTURE(entry.name);
+    for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
+    CHECK(entry.verdict.status == VerdictStatus::ok);
+    CHECK(entry.metric.value == 0);
+    CHECK(entry.extras.at("trials") == 200);
+    CHECK(entry.counters.size() == 6);
+    WARN(entry.name << ": " << 1e6 * entry.real_time_s << " us per pattern, "
+                    << entry.extras.at("passes") << " pass(es)");
+  }
+  CHECK_FALSE(gpu.runner.counter_problem());
+  // Ended before its first trial.
+  CHECK_FALSE(gpu.run(gpu.warp_cases().front(), true, [] { return false; }).metric.value);
+}
+
+TEST_CASE("without counters patterns are still executed and checked, and never pass",
+          "[gpu][model_validation]") {
+  Campaigns gpu;
+  for (const Case& c : gpu.warp_cases()) {
+    const Entry entry = gpu.run(c, false);
+    CAPTURE(entry.name);
+    for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
+    // wrong_output, if an output were wrong.
+    CHECK(entry.verdict.status == VerdictStatus::failed);
+    CHECK_FALSE(entry.metric.value);
+    CHECK(entry.extras.at("trials") == 200);
+  }
+  CHECK(gpu.runner.case_failure() == ExitCode::ok);
+}
+
+TEST_CASE("random configurations have the occupancy that toolkit and driver say",
+          "[gpu][model_validation]") {
+  Campaigns gpu;
+  const Entry entry = gpu.run(occupancy_case(gpu.facts), true);
+  for (const std::string& reason : entry.verdict.reasons) UNSCOPED_INFO(reason);
+  CHECK(entry.verdict.status == VerdictStatus::ok);
+  CHECK(entry.metric.value == 0);
+  CHECK(entry.extras.at("trials") == 2000);
+  CHECK(entry.extras.at("launchable") > 1000);
+}
