@@ -129,6 +129,20 @@ void add_doctor(CLI::App& app, DoctorArguments& options) {
       "  fathom doctor --device 1 --json\n");
 }
 
+/// CLI11's help without the list of flags that each flag excludes: the errors say that.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() != 0) {
+      text = " " + option->get_type_name();
+      if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+      if (option->get_expected_max() > 1) text += " ...";
+    }
+    return option->get_required() ? text + " REQUIRED" : text;
+  }
+};
+
 /// The word for which there is no meaning, as one sentence.
 [[noreturn]] void refuse_extra(const std::string& word, const std::string& command,
                                const CLI::App& app) {
@@ -164,6 +178,7 @@ void refuse_unknown_prediction(const std::string& word, const Commands& predicti
 ExitCode run_command_line(int argc, const char* const* argv) {
   CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
                "fathom");
+  app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
   app.footer(
       "Examples:\n"
@@ -233,9 +248,9 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     const auto extras = app.remaining(true);
     refuse_extra(extras.empty() ? "" : extras.front(), command, chosen ? *chosen->app : app);
   } catch (const CLI::ParseError& error) {
-    // What is missing may be there, but misspelt.
-    if (dynamic_cast<const CLI::RequiredError*>(&error) && !app.remaining(true).empty())
-      refuse_extra(app.remaining(true).front(), command, chosen ? *chosen->app : app);
+    // What is missing, or where it should not be, may follow a misspelt flag.
+    for (const std::string& word : app.remaining(true))
+      if (word.starts_with('-')) refuse_extra(word, command, chosen ? *chosen->app : app);
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: see `fathom {} --help`.", error.what(), command));
   }

@@ -38,9 +38,15 @@ void add(Commands& commands, CLI::App& predict, const std::string& name,
 Commands add_predict(CLI::App& predict) {
   predict.footer(
       "Examples:\n"
+      "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
+      "  fathom predict global load --base 4            sectors, with a picture\n"
       "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
       "`fathom predict NAME --help` says more.\n");
   Commands commands;
+  add(commands, predict, "shared", "Wavefronts and bank conflicts of a warp's access",
+      add_predict_shared);
+  add(commands, predict, "global", "Sectors and requests of a warp's access or of a whole kernel",
+      add_predict_global);
   add(commands, predict, "occupancy", "Resident blocks and warps of a kernel, and what limits them",
       add_predict_occupancy);
   return commands;
