@@ -41,6 +41,7 @@ Commands add_predict(CLI::App& predict) {
       "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
       "  fathom predict global load --base 4            sectors, with a picture\n"
       "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+      "  fathom predict swizzle --rows 32 --row-elements 32\n"
       "`fathom predict NAME --help` says more.\n");
   Commands commands;
   add(commands, predict, "shared", "Wavefronts and bank conflicts of a warp's access",
@@ -49,6 +50,8 @@ Commands add_predict(CLI::App& predict) {
       add_predict_global);
   add(commands, predict, "occupancy", "Resident blocks and warps of a kernel, and what limits them",
       add_predict_occupancy);
+  add(commands, predict, "swizzle",
+      "The padding or XOR swizzle of a tile with the fewest conflicts", add_predict_swizzle);
   return commands;
 }
 
