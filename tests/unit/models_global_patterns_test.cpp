@@ -176,7 +176,7 @@ TEST_CASE("Bad whole-kernel patterns are refused", "[models]") {
                   std::invalid_argument);
   CHECK_THROWS_AS(
       struct_cost(
-          {.elements = 1, .struct_bytes = 12, .member_bytes = 8, .bytes_per_instruction = 8}),
+          {.elements = 2, .struct_bytes = 12, .member_bytes = 8, .bytes_per_instruction = 8}),
       std::invalid_argument);  // the second structure's member is misaligned
   CHECK_THROWS_AS(struct_cost({.elements = 1, .bytes_per_instruction = -4}), std::invalid_argument);
   CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .tile = 0}), std::invalid_argument);
