@@ -97,8 +97,8 @@ void print_json(const WarpAccess& access, const GlobalExplanation& why) {
 
 ExitCode predict(const GlobalFlags& flags) {
   const PatternFlags& access = flags.access;
-  if (!access.file.empty()) {
-    print_answer(answer_patterns(access.file, "sectors,requests", [](const WarpAccess& warp) {
+  if (access.file) {
+    print_answer(answer_patterns(*access.file, "sectors,requests", [](const WarpAccess& warp) {
       const GlobalCost cost = global_cost(warp);
       return std::array{cost.sectors, cost.requests};
     }));

@@ -20,6 +20,10 @@ namespace {
 using namespace models;
 using Json = nlohmann::ordered_json;
 
+// With these no address of a warp is beyond 2^64.
+constexpr std::uint64_t most_base = std::uint64_t{1} << 59;
+constexpr std::uint64_t most_stride = std::uint64_t{1} << 57;
+
 [[noreturn]] void refuse(const std::string& sentence) {
   throw Error(ExitCode::bad_input, sentence);
 }
@@ -105,11 +109,11 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
                     ->type_name("N")
                     ->capture_default_str();
   auto* base = app.add_option("--base", flags.base, "Address of lane 0, or of the tile")
-                   ->check(whole_number())
+                   ->check(whole_number(0, most_base))
                    ->type_name("BYTES");
   auto* stride = app.add_option("--stride", flags.stride,
                                 "Lane i at base + i x BYTES (default: contiguous, i.e. --bytes)")
-                     ->check(whole_number())
+                     ->check(whole_number(0, most_stride))
                      ->type_name("BYTES");
   auto* broadcast = app.add_flag("--broadcast", flags.broadcast, "Every lane at the base");
   auto* column =
@@ -170,8 +174,8 @@ WarpAccess access_of(const PatternFlags& flags) {
         "--row too.");
 
   WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
-  if (!flags.lanes.empty())
-    set_lanes(access, flags.lanes);
+  if (flags.lanes)
+    set_lanes(access, *flags.lanes);
   else if (flags.broadcast)
     access = broadcast(op, flags.bytes, flags.base);
   else if (flags.column)
@@ -181,8 +185,8 @@ WarpAccess access_of(const PatternFlags& flags) {
   else
     access = strided(op, flags.bytes,
                      flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
-  if (!flags.active_mask.empty()) access = masked(access, parse_mask(flags.active_mask));
-  if (!flags.active.empty()) access = masked(access, parse_lane_list(flags.active));
+  if (flags.active_mask) access = masked(access, parse_mask(*flags.active_mask));
+  if (flags.active) access = masked(access, parse_lane_list(*flags.active));
   return access;
 }
 

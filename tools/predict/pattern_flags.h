@@ -21,9 +21,9 @@ struct PatternFlags {
   int first = 0;                    ///< row or column of lane 0
   std::optional<int> row_elements;  ///< none: 32
   models::Tile tile;
-  std::string lanes;                ///< "0,4,,12": an address a lane
-  std::string active_mask, active;  ///< "ff", "0-15,20"
-  std::string file;                 ///< patterns in bulk; empty: none
+  std::optional<std::string> lanes;                ///< "0,4,,12": an address a lane
+  std::optional<std::string> active_mask, active;  ///< "ff", "0-15,20"
+  std::optional<std::string> file;                 ///< patterns in bulk
   bool json = false;
 };
 

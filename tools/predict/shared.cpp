@@ -109,8 +109,8 @@ void print_json(const WarpAccess& access, const SharedExplanation& why) {
 }
 
 ExitCode predict(const PatternFlags& flags) {
-  if (!flags.file.empty()) {
-    print_answer(answer_patterns(flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
+  if (flags.file) {
+    print_answer(answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
       const SharedCost cost = shared_cost(access);
       return std::array{cost.wavefronts, cost.conflicts};
     }));
