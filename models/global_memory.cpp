@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <map>
 #include <stdexcept>
 
 #include "models/formatted.h"
@@ -9,16 +11,27 @@
 namespace fathom::models {
 namespace {
 
-/// Number of distinct values that `address / unit` takes over the active lanes.
-int distinct_units(const WarpAccess& access, std::uint64_t unit) {
-  std::array<std::uint64_t, warp_size> units;
-  auto end = units.begin();
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if (access.active(lane)) *end++ = access.address[lane] / unit;
+/// The distinct ones of at most 32 numbers: a hash table of twice that size in place, since a
+/// prediction may be asked for a million times.
+class Distinct {
+ public:
+  /// Whether the value is new.
+  bool add(std::uint64_t value) {
+    // Neighbours and powers of two land apart (Knuth's multiplicative hashing, by 2^64 / phi).
+    auto slot = static_cast<unsigned>(value * 0x9e37'79b9'7f4a'7c15u >> 58);
+    for (; used_ >> slot & 1u; slot = (slot + 1) % slots) {
+      if (values_[slot] == value) return false;
+    }
+    used_ |= std::uint64_t{1} << slot;
+    values_[slot] = value;
+    return true;
   }
-  std::sort(units.begin(), end);
-  return static_cast<int>(std::unique(units.begin(), end) - units.begin());
-}
+
+ private:
+  static constexpr unsigned slots = 64;
+  std::uint64_t used_ = 0;
+  std::array<std::uint64_t, slots> values_;
+};
 
 std::uint64_t stride_of(const StreamPattern& p) {
   return p.stride_bytes != 0 ? p.stride_bytes
@@ -46,18 +59,36 @@ StreamCost block_cost(const StreamPattern& p, std::uint64_t base, int threads) {
   return total;
 }
 
-StreamCost times(StreamCost cost, std::uint64_t n) {
-  return {.sectors = cost.sectors * n, .requests = cost.requests * n, .bytes = cost.bytes * n};
-}
-
 }  // namespace
 
 GlobalCost global_cost(const WarpAccess& access) {
   validate(access);
-  if (access.active_mask == 0) return {};
-  return {.sectors = distinct_units(access, sector_bytes),
-          .lines = distinct_units(access, line_bytes),
-          .requests = 1};
+  GlobalCost cost{.requests = access.active_mask != 0 ? 1 : 0};
+  Distinct sectors, lines;
+  for (std::uint32_t lanes = access.active_mask; lanes != 0; lanes &= lanes - 1) {
+    // An access is at most half a sector and a multiple of itself: it lies in one.
+    const std::uint64_t address = access.address[std::countr_zero(lanes)];
+    if (!sectors.add(address / sector_bytes)) continue;
+    ++cost.sectors;
+    cost.lines += lines.add(address / line_bytes) ? 1 : 0;
+  }
+  return cost;
+}
+
+int sectors(const WarpAccess& access) { return global_cost(access).sectors; }
+
+GlobalExplanation explain_global(const WarpAccess& access) {
+  GlobalExplanation why{.cost = global_cost(access), .lines = {}};
+  std::map<std::uint64_t, GlobalLine> lines;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if (!access.active(lane)) continue;
+    const std::uint64_t address = access.address[lane];
+    GlobalLine& line = lines[address / line_bytes];
+    line.address = address / line_bytes * line_bytes;
+    line.lanes[address % line_bytes / sector_bytes] |= 1u << lane;
+  }
+  for (const auto& [number, line] : lines) why.lines.push_back(line);
+  return why;
 }
 
 StreamCost& StreamCost::operator+=(const StreamCost& other) {
@@ -87,7 +118,7 @@ StreamCost stream_cost(const StreamPattern& p) {
   const std::uint64_t period = block_bytes % sector_bytes == 0 ? 1 : sector_bytes;
   for (std::uint64_t b = 0; b < std::min(blocks, period); ++b) {
     const std::uint64_t repeats = (blocks - b + period - 1) / period;
-    total += times(block_cost(p, p.base_offset + b * block_bytes, p.threads_per_block), repeats);
+    total += repeats * block_cost(p, p.base_offset + b * block_bytes, p.threads_per_block);
   }
   if (tail != 0) total += block_cost(p, p.base_offset + blocks * block_bytes, tail);
   return total;

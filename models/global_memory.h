@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "models/warp_access.h"
 
@@ -21,6 +23,22 @@ struct GlobalCost {
 /// Loads and stores alike. Throws std::invalid_argument (see `validate`).
 GlobalCost global_cost(const WarpAccess& access);
 
+/// global_cost(access).sectors, for other people's tests.
+int sectors(const WarpAccess& access);
+
+/// A line that an access touches.
+struct GlobalLine {
+  std::uint64_t address = 0;                                     ///< of its first byte
+  std::array<std::uint32_t, line_bytes / sector_bytes> lanes{};  ///< by sector; 0: not touched
+};
+
+struct GlobalExplanation {
+  GlobalCost cost;
+  std::vector<GlobalLine> lines;  ///< by address, cost.lines of them
+};
+
+GlobalExplanation explain_global(const WarpAccess& access);
+
 /// What one direction (load or store) of a whole kernel costs. Sums exactly what `global_cost` says
 /// of every warp instruction. The counters, with `ld` or `st` in place of `xx`:
 ///   sectors   l1tex__t_sectors_pipe_lsu_mem_global_op_xx.sum
@@ -34,6 +52,9 @@ struct StreamCost {
 
   StreamCost& operator+=(const StreamCost& other);
   friend StreamCost operator+(StreamCost a, const StreamCost& b) { return a += b; }
+  friend StreamCost operator*(std::uint64_t n, const StreamCost& cost) {
+    return {.sectors = n * cost.sectors, .requests = n * cost.requests, .bytes = n * cost.bytes};
+  }
   friend bool operator==(const StreamCost&, const StreamCost&) = default;
 };
 
@@ -55,6 +76,46 @@ struct StreamPattern {
 /// number of accesses. Throws std::invalid_argument for a width as in `validate`, an address that
 /// is no multiple of it, or a block size outside 1 to 1024.
 StreamCost stream_cost(const StreamPattern& pattern);
+
+/// Arrays of structures: thread k takes one member of structure k.
+struct StructPattern {
+  std::uint64_t elements = 0;       ///< structures, one a thread
+  std::uint64_t struct_bytes = 16;  ///< sizeof
+  std::uint64_t member_offset = 0;  ///< offsetof
+  std::uint64_t member_bytes = 4;   ///< e.g. 12 for a float3; all of the structure: struct_bytes
+  /// Of one instruction, see `member_instruction_bytes`; 0: as wide as that.
+  int bytes_per_instruction = 0;
+  std::uint64_t base_offset = 0;  ///< address of the array, modulo the sector at least
+  int threads_per_block = 256;
+};
+
+/// The widest instruction, up to 16 bytes, that takes the member in whole ones and is aligned in
+/// every structure: 4 bytes for a float3, 16 for a float4 that the structure keeps aligned.
+int member_instruction_bytes(const StructPattern& pattern);
+
+/// Throws std::invalid_argument as `stream_cost`, and for a member that is not in the structure or
+/// not a whole number of instructions.
+StreamCost struct_cost(const StructPattern& pattern);
+
+/// A row-major matrix transposed out of place, tile by tile: a block loads `tile` x `tile`
+/// elements, threads (whole warps of them) along a row of the source, and stores them
+///  - through_shared: along a row of the result, having turned the tile over in shared memory,
+///  - else each thread where its own element belongs, i.e. down a column of the result.
+struct TransposePattern {
+  std::uint64_t rows = 0, columns = 0;  ///< of the source; the last tiles may be parts
+  int element_bytes = 4;                ///< 1, 2, 4, 8 or 16
+  int tile = 32;                        ///< 1 to 128
+  bool through_shared = true;
+  std::uint64_t load_base = 0, store_base = 0;  ///< addresses, modulo the sector at least
+};
+
+struct TransposeCost {
+  StreamCost loads, stores;
+};
+
+/// Exact totals in time that does not depend on the size of the matrix. Warps without an active
+/// lane are taken to branch around the access. Throws std::invalid_argument.
+TransposeCost transpose_cost(const TransposePattern& pattern);
 
 /// A contiguous copy, read or fill of `bytes` bytes with `bytes_per_access` (1 to 32) bytes a
 /// thread, its tail taken one element of `element_bytes` per thread by one further warp. Bytes

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
+#include <bit>
 
 #include "models/formatted.h"
 
@@ -14,42 +14,54 @@ void validate_shared(const WarpAccess& access) {
   const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
   for (int lane = 0; lane < warp_size; ++lane) {
     if (access.active(lane) && access.address[lane] > shared_address_limit - bytes) {
-      throw std::invalid_argument(formatted(
-          "lane %d: address %llu lies outside shared memory, which has at most %llu bytes", lane,
-          static_cast<unsigned long long>(access.address[lane]),
-          static_cast<unsigned long long>(shared_address_limit)));
+      throw LaneError(
+          lane, formatted("address %llu lies outside shared memory, which has at most %llu bytes",
+                          static_cast<unsigned long long>(access.address[lane]),
+                          static_cast<unsigned long long>(shared_address_limit)));
     }
   }
 }
 
-/// Distinct words of a set of lanes, sorted into their banks.
-class BankedWords {
+/// Distinct words of a set of lanes, sorted into their banks. A lane's 2 or 4 words always come
+/// together, since addresses are multiples of the width: they are one *unit*, and 2 or 4
+/// neighbouring banks one *column*.
+class Columns {
  public:
-  void add(const WarpAccess& access, std::uint32_t lanes) {
-    const int words_per_lane = std::max(1, access.bytes_per_lane / shared_bank_bytes);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if ((lanes >> lane & 1u) == 0) continue;
-      const auto first = static_cast<std::uint32_t>(access.address[lane] / shared_bank_bytes);
-      for (int i = 0; i < words_per_lane; ++i) add(first + static_cast<std::uint32_t>(i));
+  explicit Columns(const WarpAccess& access)
+      : access_(access),
+        unit_bytes_(std::max(shared_bank_bytes, access.bytes_per_lane)),
+        unit_shift_(std::countr_zero(static_cast<unsigned>(unit_bytes_))),
+        columns_(static_cast<std::uint32_t>(shared_banks * shared_bank_bytes / unit_bytes_)) {}
+
+  /// `served(lane, n)`: the lane's unit is the n-th distinct one of its column, n from 0.
+  template <typename Served>
+  void add(std::uint32_t lanes, Served served) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const int lane = std::countr_zero(lanes);
+      served(lane, add(static_cast<std::uint32_t>(access_.address[lane] >> unit_shift_)));
     }
   }
-  int busiest() const { return *std::max_element(count_.begin(), count_.end()); }
-  int distinct() const { return distinct_; }
+  int busiest() const { return busiest_; }
+  int distinct_words() const { return distinct_ * (unit_bytes_ / shared_bank_bytes); }
 
  private:
-  void add(std::uint32_t word) {
-    const std::uint32_t bank = word % shared_banks;
-    const auto begin = words_[bank].begin();
-    const auto end = begin + count_[bank];
-    if (std::find(begin, end, word) != end) return;
-    *end = word;
-    ++count_[bank];
+  int add(std::uint32_t unit) {
+    const std::uint32_t column = unit & (columns_ - 1);
+    auto& units = units_[column];
+    int& count = count_[column];
+    for (int n = 0; n < count; ++n)
+      if (units[n] == unit) return n;
+    units[count] = unit;
+    busiest_ = std::max(busiest_, count + 1);
     ++distinct_;
+    return count++;
   }
-  // A warp has 32 lanes, and one lane puts no two words into the same bank.
-  std::array<std::array<std::uint32_t, warp_size>, shared_banks> words_;
+  const WarpAccess& access_;
+  int unit_bytes_, unit_shift_;
+  std::uint32_t columns_;
+  std::array<std::array<std::uint32_t, warp_size>, shared_banks> units_;
   std::array<int, shared_banks> count_{};
-  int distinct_ = 0;
+  int busiest_ = 0, distinct_ = 0;
 };
 
 /// Whether lane i and lane i^flip agree on the address wherever both are in `lanes`.
@@ -63,15 +75,56 @@ bool pairs_agree(const WarpAccess& access, std::uint32_t lanes, int flip) {
 }
 
 bool merges(const WarpAccess& access) {
-  return access.op == Access::load && (pairs_agree(access, access.active_mask, 1) ||
-                                       pairs_agree(access, access.active_mask, 2));
+  return access.op == Access::load &&
+         (pairs_agree(access, access.active_mask, 1) || pairs_agree(access, access.active_mask, 2));
 }
 
-int group_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
-  if (lanes == 0) return 0;
-  BankedWords words;
-  words.add(access, lanes);
-  return words.busiest();
+constexpr auto nobody_asks = [](int, int) {};
+
+/// The rule itself. Fills `why`, except its cost, where somebody asks for it.
+SharedCost cost_and_reason(const WarpAccess& access, SharedExplanation* why) {
+  validate_shared(access);
+  SharedCost cost;
+  const std::uint32_t lanes = access.active_mask;
+  if (lanes == 0) return cost;
+  int group_lanes = shared_group_lanes(access.bytes_per_lane);
+  const bool merged = group_lanes < warp_size && merges(access);
+  if (merged) group_lanes *= 2;
+  int distinct_words = 0;
+  for (int first = 0; first < warp_size; first += group_lanes) {
+    const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
+    Columns columns(access);
+    if (why == nullptr) {
+      columns.add(lanes & group, nobody_asks);
+    } else {
+      columns.add(lanes & group, [&](int lane, int n) {
+        const auto at = static_cast<std::size_t>(cost.wavefronts + n);
+        if (why->wavefronts.size() <= at) why->wavefronts.resize(at + 1, {.first_lane = first});
+        const auto word = static_cast<std::uint32_t>(access.address[lane] / shared_bank_bytes);
+        for (int i = 0; i < std::max(1, access.bytes_per_lane / shared_bank_bytes); ++i) {
+          const std::uint32_t one = word + static_cast<std::uint32_t>(i);
+          why->wavefronts[at].lanes[one % shared_banks] |= 1u << lane;
+          why->wavefronts[at].word[one % shared_banks] = one;
+        }
+      });
+    }
+    cost.wavefronts += columns.busiest();
+    cost.groups += columns.busiest() != 0 ? 1 : 0;
+    distinct_words = columns.distinct_words();
+  }
+  if (group_lanes < warp_size) {  // else the only group has told
+    Columns all(access);
+    all.add(lanes, nobody_asks);
+    distinct_words = all.distinct_words();
+  }
+  cost.conflicts = cost.wavefronts - cost.groups;
+  cost.clocks = std::max(cost.wavefronts, warp_size / group_lanes);
+  cost.minimum = (distinct_words + shared_banks - 1) / shared_banks;
+  if (why != nullptr) {
+    why->group_lanes = group_lanes;
+    why->merged = merged;
+  }
+  return cost;
 }
 
 }  // namespace
@@ -80,25 +133,15 @@ int shared_group_lanes(int bytes_per_lane) {
   return bytes_per_lane <= 4 ? 32 : 128 / bytes_per_lane;
 }
 
-SharedCost shared_cost(const WarpAccess& access) {
-  validate_shared(access);
-  SharedCost cost;
-  const std::uint32_t lanes = access.active_mask;
-  if (lanes == 0) return cost;
-  int group_lanes = shared_group_lanes(access.bytes_per_lane);
-  if (group_lanes < warp_size && merges(access)) group_lanes *= 2;
-  for (int first = 0; first < warp_size; first += group_lanes) {
-    const std::uint32_t group = (all_lanes >> (warp_size - group_lanes)) << first;
-    const int wavefronts = group_wavefronts(access, lanes & group);
-    cost.wavefronts += wavefronts;
-    cost.groups += wavefronts != 0 ? 1 : 0;
-  }
-  cost.conflicts = cost.wavefronts - cost.groups;
-  cost.clocks = std::max(cost.wavefronts, warp_size / group_lanes);
-  BankedWords all;
-  all.add(access, lanes);
-  cost.minimum = (all.distinct() + shared_banks - 1) / shared_banks;
-  return cost;
+SharedCost shared_cost(const WarpAccess& access) { return cost_and_reason(access, nullptr); }
+
+int wavefronts(const WarpAccess& access) { return shared_cost(access).wavefronts; }
+
+SharedExplanation explain_shared(const WarpAccess& access) {
+  SharedExplanation why;
+  why.group_lanes = shared_group_lanes(access.bytes_per_lane);
+  why.cost = cost_and_reason(access, &why);
+  return why;
 }
 
 }  // namespace fathom::models

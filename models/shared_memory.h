@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "models/warp_access.h"
 
@@ -45,9 +47,30 @@ struct SharedCost {
 ///  - Stores never merge.
 /// A group costs as many wavefronts as its busiest bank has distinct words; equal words count once.
 ///
-/// Throws std::invalid_argument (see `validate`), also for an access that ends beyond
+/// Throws std::invalid_argument (see `validate`), also LaneError for an access that ends beyond
 /// `shared_address_limit`. No active lane: all zero.
 SharedCost shared_cost(const WarpAccess& access);
+
+/// shared_cost(access).wavefronts, for other people's tests: expect(wavefronts(...) == 1).
+int wavefronts(const WarpAccess& access);
+
+/// One wavefront: what each bank serves in it.
+struct SharedWavefront {
+  int first_lane = 0;  ///< of its group, which is `SharedExplanation::group_lanes` long
+  std::array<std::uint32_t, shared_banks> lanes{};  ///< mask of lanes served; 0: the bank is idle
+  std::array<std::uint32_t, shared_banks> word{};   ///< address / 4 of the word that they get
+};
+
+struct SharedExplanation {
+  SharedCost cost;
+  int group_lanes = warp_size;  ///< lanes that are served together, after merging
+  bool merged = false;          ///< pairs of lanes agree, so that groups are twice as long
+  std::vector<SharedWavefront> wavefronts;  ///< group by group, cost.wavefronts of them
+};
+
+/// How the cost comes about. The number of wavefronts is the hardware's; which of a bank's words
+/// goes first is not observable by the counters, and here it is that of the lowest lane.
+SharedExplanation explain_shared(const WarpAccess& access);
 
 /// Consecutive lanes that form a group before merging: 32, 16 or 8. Permuting lanes within such a
 /// group leaves an unmerged cost as it is.

@@ -7,17 +7,23 @@
 
 namespace fathom::models {
 
+LaneError::LaneError(int lane, const std::string& reason)
+    : std::invalid_argument(formatted("lane %d: %s", lane, reason.c_str())),
+      lane_(lane),
+      reason_(reason) {}
+
 void validate(const WarpAccess& access) {
   const int bytes = access.bytes_per_lane;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) {
     throw std::invalid_argument(formatted(
         "a warp access has 1, 2, 4, 8 or 16 bytes per lane, not %d; split wider ones", bytes));
   }
+  const auto below_width = static_cast<std::uint64_t>(bytes) - 1;  // the width is a power of two
   for (int lane = 0; lane < warp_size; ++lane) {
-    if (access.active(lane) && access.address[lane] % static_cast<unsigned>(bytes) != 0) {
-      throw std::invalid_argument(
-          formatted("lane %d: address %llu is not a multiple of the access width of %d bytes", lane,
-                    static_cast<unsigned long long>(access.address[lane]), bytes));
+    if (access.active(lane) && (access.address[lane] & below_width) != 0) {
+      throw LaneError(lane,
+                      formatted("address %llu is not a multiple of the access width of %d bytes",
+                                static_cast<unsigned long long>(access.address[lane]), bytes));
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 namespace fathom::models {
 
@@ -22,7 +24,19 @@ struct WarpAccess {
   bool active(int lane) const { return (active_mask >> lane & 1u) != 0; }
 };
 
-/// Throws std::invalid_argument, naming the lane, where the width is not 1, 2, 4, 8 or 16 bytes or
+/// What is wrong with one lane's address: "lane 5: address 44 is not a multiple of ...".
+class LaneError : public std::invalid_argument {
+ public:
+  LaneError(int lane, const std::string& reason);
+  int lane() const { return lane_; }
+  const std::string& reason() const { return reason_; }  ///< the same without "lane 5: "
+
+ private:
+  int lane_;
+  std::string reason_;
+};
+
+/// Throws std::invalid_argument where the width is not 1, 2, 4, 8 or 16 bytes, and LaneError where
 /// an active lane's address is not a multiple of it (the hardware faults on such an access).
 void validate(const WarpAccess& access);
 

@@ -49,7 +49,7 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
 }
 
 TEST_CASE("Every command has help with examples", "[e2e]") {
-  const std::string command = GENERATE("run", "list", "doctor", "report");
+  const std::string command = GENERATE("run", "list", "doctor", "report", "predict");
   Sandbox box({"first"});
   const auto help = box.fathom({command, "--help"});
   CHECK(code(help) == 0);

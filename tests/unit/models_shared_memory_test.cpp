@@ -10,54 +10,18 @@
 #include <set>
 #include <stdexcept>
 
+#include "random_access.h"
+
 namespace fathom::models {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
-constexpr std::array both{Access::load, Access::store};
-constexpr std::array widths{1, 2, 4, 8, 16};
-
 void check(const WarpAccess& access, int wavefronts, int conflicts) {
   const SharedCost cost = shared_cost(access);
   CHECK(cost.wavefronts == wavefronts);
   CHECK(cost.conflicts == conflicts);
-}
-
-/// Random addresses within `span` bytes, random inactive lanes; a small span makes shared words,
-/// merges and broadcasts likely.
-WarpAccess random_access(std::mt19937_64& random) {
-  static constexpr std::array spans{32, 128, 512, 4096, 65536};
-  WarpAccess access;
-  access.op = both[random() % both.size()];
-  access.bytes_per_lane = widths[random() % widths.size()];
-  const int span = spans[random() % spans.size()];
-  const auto slots = static_cast<unsigned>(std::max(1, span / access.bytes_per_lane));
-  for (auto& address : access.address) {
-    address = random() % slots * static_cast<unsigned>(access.bytes_per_lane);
-  }
-  switch (random() % 4) {
-    case 0:
-      access.active_mask = all_lanes;
-      break;
-    case 1:
-      access.active_mask = static_cast<std::uint32_t>(random());
-      break;
-    case 2:
-      access.active_mask = static_cast<std::uint32_t>(random() & random());
-      break;
-    default:
-      access.active_mask = all_lanes >> random() % 32;
-      break;
-  }
-  if (random() % 3 == 0) {  // make pairs agree
-    const int flip = random() % 2 == 0 ? 1 : 2;
-    for (int lane = 0; lane < warp_size; ++lane) {
-      access.address[lane] = access.address[lane & ~flip];
-    }
-  }
-  return access;
 }
 
 TEST_CASE("S2: 32-bit accesses cost the distinct words of the busiest bank", "[models]") {

@@ -1,0 +1,193 @@
+// Whole kernels on global memory, against the definition: every warp's addresses, one by one.
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "models/global_memory.h"
+#include "random_access.h"
+
+namespace fathom::models {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+/// The instructions of a kernel: which addresses a warp's active lanes have in each.
+class Instructions {
+ public:
+  explicit Instructions(int bytes) : bytes_(static_cast<std::uint64_t>(bytes)) {}
+  void add(std::array<std::uint64_t, 3> warp_and_instruction, std::uint64_t address) {
+    touched_[warp_and_instruction].insert(address / 32);
+    asked_ += bytes_;
+  }
+  StreamCost total() const {
+    StreamCost cost{.sectors = 0, .requests = touched_.size(), .bytes = asked_};
+    for (const auto& [instruction, sectors] : touched_) cost.sectors += sectors.size();
+    return cost;
+  }
+
+ private:
+  std::uint64_t bytes_, asked_ = 0;
+  std::map<std::array<std::uint64_t, 3>, std::set<std::uint64_t>> touched_;
+};
+
+StreamCost counted(const StructPattern& p, int width) {
+  Instructions kernel(width);
+  const auto step = static_cast<std::uint64_t>(width);
+  const auto block = static_cast<std::uint64_t>(p.threads_per_block);
+  for (std::uint64_t k = 0; k < p.elements; ++k)
+    for (std::uint64_t at = 0; at < p.member_bytes; at += step)
+      kernel.add({k / block, k % block / 32, at},
+                 p.base_offset + k * p.struct_bytes + p.member_offset + at);
+  return kernel.total();
+}
+
+TransposeCost counted(const TransposePattern& p) {
+  Instructions loads(p.element_bytes), stores(p.element_bytes);
+  const auto tile = static_cast<std::uint64_t>(p.tile);
+  const auto element = static_cast<std::uint64_t>(p.element_bytes);
+  const std::uint64_t across = (p.columns + tile - 1) / tile, down = (p.rows + tile - 1) / tile;
+  for (std::uint64_t block = 0; block < across * down; ++block) {
+    const std::uint64_t top = block / across * tile, left = block % across * tile;
+    for (std::uint64_t i = 0; i < tile * tile; ++i) {
+      const std::uint64_t y = i / tile, x = i % tile;
+      if (top + y < p.rows && left + x < p.columns) {
+        loads.add({block, i / 32, 0}, p.load_base + ((top + y) * p.columns + left + x) * element);
+        if (!p.through_shared)
+          stores.add({block, i / 32, 0}, p.store_base + ((left + x) * p.rows + top + y) * element);
+      }
+      if (p.through_shared && left + y < p.columns && top + x < p.rows)
+        stores.add({block, i / 32, 0}, p.store_base + ((left + y) * p.rows + top + x) * element);
+    }
+  }
+  return {loads.total(), stores.total()};
+}
+
+TEST_CASE("An array of structures equals the sum over its warps", "[models]") {
+  std::mt19937_64 random(31);
+  for (int trial = 0; trial < 1500; ++trial) {
+    StructPattern p;
+    const auto unit = static_cast<std::uint64_t>(widths[random() % widths.size()]);
+    p.struct_bytes = unit * (1 + random() % 24);
+    p.member_offset = unit * (random() % (p.struct_bytes / unit));
+    p.member_bytes = unit * (1 + random() % ((p.struct_bytes - p.member_offset) / unit));
+    p.base_offset = unit * (random() % 64);
+    p.elements = random() % 5000;
+    p.threads_per_block =
+        static_cast<int>(random() % 2 == 0 ? 32 * (1 + random() % 32) : 1 + random() % 1024);
+    if (random() % 2 == 0) p.bytes_per_instruction = static_cast<int>(unit);
+    const int width =
+        p.bytes_per_instruction != 0 ? p.bytes_per_instruction : member_instruction_bytes(p);
+    CAPTURE(trial, p.struct_bytes, p.member_offset, p.member_bytes, p.base_offset, p.elements,
+            p.threads_per_block, width);
+    REQUIRE(struct_cost(p) == counted(p, width));
+  }
+}
+
+TEST_CASE("Members are taken by the widest aligned instruction", "[models]") {
+  CHECK(member_instruction_bytes({.struct_bytes = 12, .member_bytes = 12}) == 4);  // float3
+  CHECK(member_instruction_bytes({.struct_bytes = 16, .member_bytes = 16}) == 16);
+  CHECK(member_instruction_bytes({.struct_bytes = 64, .member_bytes = 64}) == 16);
+  CHECK(member_instruction_bytes({.struct_bytes = 16, .member_offset = 4, .member_bytes = 8}) == 4);
+  // One float of a float4: a quarter of each sector.
+  const StreamCost one = struct_cost({.elements = 1 << 20, .struct_bytes = 16, .member_bytes = 4});
+  CHECK(one.sectors * sector_bytes == 4 * one.bytes);
+  // The float3s of an array lie dense, but each of its three loads touches all of their sectors.
+  const StreamCost dense =
+      struct_cost({.elements = 1 << 20, .struct_bytes = 12, .member_bytes = 12});
+  CHECK(dense.sectors * sector_bytes == 3 * dense.bytes);
+}
+
+TEST_CASE("A transpose equals the sum over its warps", "[models]") {
+  std::mt19937_64 random(32);
+  static constexpr std::array tiles{1, 5, 8, 16, 32, 48};
+  for (int trial = 0; trial < 250; ++trial) {
+    TransposePattern p;
+    p.tile = tiles[random() % tiles.size()];
+    const auto side = static_cast<unsigned>(p.tile);
+    // Over 32 small tiles in a row at times: that is where the periods are.
+    p.rows = 1 + random() % (side * (random() % 3 == 0 && side <= 8 ? 70 : 4));
+    p.columns = 1 + random() % (side * (random() % 3 == 0 && side <= 8 ? 70 : 4));
+    p.element_bytes = widths[random() % widths.size()];
+    p.through_shared = random() % 2 == 0;
+    p.load_base = random() % 32 * static_cast<unsigned>(p.element_bytes);
+    p.store_base = random() % 32 * static_cast<unsigned>(p.element_bytes);
+    CAPTURE(trial, p.tile, p.rows, p.columns, p.element_bytes, p.through_shared, p.load_base,
+            p.store_base);
+    const TransposeCost ours = transpose_cost(p), wanted = counted(p);
+    REQUIRE(ours.loads == wanted.loads);
+    REQUIRE(ours.stores == wanted.stores);
+  }
+}
+
+TEST_CASE("A naive transpose stores a sector an element", "[models]") {
+  const TransposeCost naive =
+      transpose_cost({.rows = 4096, .columns = 4096, .through_shared = false});
+  CHECK(naive.stores.sectors == 4096ull * 4096);
+  CHECK(naive.loads.sectors == 4096ull * 4096 / 8);
+  const TransposeCost tiled = transpose_cost({.rows = 4096, .columns = 4096});
+  CHECK(tiled.stores.sectors == 4096ull * 4096 / 8);
+}
+
+TEST_CASE("The explanation of a global access holds every lane once", "[models]") {
+  std::mt19937_64 random(33);
+  for (int trial = 0; trial < 5000; ++trial) {
+    const WarpAccess access = random_access(random);
+    const GlobalExplanation why = explain_global(access);
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    REQUIRE(why.cost.sectors == global_cost(access).sectors);
+    REQUIRE(sectors(access) == why.cost.sectors);
+    REQUIRE(static_cast<int>(why.lines.size()) == why.cost.lines);
+    std::uint32_t seen = 0;
+    int touched = 0;
+    std::uint64_t after = 0;
+    for (const GlobalLine& line : why.lines) {
+      REQUIRE(line.address >= after);
+      REQUIRE(line.address % line_bytes == 0);
+      after = line.address + line_bytes;
+      for (std::size_t i = 0; i < line.lanes.size(); ++i) {
+        touched += line.lanes[i] != 0 ? 1 : 0;
+        REQUIRE((seen & line.lanes[i]) == 0);
+        seen |= line.lanes[i];
+        for (int lane = 0; lane < warp_size; ++lane)
+          if (line.lanes[i] >> lane & 1u)
+            REQUIRE(access.address[lane] / sector_bytes == line.address / sector_bytes + i);
+      }
+    }
+    REQUIRE(seen == access.active_mask);
+    REQUIRE(touched == why.cost.sectors);
+  }
+}
+
+TEST_CASE("Bad whole-kernel patterns are refused", "[models]") {
+  CHECK_THROWS_MATCHES(
+      struct_cost({.elements = 1, .struct_bytes = 8, .member_offset = 4, .member_bytes = 8}),
+      std::invalid_argument, MessageMatches(ContainsSubstring("not inside")));
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 12, .bytes_per_instruction = 8}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(
+      struct_cost(
+          {.elements = 2, .struct_bytes = 12, .member_bytes = 8, .bytes_per_instruction = 8}),
+      std::invalid_argument);  // the second structure's member is misaligned
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .bytes_per_instruction = -4}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .tile = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .tile = 129}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .element_bytes = 3}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .store_base = 2}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = std::uint64_t{1} << 33, .columns = 4}),
+                  std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fathom::models

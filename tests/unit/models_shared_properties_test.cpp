@@ -1,0 +1,154 @@
+// What must hold of the shared memory model whatever the addresses are.
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "models/global_memory.h"
+#include "models/shared_memory.h"
+#include "random_access.h"
+
+namespace fathom::models {
+namespace {
+
+/// The rule as the header words it, word by word: what `shared_cost` must equal.
+SharedCost counted(const WarpAccess& access) {
+  const auto agree = [&](int flip) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const int other = lane ^ flip;
+      if (access.active(lane) && access.active(other) &&
+          access.address[lane] != access.address[other])
+        return false;
+    }
+    return true;
+  };
+  int lanes = access.bytes_per_lane <= 4 ? 32 : access.bytes_per_lane == 8 ? 16 : 8;
+  if (lanes < 32 && access.op == Access::load && (agree(1) || agree(2))) lanes *= 2;
+  SharedCost cost;
+  std::set<std::uint64_t> all;
+  for (int first = 0; first < warp_size; first += lanes) {
+    std::array<std::set<std::uint64_t>, 32> banks;
+    for (int lane = first; lane < first + lanes; ++lane) {
+      for (int byte = 0; access.active(lane) && byte < access.bytes_per_lane; ++byte) {
+        const std::uint64_t word = (access.address[lane] + static_cast<unsigned>(byte)) / 4;
+        banks[word % 32].insert(word);
+        all.insert(word);
+      }
+    }
+    std::size_t busiest = 0;
+    for (const auto& words : banks) busiest = std::max(busiest, words.size());
+    cost.wavefronts += static_cast<int>(busiest);
+    cost.groups += busiest != 0 ? 1 : 0;
+  }
+  cost.conflicts = cost.wavefronts - cost.groups;
+  cost.clocks = access.active_mask == 0 ? 0 : std::max(cost.wavefronts, 32 / lanes);
+  cost.minimum = static_cast<int>((all.size() + 31) / 32);
+  return cost;
+}
+
+void require_same(const SharedCost& a, const SharedCost& b) {
+  REQUIRE(a.wavefronts == b.wavefronts);
+  REQUIRE(a.conflicts == b.conflicts);
+  REQUIRE(a.groups == b.groups);
+  REQUIRE(a.clocks == b.clocks);
+  REQUIRE(a.minimum == b.minimum);
+}
+
+TEST_CASE("The cost equals the rule counted word by word", "[models]") {
+  std::mt19937_64 random(20260701);
+  for (int trial = 0; trial < 20000; ++trial) {
+    const WarpAccess access = random_access(random);
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    require_same(shared_cost(access), counted(access));
+    REQUIRE(wavefronts(access) == counted(access).wavefronts);
+  }
+}
+
+TEST_CASE("The explanation serves every lane once, with every word that it asks for", "[models]") {
+  std::mt19937_64 random(20260702);
+  for (int trial = 0; trial < 5000; ++trial) {
+    const WarpAccess access = random_access(random);
+    const SharedExplanation why = explain_shared(access);
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    require_same(why.cost, shared_cost(access));
+    REQUIRE(static_cast<int>(why.wavefronts.size()) == why.cost.wavefronts);
+    std::array<std::set<std::uint64_t>, warp_size> got;
+    std::set<int> groups;
+    for (const SharedWavefront& wavefront : why.wavefronts) {
+      groups.insert(wavefront.first_lane);
+      std::uint32_t lanes = 0;
+      for (int bank = 0; bank < shared_banks; ++bank) {
+        if (wavefront.lanes[bank] == 0) continue;
+        lanes |= wavefront.lanes[bank];
+        REQUIRE(static_cast<int>(wavefront.word[bank] % shared_banks) == bank);
+        for (int lane = 0; lane < warp_size; ++lane) {
+          if ((wavefront.lanes[bank] >> lane & 1u) == 0) continue;
+          REQUIRE(lane / why.group_lanes * why.group_lanes == wavefront.first_lane);
+          REQUIRE(got[lane].insert(wavefront.word[bank]).second);
+        }
+      }
+      REQUIRE(lanes != 0);  // no wavefront without work
+    }
+    REQUIRE(static_cast<int>(groups.size()) == why.cost.groups);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      std::set<std::uint64_t> wanted;
+      for (int byte = 0; access.active(lane) && byte < access.bytes_per_lane; ++byte)
+        wanted.insert((access.address[lane] + static_cast<unsigned>(byte)) / 4);
+      REQUIRE(got[lane] == wanted);
+    }
+  }
+}
+
+TEST_CASE("Property: adding an inactive lane never adds a wavefront", "[models]") {
+  std::mt19937_64 random(20260703);
+  for (int trial = 0; trial < 20000; ++trial) {
+    WarpAccess access = random_access(random);
+    const int before = shared_cost(access).wavefronts;
+    const int sectors_before = global_cost(access).sectors;
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    // A lane goes inactive, wherever it points, even where an active one would fault.
+    const auto lane = static_cast<int>(random() % warp_size);
+    access.active_mask &= ~(1u << lane);
+    access.address[lane] = random();
+    REQUIRE(shared_cost(access).wavefronts <= before);
+    REQUIRE(global_cost(access).sectors <= sectors_before);
+  }
+}
+
+TEST_CASE("Property: permuting lanes within an unmerged group changes nothing", "[models]") {
+  std::mt19937_64 random(20260704);
+  int moved = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    const WarpAccess access = random_access(random);
+    std::array<int, warp_size> source;
+    std::iota(source.begin(), source.end(), 0);
+    const int group = shared_group_lanes(access.bytes_per_lane);
+    for (int first = 0; first < warp_size; first += group)
+      std::shuffle(source.begin() + first, source.begin() + first + group, random);
+    const WarpAccess other = permuted(access, source);
+    // A permutation can pair other lanes, and so begin or end a merge: then it is no question.
+    if (explain_shared(access).merged || explain_shared(other).merged) continue;
+    ++moved;
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    require_same(shared_cost(access), shared_cost(other));
+  }
+  CHECK(moved > 10000);
+}
+
+TEST_CASE("Property: a broadcast is one wavefront a group, and one in all up to 64 bits",
+          "[models]") {
+  for (const int bytes : widths) {
+    const SharedCost load = shared_cost(broadcast(Access::load, bytes, 96));
+    CHECK(load.wavefronts == (bytes == 16 ? 2 : 1));  // S5: the halves never merge
+    CHECK(load.conflicts == 0);
+    const SharedCost store = shared_cost(broadcast(Access::store, bytes, 96));
+    CHECK(store.wavefronts == (bytes == 16 ? 4 : bytes == 8 ? 2 : 1));  // stores never merge
+    CHECK(store.conflicts == 0);
+  }
+}
+
+}  // namespace
+}  // namespace fathom::models

@@ -1,0 +1,196 @@
+#include "tools/predict/patterns_csv.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "models/global_memory.h"
+#include "models/shared_memory.h"
+#include "random_access.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+
+/// A file with this text, until the end of the test.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("fathom-patterns-" + std::to_string(getpid()) + ".csv")) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TextFile() { std::filesystem::remove(path_); }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string header() {
+  std::string text = "op,bytes";
+  for (int lane = 0; lane < 32; ++lane) text += ",lane" + std::to_string(lane);
+  return text;
+}
+
+/// "load,4" and the addresses of as many lanes as given; the rest are inactive.
+std::string row(const std::string& begin, const std::vector<std::string>& lanes = {}) {
+  std::string text = begin;
+  for (std::size_t lane = 0; lane < 32; ++lane)
+    text += "," + (lane < lanes.size() ? lanes[lane] : "");
+  return text;
+}
+
+std::string row_of(const WarpAccess& access) {
+  std::vector<std::string> lanes;
+  for (int lane = 0; lane < 32; ++lane)
+    lanes.push_back(access.active(lane) ? std::to_string(access.address[lane]) : "");
+  return row(
+      (access.op == Access::load ? "load," : "store,") + std::to_string(access.bytes_per_lane),
+      lanes);
+}
+
+std::array<int, 2> shared_answer(const WarpAccess& access) {
+  const SharedCost cost = shared_cost(access);
+  return {cost.wavefronts, cost.conflicts};
+}
+
+std::array<int, 2> global_answer(const WarpAccess& access) {
+  const GlobalCost cost = global_cost(access);
+  return {cost.sectors, cost.requests};
+}
+
+std::string answer(const std::string& text, AnswerOfAccess model = shared_answer) {
+  const TextFile file(text);
+  return answer_patterns(file.path(), "a,b", model);
+}
+
+std::string refusal(const std::string& text, AnswerOfAccess model = shared_answer) {
+  try {
+    answer(text, model);
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::bad_input);
+    return error.what();
+  }
+  FAIL("accepted: " << text.substr(0, 200));
+  return "";
+}
+
+TEST_CASE("Every row is answered as the model answers it", "[tools]") {
+  std::mt19937_64 random(51);
+  // Over 1 MiB, so that rows lie across the reader's buffers.
+  std::string text = header() + "\n", shared = "a,b\n", global = "a,b\n";
+  for (int i = 0; i < 40000; ++i) {
+    const WarpAccess access = random_access(random);
+    text += row_of(access) + "\n";
+    const SharedCost s = shared_cost(access);
+    shared += std::to_string(s.wavefronts) + "," + std::to_string(s.conflicts) + "\n";
+    const GlobalCost g = global_cost(access);
+    global += std::to_string(g.sectors) + "," + std::to_string(g.requests) + "\n";
+  }
+  REQUIRE(text.size() > std::size_t{2} << 20);
+  CHECK((answer(text) == shared));
+  CHECK((answer(text, global_answer) == global));
+}
+
+TEST_CASE("Line ends, byte order marks and empty lines at the end are not rows", "[tools]") {
+  const std::string good = row("load,4", {"0", "128"});
+  const std::string wanted = "a,b\n2,1\n1,0\n";
+  const std::string last = row("store,8", {"8"});
+  CHECK(answer(header() + "\n" + good + "\n" + last + "\n") == wanted);
+  CHECK(answer(header() + "\n" + good + "\n" + last) == wanted);
+  CHECK(answer(header() + "\r\n" + good + "\r\n" + last + "\r\n") == wanted);
+  CHECK(answer(header() + "\r\n" + good + "\r\n" + last + "\r\n\r\n\n") == wanted);
+  CHECK(answer("\xef\xbb\xbf" + header() + "\n" + good + "\n" + last + "\n") == wanted);
+  CHECK(answer(header()) == "a,b\n");
+  CHECK(answer(header() + "\n") == "a,b\n");
+  // No lane active; all of them; the last alone; hexadecimal.
+  CHECK(answer(header() + "\n" + row("load,16") + "\n") == "a,b\n0,0\n");
+  CHECK(answer(header() + "\n" + row("load,4", std::vector<std::string>(32, "4"))) == "a,b\n1,0\n");
+  std::vector<std::string> last_lane(31);
+  last_lane.push_back("0x80");
+  CHECK(answer(header() + "\n" + row("load,4", last_lane)) == "a,b\n1,0\n");
+  // The whole range of addresses in global memory, the end of shared memory.
+  CHECK(answer(header() + "\n" + row("load,1", {"18446744073709551615", "0xFFFFFFFFFFFFFFFF"}),
+               global_answer) == "a,b\n1,1\n");
+  CHECK(answer(header() + "\n" + row("load,16", {"233456"})) == "a,b\n1,0\n");
+}
+
+struct Mistake {
+  std::string row;
+  const char* said;
+};
+
+TEST_CASE("A mistake in a row is refused with its row and column", "[tools]") {
+  const auto mistake = GENERATE(
+      Mistake{row("load,4", {"0", "6"}), ", column lane1: address 6 is not a multiple"},
+      Mistake{row("load,4", {"233472"}), ", column lane0: address 233472 lies outside"},
+      Mistake{row("load,16", {"0", "", "233464"}), ", column lane2: address 233464 is not"},
+      Mistake{row("load,4", {"", "", "18446744073709551616"}),
+              ", column lane2: `18446744073709551616` is no byte address"},
+      Mistake{row("load,4", {"-4"}), ", column lane0: `-4` is no byte address"},
+      Mistake{row("load,4", {"4.0"}), ", column lane0: `4.0` is no byte address"},
+      Mistake{row("load,4", {" 4"}), ", column lane0: ` 4` is no byte address"},
+      Mistake{row("load,4", {"four"}), ", column lane0: `four` is no byte address"},
+      Mistake{row("load,4", {"0x"}), ", column lane0: `0x` is no byte address"},
+      Mistake{row("load,4", {"\x01"}), ", column lane0: `?` is no byte address"},
+      Mistake{row("move,4", {"0"}), ", column op: `move` is neither load nor store"},
+      Mistake{row(",4", {"0"}), ", column op: `` is neither"},
+      Mistake{row("load,3", {"0"}), ", column bytes: `3` is no width"},
+      Mistake{row("load,32", {"0"}), ", column bytes: `32` is no width"},
+      Mistake{row("load,", {"0"}), ", column bytes: `` is no width"},
+      Mistake{row("load,four", {"0"}), ", column bytes: `four` is no width"},
+      Mistake{row("load,4", {"0"}) + ",", ": 35 columns, not 34"},
+      Mistake{row("load,4", {"0"}) + ",5", ": 35 columns, not 34"},
+      Mistake{row("load,4", {"0"}).substr(0, 10), ": 5 columns, not 34"},
+      Mistake{"load", ": 1 column, not 34"}, Mistake{"load,4", ": 2 columns, not 34"},
+      Mistake{"nonsense", ": 1 column, not 34"}, Mistake{"load;4;0;4;8", ": 1 column, not 34"});
+  const std::string good = row("load,4", {"0"});
+  INFO(mistake.row);
+  CHECK_THAT(refusal(header() + "\n" + good + "\n" + mistake.row + "\n" + good + "\n"),
+             ContainsSubstring(std::string(": row 2 (line 3)") + mistake.said) && EndsWith("."));
+  // ... also in a last line without its end.
+  CHECK_THAT(refusal(header() + "\r\n" + good + "\r\n" + mistake.row),
+             ContainsSubstring(std::string(": row 2 (line 3)") + mistake.said));
+}
+
+TEST_CASE("An empty line between rows is no row", "[tools]") {
+  const std::string good = row("load,4", {"0"});
+  CHECK_THAT(refusal(header() + "\n" + good + "\n\n" + good + "\n"),
+             ContainsSubstring(": row 2 (line 3): it is empty."));
+}
+
+TEST_CASE("A header that is not the header is refused", "[tools]") {
+  const std::string good = "\n" + row("load,4", {"0"}) + "\n";
+  CHECK_THAT(refusal(""), ContainsSubstring("there is nothing in it"));
+  CHECK_THAT(refusal("\n"), ContainsSubstring("column 1 is ``, not `op`"));
+  CHECK_THAT(refusal(row("load,4", {"0"})), ContainsSubstring("column 1 is `load`, not `op`"));
+  CHECK_THAT(refusal(header() + ",lane32" + good),
+             ContainsSubstring("`lane32`") && ContainsSubstring("lanes 0 to 31"));
+  CHECK_THAT(refusal(header().substr(0, header().rfind(',')) + good),
+             ContainsSubstring("33 columns, not 34"));
+  CHECK_THAT(refusal("op,bytes,lane1" + good),
+             ContainsSubstring("column 3 is `lane1`, not `lane0`"));
+}
+
+TEST_CASE("A file that is no table, or none at all, is refused", "[tools]") {
+  CHECK_THAT(refusal(header() + "\n" + std::string(std::size_t{3} << 20, 'x')),
+             ContainsSubstring("line 2 goes on for over 1 MiB"));
+  CHECK_THROWS_AS(answer_patterns("/nonexistent.csv", "a,b", shared_answer), Error);
+  CHECK_THROWS_AS(answer_patterns("/", "a,b", shared_answer), Error);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/global_memory.h"
+#include "tools/predict/global_kernel.h"
+#include "tools/predict/pattern_flags.h"
+#include "tools/predict/patterns_csv.h"
+#include "tools/predict/subcommands.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+using Json = nlohmann::ordered_json;
+
+struct GlobalFlags {
+  PatternFlags access;
+  KernelFlags kernel;
+  CLI::Option* bytes = nullptr;
+};
+
+/// The fewest sectors that could hold what the lanes ask for: equal addresses count once.
+int fewest_sectors(const WarpAccess& access) {
+  std::vector<std::uint64_t> addresses;
+  for (int lane = 0; lane < warp_size; ++lane)
+    if (access.active(lane)) addresses.push_back(access.address[lane]);
+  std::sort(addresses.begin(), addresses.end());
+  const auto distinct = std::unique(addresses.begin(), addresses.end()) - addresses.begin();
+  const auto bytes = static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
+  return static_cast<int>((bytes + sector_bytes - 1) / sector_bytes);
+}
+
+std::string sentence(const WarpAccess& access, const GlobalExplanation& why) {
+  if (access.active_mask == 0) return "No lane is active: there is nothing to do.";
+  const int fewest = fewest_sectors(access);
+  const std::string what =
+      fmt::format("{} in {}", counted(why.cost.sectors, "sector"), counted(why.cost.lines, "line"));
+  if (why.cost.sectors == fewest)
+    return fmt::format("{}, as few as the distinct bytes can lie in.", what);
+  return fmt::format(
+      "{}, where {} would hold the distinct bytes: {:.1f} % of what moves is wanted "
+      "at best.",
+      what, fewest, 100.0 * fewest / why.cost.sectors);
+}
+
+std::string picture(const GlobalExplanation& why) {
+  constexpr std::size_t sectors = line_bytes / sector_bytes;
+  std::array<std::size_t, sectors> width;
+  width.fill(6);
+  for (const auto& line : why.lines)
+    for (std::size_t i = 0; i < sectors; ++i)
+      width[i] = std::max(width[i], lane_list(line.lanes[i]).size());
+  const auto row = [&](const std::string& label, const auto& cell) {
+    std::string text = fmt::format("{:<20}", label);
+    for (std::size_t i = 0; i < sectors; ++i) text += fmt::format(" | {:<{}}", cell(i), width[i]);
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string text =
+      row("line at", [](std::size_t i) { return fmt::format("+{}", i * sector_bytes); });
+  for (const auto& line : why.lines)
+    text += row(std::to_string(line.address),
+                [&](std::size_t i) { return line.lanes[i] != 0 ? lane_list(line.lanes[i]) : "."; });
+  return text + "(lanes by the 32-byte sector of the 128-byte line that they touch)\n";
+}
+
+void print_text(const WarpAccess& access, const GlobalExplanation& why) {
+  fmt::print("{} of {} a lane, active lanes {}\n\n", access.op == Access::load ? "Load" : "Store",
+             counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
+  if (!why.lines.empty()) fmt::print("{}\n", picture(why));
+  fmt::print("sectors {}  lines {}  requests {}\n{}\n", why.cost.sectors, why.cost.lines,
+             why.cost.requests, sentence(access, why));
+}
+
+void print_json(const WarpAccess& access, const GlobalExplanation& why) {
+  Json lines = Json::array();
+  for (const auto& line : why.lines) {
+    Json sectors = Json::array();
+    for (std::size_t i = 0; i < line.lanes.size(); ++i)
+      if (line.lanes[i] != 0)
+        sectors.push_back({{"address", line.address + i * sector_bytes},
+                           {"lanes", lanes_to_json(line.lanes[i])}});
+    lines.push_back({{"address", line.address}, {"sectors", std::move(sectors)}});
+  }
+  const Json document{{"access", to_json(access)},
+                      {"sectors", why.cost.sectors},
+                      {"lines", why.cost.lines},
+                      {"requests", why.cost.requests},
+                      {"fewest_sectors", fewest_sectors(access)},
+                      {"sentence", sentence(access, why)},
+                      {"touched", std::move(lines)}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+ExitCode predict(const GlobalFlags& flags) {
+  const PatternFlags& access = flags.access;
+  if (access.file) {
+    print_answer(answer_patterns(*access.file, "sectors,requests", [](const WarpAccess& warp) {
+      const GlobalCost cost = global_cost(warp);
+      return std::array{cost.sectors, cost.requests};
+    }));
+    return ExitCode::ok;
+  }
+  if (!flags.kernel.pattern.empty())
+    return predict_kernel(flags.kernel,
+                          {.bytes = static_cast<std::uint64_t>(access.bytes),
+                           .base = access.base,
+                           .stride = access.stride,
+                           .bytes_given = flags.bytes->count() > 0,
+                           .store = access.op == "store"},
+                          access.json);
+  const WarpAccess warp = access_of(access);
+  const GlobalExplanation why = explain_global(warp);
+  access.json ? print_json(warp, why) : print_text(warp, why);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_global(CLI::App& app) {
+  const auto flags = std::make_shared<GlobalFlags>();
+  add_pattern_flags(app, flags->access);
+  flags->bytes = app.get_option("--bytes");
+  CLI::Option* kernel = add_kernel_flags(app, flags->kernel);
+  for (const char* other :
+       {"--patterns", "--broadcast", "--column", "--row", "--lanes", "--active", "--active-mask",
+        "--row-elements", "--padding", "--xor-swizzle", "--first"})
+    kernel->excludes(app.get_option(other));
+  app.footer(
+      "The picture shows which lanes touch which sectors of which lines.\n\n"
+      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
+      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
+      "unless every row is good.\n\n"
+      "Examples:\n"
+      "  fathom predict global load --base 4\n"
+      "  fathom predict global store --bytes 16 --stride 64 --json\n"
+      "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 --member-bytes "
+      "4\n"
+      "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
+      "  fathom predict global --patterns accesses.csv > sectors.csv\n");
+  return [flags] { return predict(*flags); };
+}
+
+}  // namespace fathom

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/exit_codes.h"
+
+namespace fathom {
+
+/// One direction of a whole kernel, or both of a transpose, as the command line describes it.
+struct KernelFlags {
+  std::string pattern;  ///< "stream", "aos" or "transpose"; empty: one warp access
+  std::uint64_t elements = 0;
+  int threads = 256;
+  std::uint64_t struct_bytes = 0, member_offset = 0, member_bytes = 0;  ///< aos
+  std::string matrix;                                                   ///< "4096x4096"
+  int tile = 32;
+  bool naive = false;  ///< a transpose not through shared memory
+  /// Options, and the patterns that they are of.
+  std::vector<std::pair<const CLI::Option*, std::string>> meant_for;
+};
+
+/// Adds the flags; returns the option that asks for a whole kernel.
+CLI::Option* add_kernel_flags(CLI::App& app, KernelFlags& flags);
+
+/// What the flags shared with a single access say.
+struct KernelAccess {
+  std::uint64_t bytes, base;
+  std::optional<std::uint64_t> stride;  ///< none: contiguous
+  bool bytes_given;
+  bool store;
+};
+
+ExitCode predict_kernel(const KernelFlags& flags, const KernelAccess& access, bool json);
+
+}  // namespace fathom

@@ -1,0 +1,235 @@
+#include "tools/predict/pattern_flags.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "results/error.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/patterns_csv.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+using Json = nlohmann::ordered_json;
+
+// With these no address of a warp is beyond 2^64.
+constexpr std::uint64_t most_base = std::uint64_t{1} << 59;
+constexpr std::uint64_t most_stride = std::uint64_t{1} << 57;
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(ExitCode::bad_input, sentence);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> fields(1);
+  for (const char c : text) {
+    if (c == ',')
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  return fields;
+}
+
+/// Explicit addresses, lane by lane; further lanes are inactive.
+void set_lanes(WarpAccess& access, const std::string& text) {
+  const auto fields = split(text);
+  if (fields.size() > warp_size)
+    refuse(
+        fmt::format("--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to "
+                    "31.",
+                    fields.size(), warp_size));
+  access.active_mask = 0;
+  for (std::size_t lane = 0; lane < fields.size(); ++lane) {
+    if (fields[lane].empty()) continue;
+    if (!parse_address(fields[lane], access.address[lane]))
+      refuse(fmt::format("--lanes: `{}` for lane {} is no byte address from 0 to 2^64 - 1.",
+                         fields[lane], lane));
+    access.active_mask |= 1u << lane;
+  }
+}
+
+std::uint32_t parse_mask(const std::string& text) {
+  std::string_view digits = text;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  std::uint32_t mask = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, mask, 16);
+  if (error == std::errc::result_out_of_range)
+    refuse(
+        fmt::format("--active-mask: `{}` has a lane beyond 31; a warp has 32 lanes, so a mask "
+                    "has at most 8 hexadecimal digits.",
+                    text));
+  if (error != std::errc() || stop != end)
+    refuse(fmt::format("--active-mask: `{}` is no hexadecimal number such as ffff.", text));
+  return mask;
+}
+
+int parse_lane(std::string_view text, const std::string& all) {
+  int lane = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, lane);
+  if (text.empty() || text.front() == '-' || stop != end ||
+      (error != std::errc() && error != std::errc::result_out_of_range))
+    refuse(fmt::format("--active: `{}` is no list of lanes such as 0-15,20.", all));
+  if (error != std::errc() || lane >= warp_size)
+    refuse(fmt::format("--active: there is no lane {}: a warp has lanes 0 to 31.", text));
+  return lane;
+}
+
+std::uint32_t parse_lane_list(const std::string& text) {
+  std::uint32_t mask = 0;
+  for (const std::string& range : split(text)) {
+    const auto dash = range.find('-');
+    const int first = parse_lane(std::string_view(range).substr(0, dash), text);
+    const int last = dash == std::string::npos
+                         ? first
+                         : parse_lane(std::string_view(range).substr(dash + 1), text);
+    if (last < first) refuse(fmt::format("--active: `{}` runs backwards.", range));
+    for (int lane = first; lane <= last; ++lane) mask |= 1u << lane;
+  }
+  return mask;
+}
+
+}  // namespace
+
+void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
+  auto* op = app.add_option("OP", flags.op, "load or store")->check(one_of({"load", "store"}));
+  op->capture_default_str();
+  auto* bytes = app.add_option("--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16")
+                    ->check(one_of({"1", "2", "4", "8", "16"}))
+                    ->type_name("N")
+                    ->capture_default_str();
+  auto* base = app.add_option("--base", flags.base, "Address of lane 0, or of the tile")
+                   ->check(whole_number(0, most_base))
+                   ->type_name("BYTES");
+  auto* stride = app.add_option("--stride", flags.stride,
+                                "Lane i at base + i x BYTES (default: contiguous, i.e. --bytes)")
+                     ->check(whole_number(0, most_stride))
+                     ->type_name("BYTES");
+  auto* broadcast = app.add_flag("--broadcast", flags.broadcast, "Every lane at the base");
+  auto* column =
+      app.add_option("--column", flags.column,
+                     "Lane i at row i of this column of a tile, its elements --bytes wide")
+          ->check(whole_number(0, 1 << 20))
+          ->type_name("N");
+  auto* row = app.add_option("--row", flags.row, "Lane i at column i of this row of a tile")
+                  ->check(whole_number(0, 1 << 20))
+                  ->type_name("N");
+  auto* lanes = app.add_option("--lanes", flags.lanes,
+                               "Lane by lane: 0,4,,12 (decimal or 0x...; empty: inactive)")
+                    ->type_name("ADDRESSES");
+  const std::vector<CLI::Option*> patterns{stride, broadcast, column, row, lanes};
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    for (std::size_t j = i + 1; j < patterns.size(); ++j) patterns[i]->excludes(patterns[j]);
+  lanes->excludes(base);
+
+  std::vector<CLI::Option*> tile;
+  tile.push_back(
+      app.add_option("--row-elements", flags.row_elements, "Columns of the tile (default: 32)")
+          ->check(whole_number(1, 1 << 20)));
+  tile.push_back(app.add_option("--padding", flags.tile.padding_elements,
+                                "Elements that a row of the tile is padded by")
+                     ->check(whole_number(0, 1 << 20)));
+  tile.push_back(app.add_option("--first", flags.first, "Row or column in the tile of lane 0")
+                     ->check(whole_number(0, 1 << 20)));
+  for (auto* option : tile) option->type_name("N");
+  tile.push_back(app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
+                              "Element (row, column) lies at column XOR row"));
+
+  auto* mask = app.add_option("--active-mask", flags.active_mask, "Active lanes, bit i for lane i")
+                   ->type_name("HEX");
+  auto* active =
+      app.add_option("--active", flags.active, "Active lanes: 0-15,20")->type_name("LANES");
+  mask->excludes(active);
+  auto* json = app.add_flag("--json", flags.json, "Print the prediction as JSON");
+  auto* file =
+      app.add_option("--patterns", flags.file,
+                     "Many accesses from a CSV file, or - for standard input, answered in CSV")
+          ->type_name("FILE");
+  for (auto* option : {op, bytes, base, mask, active, json}) file->excludes(option);
+  for (auto* option : patterns) file->excludes(option);
+  for (auto* option : tile) file->excludes(option);
+}
+
+WarpAccess access_of(const PatternFlags& flags) {
+  const Access op = flags.op == "store" ? Access::store : Access::load;
+  Tile tile = flags.tile;
+  tile.element_bytes = flags.bytes;
+  tile.base = flags.base;
+  tile.row_elements = flags.row_elements.value_or(tile.row_elements);
+  const bool tiled = flags.column || flags.row;
+  if (!tiled &&
+      (flags.row_elements || tile.padding_elements != 0 || tile.xor_swizzle || flags.first))
+    refuse(
+        "--row-elements, --padding, --xor-swizzle and --first are of a tile: name its --column or "
+        "--row too.");
+
+  WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
+  if (flags.lanes)
+    set_lanes(access, *flags.lanes);
+  else if (flags.broadcast)
+    access = broadcast(op, flags.bytes, flags.base);
+  else if (flags.column)
+    access = tile_column(op, tile, *flags.column, flags.first);
+  else if (flags.row)
+    access = tile_row(op, tile, *flags.row, flags.first);
+  else
+    access = strided(op, flags.bytes,
+                     flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
+  if (flags.active_mask) access = masked(access, parse_mask(*flags.active_mask));
+  if (flags.active) access = masked(access, parse_lane_list(*flags.active));
+  return access;
+}
+
+std::string lane_list(std::uint32_t lanes) {
+  std::string text;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if ((lanes >> lane & 1u) == 0) continue;
+    const int last = lane + std::countr_one(lanes >> lane) - 1;
+    if (!text.empty()) text += ',';
+    text += last == lane ? std::to_string(lane) : fmt::format("{}-{}", lane, last);
+    lane = last;
+  }
+  return text.empty() ? "none" : text;
+}
+
+Json to_json(const WarpAccess& access) {
+  Json addresses = Json::array();
+  for (int lane = 0; lane < warp_size; ++lane)
+    addresses.push_back(access.active(lane) ? Json(access.address[lane]) : Json(nullptr));
+  return {{"op", access.op == Access::load ? "load" : "store"},
+          {"bytes", access.bytes_per_lane},
+          {"active_mask", fmt::format("{:08x}", access.active_mask)},
+          {"addresses", std::move(addresses)}};
+}
+
+Json lanes_to_json(std::uint32_t lanes) {
+  Json list = Json::array();
+  for (int lane = 0; lane < warp_size; ++lane)
+    if (lanes >> lane & 1u) list.push_back(lane);
+  return list;
+}
+
+std::string counted(int n, const std::string& thing) {
+  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
+void print_answer(const std::string& text) {
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (written || errno == EPIPE) return;
+  throw Error(
+      errno == ENOSPC ? ExitCode::output_full : ExitCode::output_unwritable,
+      fmt::format("The answer cannot be written to standard output: {}.", std::strerror(errno)));
+}
+
+}  // namespace fathom

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "models/warp_access.h"
+
+namespace fathom {
+
+/// One warp access as the command line describes it, for `predict shared` and `predict global`.
+struct PatternFlags {
+  std::string op = "load";
+  int bytes = 4;
+  std::uint64_t base = 0;
+  std::optional<std::uint64_t> stride;  ///< none: contiguous
+  bool broadcast = false;
+  std::optional<int> column, row;   ///< of the tile
+  int first = 0;                    ///< row or column of lane 0
+  std::optional<int> row_elements;  ///< none: 32
+  models::Tile tile;
+  std::optional<std::string> lanes;                ///< "0,4,,12": an address a lane
+  std::optional<std::string> active_mask, active;  ///< "ff", "0-15,20"
+  std::optional<std::string> file;                 ///< patterns in bulk
+  bool json = false;
+};
+
+/// Adds the flags to a subcommand; those that contradict each other exclude each other.
+void add_pattern_flags(CLI::App& app, PatternFlags& flags);
+
+/// Throws Error(bad_input), or std::invalid_argument where the model's builders do.
+models::WarpAccess access_of(const PatternFlags& flags);
+
+/// "0-7,16,18-20" of a mask.
+std::string lane_list(std::uint32_t lanes);
+
+/// {"op": ..., "bytes": ..., "active_mask": ..., "addresses": [...]}, null for an inactive lane.
+nlohmann::ordered_json to_json(const models::WarpAccess& access);
+
+/// The lanes of a mask as numbers.
+nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);
+
+/// "1 wavefront", "2 wavefronts".
+std::string counted(int n, const std::string& thing);
+
+/// Writes the whole text to standard output. A reader that went away is no error; throws
+/// Error(output_full or output_unwritable) for anything else.
+void print_answer(const std::string& text);
+
+}  // namespace fathom

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/shared_memory.h"
+#include "tools/predict/pattern_flags.h"
+#include "tools/predict/patterns_csv.h"
+#include "tools/predict/subcommands.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+using Json = nlohmann::ordered_json;
+
+std::uint32_t lanes_of(const SharedWavefront& wavefront) {
+  std::uint32_t lanes = 0;
+  for (const std::uint32_t served : wavefront.lanes) lanes |= served;
+  return lanes;
+}
+
+/// Why the access costs what it does.
+std::string sentence(const WarpAccess& access, const SharedExplanation& why) {
+  const SharedCost& cost = why.cost;
+  if (access.active_mask == 0) return "No lane is active: there is nothing to do.";
+  std::string text;
+  if (cost.groups == 1 && why.group_lanes == warp_size)
+    text = "The warp is served as one group";
+  else
+    text = fmt::format("{} a lane {} served in groups of {} lanes{}",
+                       counted(access.bytes_per_lane, "byte"),
+                       access.bytes_per_lane == 1 ? "is" : "are", why.group_lanes,
+                       why.merged ? ", doubled because pairs of lanes agree on their address" : "");
+  if (cost.conflicts == 0) return text + ", and no bank has two words to deliver to a group.";
+  std::array<std::array<int, shared_banks>, warp_size> words{};  // by a group's first lane
+  int worst_bank = 0, worst = 0;
+  for (const auto& wavefront : why.wavefronts) {
+    for (int bank = 0; bank < shared_banks; ++bank) {
+      const auto group = static_cast<std::size_t>(wavefront.first_lane);
+      words[group][bank] += wavefront.lanes[bank] != 0 ? 1 : 0;
+      if (words[group][bank] > worst) {
+        worst = words[group][bank];
+        worst_bank = bank;
+      }
+    }
+  }
+  return fmt::format("{}; bank {} has {} different words to deliver to a group, one a wavefront.",
+                     text, worst_bank, worst);
+}
+
+std::string picture(const SharedExplanation& why) {
+  std::string text = "        bank";
+  for (int bank = 0; bank < shared_banks; ++bank) text += fmt::format("{:>3}", bank);
+  text += "  lanes served\n";
+  bool shared = false;
+  int number = 0;
+  for (const auto& wavefront : why.wavefronts) {
+    text += fmt::format("wavefront{:>3}", number++);
+    for (const std::uint32_t lanes : wavefront.lanes) {
+      const bool several = std::popcount(lanes) > 1;
+      const auto lane = fmt::format("{}{}", several ? "+" : "", std::countr_zero(lanes));
+      text += fmt::format("{:>3}", lanes == 0 ? "." : lane);
+      shared |= several;
+    }
+    text += fmt::format("  {}\n", lane_list(lanes_of(wavefront)));
+  }
+  if (shared) text += "(+n: lane n and others get the same word)\n";
+  return text;
+}
+
+void print_text(const WarpAccess& access, const SharedExplanation& why) {
+  const SharedCost& cost = why.cost;
+  fmt::print("{} of {} a lane, active lanes {}\n\n", access.op == Access::load ? "Load" : "Store",
+             counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
+  if (!why.wavefronts.empty()) fmt::print("{}\n", picture(why));
+  fmt::print("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})\n{}\n",
+             cost.wavefronts, cost.conflicts, cost.groups, cost.clocks, cost.minimum,
+             sentence(access, why));
+}
+
+void print_json(const WarpAccess& access, const SharedExplanation& why) {
+  Json wavefronts = Json::array();
+  for (const auto& wavefront : why.wavefronts) {
+    Json banks = Json::array();
+    for (int bank = 0; bank < shared_banks; ++bank)
+      if (wavefront.lanes[bank] != 0)
+        banks.push_back({{"bank", bank},
+                         {"word", wavefront.word[bank]},
+                         {"lanes", lanes_to_json(wavefront.lanes[bank])}});
+    wavefronts.push_back({{"group_first_lane", wavefront.first_lane},
+                          {"lanes", lanes_to_json(lanes_of(wavefront))},
+                          {"banks", std::move(banks)}});
+  }
+  const SharedCost& cost = why.cost;
+  const Json document{{"access", to_json(access)},
+                      {"wavefronts", cost.wavefronts},
+                      {"conflicts", cost.conflicts},
+                      {"groups", cost.groups},
+                      {"group_lanes", why.group_lanes},
+                      {"merged", why.merged},
+                      {"clocks", cost.clocks},
+                      {"minimum_wavefronts", cost.minimum},
+                      {"sentence", sentence(access, why)},
+                      {"schedule", std::move(wavefronts)}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+ExitCode predict(const PatternFlags& flags) {
+  if (flags.file) {
+    print_answer(answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
+      const SharedCost cost = shared_cost(access);
+      return std::array{cost.wavefronts, cost.conflicts};
+    }));
+    return ExitCode::ok;
+  }
+  const WarpAccess access = access_of(flags);
+  const SharedExplanation why = explain_shared(access);
+  flags.json ? print_json(access, why) : print_text(access, why);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_shared(CLI::App& app) {
+  const auto flags = std::make_shared<PatternFlags>();
+  add_pattern_flags(app, *flags);
+  app.footer(
+      "The picture shows which lane gets its word from which bank in which wavefront.\n\n"
+      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
+      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
+      "unless every row is good.\n\n"
+      "Examples:\n"
+      "  fathom predict shared load --stride 8\n"
+      "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
+      "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
+      "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
+  return [flags] { return predict(*flags); };
+}
+
+}  // namespace fathom

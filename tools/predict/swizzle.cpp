@@ -1,0 +1,182 @@
+#include "models/swizzle.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "results/error.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/subcommands.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+using Json = nlohmann::ordered_json;
+using Order = TileAccess::Order;
+
+struct SwizzleFlags {
+  TileUse tile;
+  std::vector<std::string> accesses;
+  std::size_t top = 5;
+  bool json = false;
+};
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Error(
+      ExitCode::bad_input,
+      fmt::format("--access: `{}` is not OP:ORDER:BYTES such as load:column:4; {}.", text, why));
+}
+
+bool number(std::string_view text, int& value) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+/// "8x4": rows and columns of lanes, 32 in all.
+bool block(std::string_view text, int& rows) {
+  const auto by = text.find('x');
+  int columns = 0;
+  return by != std::string_view::npos && number(text.substr(0, by), rows) &&
+         number(text.substr(by + 1), columns) && rows >= 1 && rows <= warp_size && columns >= 1 &&
+         columns <= warp_size && rows * columns == warp_size;
+}
+
+/// "load:column:16".
+TileAccess parse_access(const std::string& text) {
+  const auto first = text.find(':');
+  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
+  if (second == std::string::npos) refuse(text, "it needs two colons");
+  const std::string op = text.substr(0, first);
+  const std::string order = text.substr(first + 1, second - first - 1);
+  TileAccess access;
+  if (op != "load" && op != "store")
+    refuse(text, fmt::format("`{}` is neither load nor store", op));
+  access.op = op == "store" ? Access::store : Access::load;
+  if (order == "row")
+    access.order = Order::row;
+  else if (order == "column")
+    access.order = Order::column;
+  else if (block(order, access.block_rows))
+    access.order = Order::block;
+  else
+    refuse(text, fmt::format("`{}` is neither row nor column nor 32 lanes such as 8x4", order));
+  if (!number(std::string_view(text).substr(second + 1), access.bytes_per_lane))
+    refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
+  return access;
+}
+
+std::string description(const TileLayout& layout) {
+  if (layout.bits != 0)
+    return fmt::format("XOR swizzle <{}, {}, {}>", layout.bits, layout.base, layout.shift);
+  if (layout.padding_elements != 0)
+    return fmt::format("{} element{} of padding", layout.padding_elements,
+                       layout.padding_elements == 1 ? "" : "s");
+  return "plain";
+}
+
+Json to_json(const TileUse& tile, const LayoutCost& cost) {
+  const TileLayout& layout = cost.layout;
+  return {{"layout", description(layout)},
+          {"padding_elements", layout.padding_elements},
+          {"swizzle",
+           layout.bits == 0
+               ? Json(nullptr)
+               : Json{{"bits", layout.bits}, {"base", layout.base}, {"shift", layout.shift}}},
+          {"wavefronts", cost.wavefronts},
+          {"conflicts", cost.conflicts},
+          {"conflicts_by_access", cost.conflicts_by_access},
+          {"shared_bytes", cost.shared_bytes},
+          {"wasted_bytes", cost.wasted_bytes},
+          {"index", index_formula(tile, layout)}};
+}
+
+void print_text(const SwizzleFlags& flags, const LayoutCost& plain,
+                const std::vector<LayoutCost>& found) {
+  const TileUse& tile = flags.tile;
+  fmt::print("Tile of {} rows of {} elements of {} bytes; conflicts in all warp accesses of {}\n",
+             tile.rows, tile.row_elements, tile.element_bytes, fmt::join(flags.accesses, ", "));
+  fmt::print("plain: {} conflicts, {} wavefronts\n\n", plain.conflicts, plain.wavefronts);
+  std::size_t width = 0;
+  for (const auto& cost : found) width = std::max(width, description(cost.layout).size());
+  fmt::print("{:<{}}  {:>9}  {:>10}  {:>6}  {}\n", "layout", width, "conflicts", "wavefronts",
+             "wasted", "index of element (row, column)");
+  for (const auto& cost : found)
+    fmt::print("{:<{}}  {:>9}  {:>10}  {:>4} B  {}\n", description(cost.layout), width,
+               cost.conflicts, cost.wavefronts, cost.wasted_bytes,
+               index_formula(tile, cost.layout));
+  const LayoutCost& best = found.front();
+  if (best.conflicts == 0)
+    fmt::print("\nNo conflicts with `tile[{}]`, by the model of every warp access.\n",
+               index_formula(tile, best.layout));
+  else
+    fmt::print("\nNo padding and no swizzle is without conflicts; {} has the fewest.\n",
+               description(best.layout));
+}
+
+ExitCode predict(SwizzleFlags flags) {
+  if (flags.accesses.empty()) {
+    flags.accesses = {fmt::format("store:row:{}", flags.tile.element_bytes),
+                      fmt::format("load:column:{}", flags.tile.element_bytes)};
+  }
+  for (const auto& text : flags.accesses) flags.tile.accesses.push_back(parse_access(text));
+  const auto found = search_layouts(flags.tile, flags.top);
+  const LayoutCost plain = layout_cost(flags.tile, {});
+  if (!flags.json) {
+    print_text(flags, plain, found);
+    return ExitCode::ok;
+  }
+  Json layouts = Json::array();
+  for (const auto& cost : found) layouts.push_back(to_json(flags.tile, cost));
+  const Json document{{"rows", flags.tile.rows},
+                      {"row_elements", flags.tile.row_elements},
+                      {"element_bytes", flags.tile.element_bytes},
+                      {"accesses", flags.accesses},
+                      {"plain", to_json(flags.tile, plain)},
+                      {"layouts", std::move(layouts)}};
+  fmt::print("{}\n", document.dump(2));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_swizzle(CLI::App& app) {
+  const auto flags = std::make_shared<SwizzleFlags>();
+  app.add_option("--rows", flags->tile.rows, "Rows of the tile")
+      ->check(whole_number(1, 1 << 18))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--row-elements", flags->tile.row_elements, "Elements of a row")
+      ->check(whole_number(1, 1 << 18))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--element-bytes", flags->tile.element_bytes, "1, 2, 4, 8 or 16")
+      ->check(one_of({"1", "2", "4", "8", "16"}))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option(
+         "--access", flags->accesses,
+         "What warps do, OP:ORDER:BYTES a lane, several times; ORDER is row, column or lanes "
+         "as 8x4 (default: store:row and load:column of an element)")
+      ->type_name("ACCESS");
+  app.add_option("--top", flags->top, "Layouts to show")
+      ->check(whole_number(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--json", flags->json, "Print the layouts as JSON");
+  app.footer(
+      "An XOR swizzle <bits, base, shift> XORs into an element's number, from bit `base` on, as\n"
+      "many of its bits as lie `shift` higher. Layouts rank by conflicts, then by bytes wasted.\n\n"
+      "Examples:\n"
+      "  fathom predict swizzle\n"
+      "  fathom predict swizzle --rows 64 --row-elements 64 --element-bytes 2 \\\n"
+      "      --access store:row:16 --access load:column:16\n"
+      "  fathom predict swizzle --element-bytes 2 --access load:8x4:4 --json\n");
+  return [flags] { return predict(*flags); };
+}
+
+}  // namespace fathom
