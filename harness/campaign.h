@@ -28,7 +28,7 @@ struct Comparison {
   std::vector<std::string> examples;  ///< the first trials that differ, in words
   std::string reason;                 ///< why a trial could not be compared; empty if all could
 
-  static constexpr std::size_t most_examples = 4;
+  static constexpr std::size_t most_examples = 8;
 
   /// One trial; `describe` is asked for its words if they are needed. Returns whether it agrees.
   bool add(double found, double expected, const std::function<std::string()>& describe);

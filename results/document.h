@@ -70,7 +70,8 @@ struct Opponent {
   friend bool operator==(const Opponent&, const Opponent&) = default;
 };
 
-/// One hardware counter, by Fathom's role name; the chip's metric name is beside it.
+/// One hardware counter, by Fathom's role name; the chip's metric name is beside it. A case of many
+/// trials has their sum, and as `<role>_mismatches` the number of those that differ from the model.
 struct Counter {
   std::string role;    ///< "global_load_sectors", ...
   std::string metric;  ///< "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"

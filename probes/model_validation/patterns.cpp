@@ -17,9 +17,9 @@ using models::WarpAccess;
 namespace {
 
 constexpr std::array<const char*, pattern_kinds> kind_names{
-    "contiguous",    "strided",   "broadcast",   "paired",     "nearly paired",
-    "grouped",       "permuted",  "tile column", "structures", "few banks",
-    "few addresses", "clustered", "scattered",   "reversed"};
+    "contiguous",    "strided",   "broadcast",   "paired",     "nearly-paired",
+    "grouped",       "permuted",  "tile-column", "structures", "few-banks",
+    "few-addresses", "clustered", "scattered",   "reversed"};
 
 /// One series for each space, operation and width from one seed.
 std::mt19937_64 series(Space space, Access op, int bytes, std::uint64_t seed) {

@@ -126,21 +126,19 @@ std::vector<Comparison> comparisons_of(const Instruction& instruction) {
   return comparisons;
 }
 
-/// Counts every pattern by itself and compares. Returns how many patterns differ in any counter.
-std::int64_t compare_counters(Context& context, CounterSession& counters,
-                              const Instruction& instruction,
-                              const std::vector<RandomPattern>& patterns, const Buffer& region,
-                              std::vector<Comparison>& comparisons) {
+/// Counts every pattern by itself and compares; adds what differs to the result, by kind too.
+void compare_counters(Context& context, CounterSession& counters, const Instruction& instruction,
+                      const std::vector<RandomPattern>& patterns, const Buffer& region,
+                      CampaignResult& result) {
   const auto readings = counters.collect_batch({}, patterns.size(), [&](std::size_t i) {
     instruction.launch(trial_of(patterns[i].access, region), context.stream());
   });
-  std::int64_t differing = 0;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const WarpAccess& access = patterns[i].access;
     const std::vector<double> expected = predicted(instruction.space, access);
     bool agrees = true;
-    for (std::size_t r = 0; r < comparisons.size(); ++r) {
-      Comparison& comparison = comparisons[r];
+    for (std::size_t r = 0; r < result.comparisons.size(); ++r) {
+      Comparison& comparison = result.comparisons[r];
       const CounterReading& reading = readings[i].at(comparison.name);
       comparison.source = reading.metric;
       if (!reading.value) {
@@ -151,9 +149,10 @@ std::int64_t compare_counters(Context& context, CounterSession& counters,
         return fmt::format("{} ({})", csv_row(access), name(patterns[i].kind));
       });
     }
-    differing += agrees ? 0 : 1;
+    if (agrees) continue;
+    ++result.differing;
+    ++result.extras[fmt::format("mismatches_in_{}", name(patterns[i].kind))];
   }
-  return differing;
 }
 
 CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& keep_going,
@@ -178,8 +177,7 @@ CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& 
     result.wrong = check_outputs(context, instruction, patterns, region);
     if (result.wrong) return result;
     if (counters != nullptr) {
-      result.differing +=
-          compare_counters(context, *counters, instruction, patterns, region, result.comparisons);
+      compare_counters(context, *counters, instruction, patterns, region, result);
     }
     result.trials += static_cast<std::int64_t>(patterns.size());
   }
