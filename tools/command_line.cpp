@@ -4,13 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <functional>
-#include <map>
 
 #include "results/error.h"
 #include "results/suggestion.h"
 #include "results/version.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -44,12 +43,6 @@ void check_benchmark_flag(const std::string& flag) {
                           did_you_mean(name, benchmark_flag_names)));
 }
 
-struct Command {
-  CLI::App* app;
-  std::function<ExitCode()> act;
-};
-using Commands = std::map<std::string, Command>;
-
 std::vector<std::string> names_of(const Commands& commands) {
   std::vector<std::string> names;
   for (const auto& [name, command] : commands) names.push_back(name);
@@ -61,29 +54,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
   return flags;
-}
-
-/// CLI11's own checks of numbers answer with the limits of the type.
-CLI::Validator whole_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const bool digits = !text.empty() && text.size() <= 18 &&
-                            text.find_first_not_of("0123456789") == std::string::npos;
-        return digits ? "" : fmt::format("`{}` is not a whole number from 0 on", text);
-      },
-      "");
-}
-
-CLI::Validator seconds() {
-  return CLI::Validator(
-      [](std::string& text) {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool good =
-            error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 1e6;
-        return good ? "" : fmt::format("`{}` is not a number of seconds above 0", text);
-      },
-      "");
 }
 
 CLI::Validator known_suite() {
@@ -182,6 +152,13 @@ void refuse_unknown_command(const std::string& word, const Commands& commands) {
                           did_you_mean(word, names_of(commands))));
 }
 
+void refuse_unknown_prediction(const std::string& word, const Commands& predictions) {
+  if (predictions.contains(word)) return;
+  throw Error(ExitCode::bad_input,
+              fmt::format("There is no prediction `{}`.{} `fathom predict --help` shows them all.",
+                          word, did_you_mean(word, names_of(predictions))));
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv) {
@@ -194,6 +171,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
       "  fathom run --suite quick   the same in under a minute\n"
       "  fathom doctor              is everything in place, and what to do if not\n"
       "  fathom list                the probes and the questions they answer\n"
+      "  fathom predict --help      what should happen, computed without a GPU\n"
       "`fathom COMMAND --help` says more.\n");
 
   RunArguments run;
@@ -209,13 +187,16 @@ ExitCode run_command_line(int argc, const char* const* argv) {
       {"doctor",
        {app.add_subcommand("doctor", "Check driver, permissions and tools"),
         [&doctor] { return doctor_command(doctor); }}},
-      {"report", {app.add_subcommand("report", "Make the report of a result document"), [&report] {
-                    return report_command(report);
-                  }}}};
+      {"report",
+       {app.add_subcommand("report", "Make the report of a result document"),
+        [&report] { return report_command(report); }}},
+      {"predict",
+       {app.add_subcommand("predict", "Predict counters, occupancy, ... without a GPU"), {}}}};
   add_run(*commands.at("run").app, run);
   add_doctor(*commands.at("doctor").app, doctor);
   add_report(*commands.at("report").app, report);
   commands.at("list").app->footer("Example:\n  fathom list\n");
+  const Commands predictions = add_predict(*commands.at("predict").app);
 
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
   std::vector<std::string> words;
@@ -225,10 +206,19 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     else if (word != "--")
       words.push_back(word);
   }
-  const auto first = std::find_if(words.begin(), words.end(),
-                                  [](const auto& word) { return !word.starts_with('-'); });
-  const std::string command = first == words.end() ? "" : *first;
+  const auto is_name = [](const std::string& word) { return !word.starts_with('-'); };
+  const auto first = std::find_if(words.begin(), words.end(), is_name);
+  std::string command = first == words.end() ? "" : *first;
   if (!command.empty()) refuse_unknown_command(command, commands);
+  const Command* chosen = command.empty() ? nullptr : &commands.at(command);
+  if (command == "predict") {
+    const auto second = std::find_if(first + 1, words.end(), is_name);
+    if (second != words.end()) {
+      refuse_unknown_prediction(*second, predictions);
+      command += " " + *second;
+      chosen = &predictions.at(*second);
+    }
+  }
   if (!run.benchmark_flags.empty() && command != "run")
     refuse_extra(run.benchmark_flags.front(), command, app);
   for (const auto& flag : run.benchmark_flags) check_benchmark_flag(flag);
@@ -241,17 +231,19 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     return ExitCode::ok;
   } catch (const CLI::ExtrasError&) {
     const auto extras = app.remaining(true);
-    const auto& of = command.empty() ? app : *commands.at(command).app;
-    refuse_extra(extras.empty() ? "" : extras.front(), command, of);
+    refuse_extra(extras.empty() ? "" : extras.front(), command, chosen ? *chosen->app : app);
   } catch (const CLI::ParseError& error) {
+    // What is missing may be there, but misspelt.
+    if (dynamic_cast<const CLI::RequiredError*>(&error) && !app.remaining(true).empty())
+      refuse_extra(app.remaining(true).front(), command, chosen ? *chosen->app : app);
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: see `fathom {} --help`.", error.what(), command));
   }
-  if (command.empty()) {
-    fmt::print("{}", app.help());
+  if (!chosen || !chosen->act) {
+    fmt::print("{}", chosen ? chosen->app->help("fathom") : app.help());
     return ExitCode::ok;
   }
-  return commands.at(command).act();
+  return chosen->act();
 }
 
 }  // namespace fathom

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <climits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/occupancy.h"
+#include "results/error.h"
+#include "results/suggestion.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/subcommands.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace models;
+
+struct Arguments {
+  std::vector<std::string> architectures;
+  KernelResources kernel;
+  bool json = false;
+};
+
+std::string name_of(const SmLimits& sm) { return fmt::format("sm_{}{}", sm.major, sm.minor); }
+
+std::vector<std::string> known_architectures() {
+  std::vector<std::string> names;
+  for (const SmLimits& sm : all_sm_limits()) names.push_back(name_of(sm));
+  return names;
+}
+
+/// "sm_90", "sm_90a", "90" and "9.0" alike.
+const SmLimits& architecture(const std::string& text) {
+  for (const SmLimits& sm : all_sm_limits()) {
+    const std::string digits = fmt::format("{}{}", sm.major, sm.minor);
+    for (const auto& spelling : {"sm_" + digits, "sm_" + digits + "a", "sm_" + digits + "f", digits,
+                                 digits + "a", fmt::format("{}.{}", sm.major, sm.minor)})
+      if (text == spelling) return sm;
+  }
+  const auto known = known_architectures();
+  throw Error(ExitCode::bad_input, fmt::format("There is no architecture `{}`, only {}.{}", text,
+                                               fmt::join(known, ", "), did_you_mean(text, known)));
+}
+
+Json limit_to_json(int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); }
+
+std::string limit_to_text(int blocks) {
+  return blocks == INT_MAX ? "no limit" : std::to_string(blocks);
+}
+
+Json to_json(const SmLimits& sm, const Occupancy& o, const std::vector<OccupancyStep>& steps) {
+  Json next = Json::array();
+  for (const auto& step : steps)
+    next.push_back({{"resource", step.resource},
+                    {"now", step.now},
+                    {"needed", step.needed},
+                    {"blocks", step.then.blocks},
+                    {"warps", step.then.warps},
+                    {"occupancy", step.then.fraction},
+                    {"sentence", step.sentence}});
+  return {{"architecture", name_of(sm)},
+          {"blocks_per_sm", o.blocks},
+          {"warps_per_sm", o.warps},
+          {"max_warps_per_sm", sm.warps},
+          {"occupancy", o.fraction},
+          {"limiter", name(o.limiter)},
+          {"blocks_by",
+           {{"warps", o.blocks_by_warps},
+            {"registers", limit_to_json(o.blocks_by_registers)},
+            {"shared_memory", limit_to_json(o.blocks_by_shared)},
+            {"blocks", o.blocks_by_blocks}}},
+          {"registers_per_block", o.registers_per_block},
+          {"shared_bytes_per_block", o.shared_per_block},
+          {"sentence", o.sentence},
+          {"next_steps", std::move(next)}};
+}
+
+void print_text(const SmLimits& sm, const Occupancy& o, const std::vector<OccupancyStep>& steps) {
+  fmt::print("{:<7} {}\n", name_of(sm), o.sentence);
+  fmt::print(
+      "        blocks that fit by warps {}, by registers {}, by shared memory {}, by slots {}\n",
+      o.blocks_by_warps, limit_to_text(o.blocks_by_registers), limit_to_text(o.blocks_by_shared),
+      o.blocks_by_blocks);
+  fmt::print("        a block is allocated {} registers and {} bytes of shared memory\n",
+             o.registers_per_block, o.shared_per_block);
+  for (const auto& step : steps) fmt::print("        next step: {}\n", step.sentence);
+  if (steps.empty() && o.warps < sm.warps)
+    fmt::print("        next step: none by one resource alone\n");
+}
+
+ExitCode predict(const Arguments& arguments) {
+  std::vector<const SmLimits*> chosen;
+  for (const auto& text : arguments.architectures) chosen.push_back(&architecture(text));
+  if (chosen.empty())
+    for (const SmLimits& sm : all_sm_limits()) chosen.push_back(&sm);
+
+  Json list = Json::array();
+  for (const SmLimits* sm : chosen) {
+    const Occupancy o = occupancy(*sm, arguments.kernel);
+    const auto steps = next_occupancy_steps(*sm, arguments.kernel);
+    if (arguments.json)
+      list.push_back(to_json(*sm, o, steps));
+    else
+      print_text(*sm, o, steps);
+  }
+  if (arguments.json) {
+    const KernelResources& k = arguments.kernel;
+    const Json document{
+        {"threads_per_block", k.threads_per_block},
+        {"registers_per_thread", k.registers_per_thread},
+        {"static_shared_bytes", k.static_shared_bytes},
+        {"dynamic_shared_bytes", k.dynamic_shared_bytes},
+        {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
+        {"architectures", std::move(list)}};
+    fmt::print("{}\n", document.dump(2));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_occupancy(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  KernelResources& kernel = arguments->kernel;
+  app.add_option("--arch", arguments->architectures,
+                 "Compute capability: sm_90, 90 or 9.0; may be given several times (default: all)")
+      ->type_name("ARCH");
+  app.add_option("--threads", kernel.threads_per_block, "Threads a block")
+      ->check(whole_number(1, 1 << 20))
+      ->type_name("N")
+      ->required();
+  app.add_option("--registers", kernel.registers_per_thread,
+                 "Registers a thread, as `nvcc -Xptxas -v` says")
+      ->check(whole_number(0, 1 << 16))
+      ->type_name("N")
+      ->required();
+  app.add_option("--shared", kernel.dynamic_shared_bytes, "Dynamic shared memory a block")
+      ->check(whole_number(0, 1 << 30))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_option("--static-shared", kernel.static_shared_bytes,
+                 "Static shared memory a block, at most 49152")
+      ->check(whole_number(0, 48 * 1024))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_option("--carveout", kernel.carveout_percent,
+                 "Preferred share of shared memory, 0 to 100 % (default: the driver's choice)")
+      ->check(whole_number(0, 100))
+      ->type_name("PERCENT");
+  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  app.footer(
+      "Examples:\n"
+      "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+      "  fathom predict occupancy --threads 128 --registers 40 --shared 65536 --json\n");
+  return [arguments] { return predict(*arguments); };
+}
+
+}  // namespace fathom
