@@ -39,10 +39,19 @@ Commands add_predict(CLI::App& predict) {
   predict.footer(
       "Examples:\n"
       "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+      "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
+      "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
+      "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
       "`fathom predict NAME --help` says more.\n");
   Commands commands;
   add(commands, predict, "occupancy", "Resident blocks and warps of a kernel, and what limits them",
       add_predict_occupancy);
+  add(commands, predict, "waves", "What whole waves and whole tiles cost a grid or matrix product",
+      add_predict_waves);
+  add(commands, predict, "roofline", "What bounds a kernel of given bytes and FLOPs",
+      add_predict_roofline);
+  add(commands, predict, "transformer", "Memory, GPUs and least time that a language model needs",
+      add_predict_transformer);
   return commands;
 }
 
