@@ -20,6 +20,7 @@ inline constexpr Sourced<double> no_fp64_tensor{0, "none: its tensor cores have 
 inline constexpr Sourced<double> no_fp8{0, "none: fp8 came with compute capability 8.9"};
 inline constexpr Sourced<double> no_nvlink{0, "none: the part has no NVLink connector"};
 
+inline constexpr const char* half_of_bf16 = "derived: half of bf16's rate";
 inline constexpr const char* pcie_gen4 =
     "derived: PCIe 4.0 x16 is 16 GT/s x 16 lanes / 8, 32 GB/s each way, rounded as data sheets do";
 

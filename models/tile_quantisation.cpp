@@ -32,9 +32,9 @@ void validate(const TiledProduct& p) {
   const std::uint64_t steps = ceil_divide(p.k, p.tile_k);
   if (p.split_k > steps)
     throw std::invalid_argument(formatted(
-        "k of %llu has %llu steps of %llu, too few to split among %llu blocks",
-        static_cast<unsigned long long>(p.k), static_cast<unsigned long long>(steps),
-        static_cast<unsigned long long>(p.tile_k), static_cast<unsigned long long>(p.split_k)));
+        "k of %llu in steps of %llu cannot be split among %llu blocks: it has %llu",
+        static_cast<unsigned long long>(p.k), static_cast<unsigned long long>(p.tile_k),
+        static_cast<unsigned long long>(p.split_k), static_cast<unsigned long long>(steps)));
 }
 
 }  // namespace

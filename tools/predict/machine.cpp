@@ -49,11 +49,13 @@ std::optional<double> dram_bound(const Document& document) {
   return std::nullopt;
 }
 
-/// Whether the counters say that the entry's traffic was reads, but for a few per mille.
-bool only_reads(const Entry& entry) {
+/// The share of the entry's bytes that DRAM's counter says were read; empty where it was not
+/// counted.
+std::optional<double> read_share(const Entry& entry) {
   const auto read = counter_value(entry, "dram_read_bytes");
-  const auto written = counter_value(entry, "dram_write_bytes");
-  return read && written && *written < 0.02 * *read;
+  const double moved = *entry.metric.value * entry.real_time_s;
+  if (!read || !(moved > 0)) return std::nullopt;
+  return *read / moved;
 }
 
 bool has_precision(const Entry& entry, const Precision& precision) {
@@ -121,15 +123,19 @@ std::optional<MachineFigure> Machine::measured_bandwidth(Direction direction) co
   if (!document_) return std::nullopt;
   const auto limit = dram_bound(*document_);
   if (!limit) return std::nullopt;
-  std::vector<const Entry*> all, reads;
+  std::vector<const Entry*> all, reading, only_reading;
   for (const Entry& entry : document_->entries) {
     // A higher bound than DRAM's is one of a cache.
     const bool dram = entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= *limit;
     if (!dram || !is_sound(entry)) continue;
+    const auto share = read_share(entry);
     all.push_back(&entry);
-    if (only_reads(entry)) reads.push_back(&entry);
+    if (!share || *share > 0.02) reading.push_back(&entry);
+    if (share && *share > 0.98) only_reading.push_back(&entry);
   }
-  return best_of(direction == Direction::read && !reads.empty() ? reads : all);
+  // Writes alone can be faster than whatever reads.
+  if (direction == Direction::read && !only_reading.empty()) return best_of(only_reading);
+  return best_of(reading.empty() ? all : reading);
 }
 
 std::optional<MachineFigure> Machine::measured_peak(const std::string& precision) const {

@@ -41,8 +41,9 @@ class Machine {
 
   /// Throws Error(bad_input) where neither document nor table knows.
   int sms() const;
-  /// Of DRAM: the best that a document measured below its bound, reads alone for `read` where it
-  /// has such; else the data sheet's. Throws Error(bad_input) where neither is known.
+  /// Of DRAM: the best copy or read that a document measured below DRAM's bound, reads alone for
+  /// `read` where the counters tell such apart; else the data sheet's. Throws Error(bad_input)
+  /// where neither is known.
   MachineFigure bandwidth(Direction direction) const;
   /// The best that a document measured with operands of that precision, else the data sheet's;
   /// empty where the GPU has no such units. Throws Error(bad_input) where nothing is known of it.

@@ -159,7 +159,10 @@ ExitCode predict(const Arguments& a) {
   if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, with_bytes, a.load.gpus);
   for (const GpuSpec& gpu : gpu_table()) {
     const Machine machine(gpu);
-    if (!has_units(machine, a)) continue;
+    if (!has_units(machine, a)) {
+      answer.without_units.emplace_back(gpu.name);
+      continue;
+    }
     TransformerRow row{.gpu = std::string(gpu.name)};
     TransformerOnGpu on = on_gpu(machine, answer.model, with_bytes, std::nullopt);
     if (on.needed) row.on = std::move(on);

@@ -39,6 +39,7 @@ struct TransformerAnswer {
   std::optional<Machine> machine{};
   std::optional<TransformerOnGpu> on{};  ///< that machine
   std::vector<TransformerRow> table{};
+  std::vector<std::string> without_units{};  ///< GPUs that lack the --compute asked for
 };
 
 void print_json(const TransformerAnswer& answer);

@@ -62,13 +62,18 @@ class Config {
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   // A config has a few kilobytes; whatever is larger is another file.
-  std::string text(1 << 20, '\0');
+  constexpr std::size_t limit = 1 << 20;
+  std::string text(limit + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.empty() || file.bad())
     throw Error(
         ExitCode::bad_input,
         fmt::format("{} cannot be read or is empty: give a model's config.json.", path.string()));
+  if (text.size() > limit)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is larger than any config.json of a model: give such a file.",
+                            path.string()));
   return text;
 }
 
@@ -118,13 +123,13 @@ TransformerShape shape_from_config(const std::filesystem::path& file) {
   try {
     json = parse_strict_json(read_file(file), file.string());
   } catch (const Error& error) {
-    // What is malformed here is no result document.
-    throw Error(ExitCode::bad_input, error.what());
+    // The parser's sentence is about result documents.
+    if (error.code() != ExitCode::document_malformed) throw;
+    json = nullptr;
   }
   if (!json.is_object())
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("{}: it is no JSON object: give a model's config.json.", file.string()));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is no JSON object: give a model's config.json.", file.string()));
   const Config config(std::move(json), file.string());
   const std::string family = config.word("model_type");
   if (family == "gpt2") return gpt2_shape(config);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -80,8 +81,8 @@ void print_model(const TransformerAnswer& a) {
   if (a.memory.activations_per_gpu)
     fmt::print("  {:<13} {:>10}  on each GPU, an estimate: {} tokens of the prefill at once\n",
                "activations", gigabytes(*a.memory.activations_per_gpu), a.load.prefill_chunk);
-  fmt::print("  {:<13} {:>10}  on each of {}\n", "in all", gigabytes(a.memory.per_gpu),
-             plural(a.load.gpus, "GPU"));
+  fmt::print("  {:<13} {:>10}  on {}\n", "in all", gigabytes(a.memory.per_gpu),
+             a.load.gpus == 1 ? "one GPU" : fmt::format("each of {} GPUs", a.load.gpus));
 }
 
 void print_phase(const char* name, const PhaseBound& phase) {
@@ -172,7 +173,8 @@ void print_json(const TransformerAnswer& a) {
                         {"activations_per_gpu", or_null(a.memory.activations_per_gpu)},
                         {"per_gpu", a.memory.per_gpu}}},
                       {"gpu", std::move(gpu)},
-                      {"table", std::move(table)}};
+                      {"table", std::move(table)},
+                      {"without_units", a.without_units}};
   fmt::print("{}\n", document.dump(2));
 }
 
