@@ -170,7 +170,7 @@ constexpr GpuSpec rows[] = {
      .memory_bandwidth = {7700 * GB,
                           "NVIDIA Blackwell data sheet, HGX B200, per GPU; other "
                           "documents round to 8 TB/s"},
-     .l2_bytes = {126 * MiB, "Blackwell Tuning Guide, increased L2 capacity: 126 MB"},
+     .l2_bytes = {253 * MiB / 2, b200_driver},
      .tdp_w = {1000, b200_sheet},
      .fp32_flops = {75 * tera, b200_sheet},
      .fp64_flops = {37 * tera, b200_sheet},

@@ -137,6 +137,15 @@ TEST_CASE("predict transformer: a size alone, measured bandwidth, a config", "[e
   CHECK(config["gpu"]["bounds"]["decode"]["communication_seconds"].get<double>() > 0);
 }
 
+TEST_CASE("predict transformer: GPUs without the precision asked for are named", "[e2e]") {
+  Sandbox box({});
+  const Words words{"transformer", "--params", "7B", "--compute", "fp8"};
+  CHECK_THAT(text_of(box, words), ContainsSubstring("Left out") && ContainsSubstring("RTX A6000"));
+  const Json answer = json_of(box, words);
+  CHECK(answer["without_units"].size() == 7);
+  CHECK(answer["table"].size() == 7);
+}
+
 struct Mistake {
   Words words;
   const char* said;

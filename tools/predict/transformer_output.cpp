@@ -135,6 +135,9 @@ void print_table(const TransformerAnswer& a) {
                gigabytes(on->memory.value), format_time(on->bounds.prefill.seconds),
                format_time(on->bounds.decode.seconds), format_number(on->bounds.tokens_per_second));
   }
+  if (!a.without_units.empty())
+    fmt::print("Left out, since they have no units for the precision asked for: {}\n",
+               fmt::join(a.without_units, ", "));
   fmt::print(
       "Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
 }
