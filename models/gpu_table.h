@@ -7,25 +7,46 @@
 
 namespace fathom::models {
 
+/// A figure and the document that states it, or the formula that it is derived by. 0: there is none
+/// (the part lacks the unit), and the source says so.
+template <typename T>
+struct Sourced {
+  T value{};
+  std::string_view source{};
+
+  constexpr bool known() const { return value > T{}; }
+};
+
 /// Facts of a GPU product as its maker publishes them. What a data sheet calls GB is 10^9 bytes for
 /// bandwidth and, for capacities, the number printed there times 10^9. Arithmetic peaks are dense
-/// and at the clock the data sheet uses, which a power cap may not allow.
+/// (without structured sparsity) and at the clock that the document uses, which a power cap may not
+/// allow. Where documents of a part disagree or are silent, the source says what else is known.
 struct GpuSpec {
-  std::string_view name;                         ///< "H200"
-  std::array<std::string_view, 2> device_names;  ///< as cudaDeviceProp::name says; may be empty
-  int major, minor;                              ///< compute capability
-  int sms;
-  double boost_clock_hz;
-  std::string_view memory_type;
-  int memory_bus_bits;
-  double memory_bytes;
-  double memory_bandwidth;  ///< B/s
-  std::uint64_t l2_bytes;
-  double tdp_w;
-  double fp32_flops;         ///< CUDA cores
-  double fp64_flops;         ///< CUDA cores, not tensor cores
-  double fp16_tensor_flops;  ///< dense, fp32 accumulation (half of fp16's on GeForce)
-  std::string_view source;
+  std::string_view name{};                         ///< "H200"
+  std::array<std::string_view, 2> device_names{};  ///< as cudaDeviceProp::name says; may be empty
+  int major = 0, minor = 0;  ///< compute capability, NVIDIA's list "CUDA GPU Compute Capability"
+  Sourced<int> sms{};
+  Sourced<double> boost_clock_hz{};   ///< of the fp32 and fp64 peaks
+  Sourced<double> tensor_clock_hz{};  ///< of the tensor peaks
+  std::string_view memory_type{};
+  Sourced<int> memory_bus_bits{};
+  Sourced<double> memory_pin_rate{};  ///< bit/s per pin
+  Sourced<double> memory_bytes{};
+  Sourced<double> memory_bandwidth{};  ///< B/s
+  Sourced<std::uint64_t> l2_bytes{};
+  Sourced<double> tdp_w{};
+  // FLOP/s, or op/s for int8.
+  Sourced<double> fp32_flops{};         ///< CUDA cores
+  Sourced<double> fp64_flops{};         ///< CUDA cores
+  Sourced<double> fp64_tensor_flops{};  ///< tensor cores
+  Sourced<double> tf32_flops{};
+  Sourced<double> fp16_flops{};  ///< accumulated in fp32, which GeForce does at half of fp16's rate
+  Sourced<double> bf16_flops{};  ///< accumulated in fp32
+  Sourced<double> fp8_flops{};   ///< accumulated in fp32
+  Sourced<double> int8_ops{};
+  // To other GPUs and to the host: both directions together, B/s.
+  Sourced<double> nvlink_bandwidth{};
+  Sourced<double> pcie_bandwidth{};
 };
 
 std::span<const GpuSpec> gpu_table();

@@ -2,12 +2,16 @@
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <map>
 #include <string>
 
 #include "models/occupancy.h"
 
 namespace fathom::models {
 namespace {
+
+using Catch::Approx;
 
 TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
   const auto name_of = [](std::string_view device) {
@@ -40,26 +44,100 @@ TEST_CASE("A similar name is another GPU", "[models]") {
   }
 }
 
-TEST_CASE("The data sheets agree with SMs, clocks and widths", "[models]") {
+TEST_CASE("The bandwidth is the bus times the rate of its pins", "[models]") {
+  for (const GpuSpec& gpu : gpu_table()) {
+    CAPTURE(gpu.name);
+    CHECK(gpu.memory_bandwidth.value ==
+          Approx(gpu.memory_bus_bits.value * gpu.memory_pin_rate.value / 8).epsilon(0.005));
+  }
+}
+
+TEST_CASE("The CUDA cores' peaks are SMs x lanes x 2 x clock", "[models]") {
   for (const GpuSpec& gpu : gpu_table()) {
     CAPTURE(gpu.name);
     const SmLimits& sm = sm_limits(gpu.major, gpu.minor);
-    CHECK(gpu.fp32_flops ==
-          Catch::Approx(2.0 * sm.fp32_per_clock * gpu.sms * gpu.boost_clock_hz).epsilon(0.02));
-    const double bits_per_pin_and_second = gpu.memory_bandwidth * 8 / gpu.memory_bus_bits;
-    CHECK(bits_per_pin_and_second > 2.4e9);
-    CHECK(bits_per_pin_and_second < 30e9);
-    CHECK(gpu.fp64_flops < gpu.fp32_flops);
-    CHECK(gpu.fp16_tensor_flops > gpu.fp32_flops);
-    CHECK(gpu.memory_bytes >= 16e9);
-    CHECK(gpu.l2_bytes >= 4u << 20);
-    CHECK(gpu.tdp_w >= 70);
-    CHECK(!gpu.source.empty());
+    const double fp32 = 2.0 * sm.fp32_per_clock * gpu.sms.value * gpu.boost_clock_hz.value;
+    CHECK(gpu.fp32_flops.value == Approx(fp32).epsilon(0.01));
+    // Programming Guide, throughput of arithmetic instructions: fp64 results a clock and SM.
+    const std::map<int, double> fp64_per_clock{{75, 2},  {80, 32},  {86, 2}, {89, 2},
+                                               {90, 64}, {100, 64}, {120, 2}};
+    const double fp64 = fp64_per_clock.at(gpu.major * 10 + gpu.minor) / sm.fp32_per_clock * fp32;
+    CHECK(gpu.fp64_flops.value == Approx(fp64).epsilon(0.02));
+  }
+}
+
+/// Dense FLOP a clock and SM of the tensor cores, from each architecture's white paper.
+struct TensorRates {
+  double fp16 = 0, tf32 = 0, fp8 = 0, int8 = 0, fp64 = 0;
+};
+
+TEST_CASE("The tensor cores' peaks are SMs x their rate x clock", "[models]") {
+  const std::map<std::string_view, TensorRates> expected{
+      {"T4", {.fp16 = 1024, .int8 = 2048}},
+      {"A100 40GB PCIe", {.fp16 = 2048, .tf32 = 1024, .int8 = 4096, .fp64 = 128}},
+      {"A100 40GB SXM", {.fp16 = 2048, .tf32 = 1024, .int8 = 4096, .fp64 = 128}},
+      {"A100 80GB PCIe", {.fp16 = 2048, .tf32 = 1024, .int8 = 4096, .fp64 = 128}},
+      {"A100 80GB SXM", {.fp16 = 2048, .tf32 = 1024, .int8 = 4096, .fp64 = 128}},
+      {"RTX A6000", {.fp16 = 1024, .tf32 = 512, .int8 = 2048}},
+      {"RTX 3090", {.fp16 = 512, .tf32 = 256, .int8 = 2048}},
+      {"RTX 4090", {.fp16 = 512, .tf32 = 256, .fp8 = 1024, .int8 = 2048}},
+      {"L40S", {.fp16 = 1024, .tf32 = 512, .fp8 = 2048, .int8 = 2048}},
+      {"H100 PCIe", {.fp16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp64 = 256}},
+      {"H100 SXM", {.fp16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp64 = 256}},
+      {"H200", {.fp16 = 4096, .tf32 = 2048, .fp8 = 8192, .int8 = 8192, .fp64 = 256}},
+      {"B200", {.fp16 = 8192, .tf32 = 4096, .fp8 = 16384, .int8 = 16384, .fp64 = 128}},
+      {"RTX 5090", {.fp16 = 512, .tf32 = 256, .fp8 = 1024, .int8 = 2048}}};
+  for (const GpuSpec& gpu : gpu_table()) {
+    CAPTURE(gpu.name);
+    REQUIRE(expected.contains(gpu.name));
+    const TensorRates& rate = expected.at(gpu.name);
+    const auto peak = [&](double flop_per_clock) {
+      return Approx(flop_per_clock * gpu.sms.value * gpu.tensor_clock_hz.value).epsilon(0.0225);
+    };
+    CHECK(gpu.fp16_flops.value == peak(rate.fp16));
+    CHECK(gpu.tf32_flops.value == peak(rate.tf32));
+    CHECK(gpu.fp8_flops.value == peak(rate.fp8));
+    CHECK(gpu.int8_ops.value == peak(rate.int8));
+    // fp64 runs at the clock of the CUDA cores.
+    CHECK(gpu.fp64_tensor_flops.value ==
+          Approx(rate.fp64 * gpu.sms.value * gpu.boost_clock_hz.value).epsilon(0.0225));
+    CHECK(gpu.bf16_flops.value == (gpu.major >= 8 ? gpu.fp16_flops.value : 0));
+  }
+}
+
+template <typename T>
+void check_source(const Sourced<T>& figure) {
+  const std::string source(figure.source);
+  CAPTURE(source);
+  CHECK(source.size() > 8);
+  CHECK(figure.known() == !(source.starts_with("none:") || source.ends_with("no NVLink")));
+}
+
+TEST_CASE("Every figure has a source, and one that is none says so", "[models]") {
+  for (const GpuSpec& gpu : gpu_table()) {
+    CAPTURE(gpu.name);
+    check_source(gpu.sms);
+    check_source(gpu.memory_bus_bits);
+    check_source(gpu.l2_bytes);
+    for (const auto& figure :
+         {gpu.boost_clock_hz, gpu.tensor_clock_hz, gpu.memory_pin_rate, gpu.memory_bytes,
+          gpu.memory_bandwidth, gpu.tdp_w, gpu.fp32_flops, gpu.fp64_flops, gpu.fp64_tensor_flops,
+          gpu.tf32_flops, gpu.fp16_flops, gpu.bf16_flops, gpu.fp8_flops, gpu.int8_ops,
+          gpu.nvlink_bandwidth, gpu.pcie_bandwidth})
+      check_source(figure);
     CHECK(find_gpu(gpu.name) == &gpu);
   }
-  // Claim G6 takes 165.1 TFLOP/s for the whole of an RTX 4090.
-  CHECK(find_gpu("RTX 4090")->fp16_tensor_flops == Catch::Approx(165.1e12).epsilon(0.001));
-  CHECK(find_gpu("RTX 4090")->memory_bandwidth == 1008e9);
+}
+
+TEST_CASE("The claims' and the recordings' figures agree with the table", "[models]") {
+  // Claim G6 takes 165.1 TFLOP/s for the whole of an RTX 4090, claim V1 1008 GB/s.
+  CHECK(find_gpu("RTX 4090")->fp16_flops.value == Approx(165.1e12).epsilon(0.001));
+  CHECK(find_gpu("RTX 4090")->memory_bandwidth.value == 1008e9);
+  // An H200 as its driver describes it, recordings/h200.
+  const GpuSpec& h200 = *find_gpu("H200");
+  CHECK(h200.sms.value == 132);
+  CHECK(h200.l2_bytes.value == 62914560);
+  CHECK(h200.memory_bandwidth.value == Approx(4814304000000.0).epsilon(0.005));
 }
 
 }  // namespace

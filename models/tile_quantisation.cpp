@@ -1,0 +1,91 @@
+#include "models/tile_quantisation.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "models/formatted.h"
+
+namespace fathom::models {
+namespace {
+
+constexpr std::uint64_t limit = std::uint64_t{1} << 62;
+
+std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+std::uint64_t product_of(std::initializer_list<std::uint64_t> factors) {
+  std::uint64_t product = 1;
+  for (const std::uint64_t factor : factors) {
+    if (factor != 0 && product > limit / factor)
+      throw std::invalid_argument("the matrix product is too large: its work passes 2^62");
+    product *= factor;
+  }
+  return product;
+}
+
+void validate(const TiledProduct& p) {
+  for (const std::uint64_t value : {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k}) {
+    if (value == 0 || value > limit)
+      throw std::invalid_argument(
+          formatted("the sizes of a matrix product and of its tiles must be 1 or more, not %llu",
+                    static_cast<unsigned long long>(value)));
+  }
+  const std::uint64_t steps = ceil_divide(p.k, p.tile_k);
+  if (p.split_k > steps)
+    throw std::invalid_argument(formatted(
+        "k of %llu in steps of %llu cannot be split among %llu blocks: it has %llu",
+        static_cast<unsigned long long>(p.k), static_cast<unsigned long long>(p.tile_k),
+        static_cast<unsigned long long>(p.split_k), static_cast<unsigned long long>(steps)));
+}
+
+}  // namespace
+
+TileQuantisation tile_quantisation(const TiledProduct& p) {
+  validate(p);
+  TileQuantisation q;
+  q.tiles_m = ceil_divide(p.m, p.tile_m);
+  q.tiles_n = ceil_divide(p.n, p.tile_n);
+  q.steps = ceil_divide(ceil_divide(p.k, p.tile_k), p.split_k);
+  q.blocks = product_of({q.tiles_m, q.tiles_n, p.split_k});
+  product_of({q.blocks, p.tile_m, p.tile_n, q.steps, p.tile_k});
+  const Grid grid{.blocks = q.blocks, .blocks_per_sm = p.blocks_per_sm, .sms = p.sms};
+  q.waves = waves(grid);
+
+  const double useful =
+      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const double block_work = static_cast<double>(p.tile_m) * static_cast<double>(p.tile_n) *
+                            static_cast<double>(p.tile_k) * static_cast<double>(q.steps);
+  q.padding_efficiency = useful / (block_work * static_cast<double>(q.blocks));
+  const double paid_waves = expected_seconds(grid, 1, p.cost);
+  q.wave_efficiency = q.waves.waves / paid_waves;
+  q.efficiency = q.padding_efficiency * q.wave_efficiency;
+  q.relative_time = paid_waves * static_cast<double>(q.steps);
+  return q;
+}
+
+std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
+                                                           const std::vector<std::uint64_t>& m) {
+  std::vector<TileQuantisationPoint> points;
+  points.reserve(m.size());
+  for (const std::uint64_t value : m) {
+    product.m = value;
+    points.push_back({.m = value, .at = tile_quantisation(product)});
+  }
+  return points;
+}
+
+std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count) {
+  if (tile_m == 0 || m == 0 || count < 1 || m > limit || tile_m > limit)
+    throw std::invalid_argument("a sweep needs a positive m, tile and number of multiples");
+  const std::uint64_t at = m / tile_m;
+  const std::uint64_t first = at - std::min<std::uint64_t>(at, static_cast<unsigned>(count) / 2);
+  std::vector<std::uint64_t> values;
+  for (std::uint64_t i = 0; i < static_cast<unsigned>(count); ++i) {
+    const std::uint64_t multiple = product_of({std::max<std::uint64_t>(first, 1) + i, tile_m});
+    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1}) {
+      if (value > 0 && (values.empty() || value > values.back())) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+}  // namespace fathom::models

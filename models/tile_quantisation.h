@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/waves.h"
+
+namespace fathom::models {
+
+/// A matrix product of m x k by k x n that computes its result in tiles of tile_m x tile_n, one
+/// block each, stepping through k by tile_k. With `split_k` above 1 that many blocks share a tile,
+/// each with its share of the steps.
+struct TiledProduct {
+  std::uint64_t m = 1, n = 1, k = 1;
+  std::uint64_t tile_m = 128, tile_n = 128, tile_k = 32;
+  std::uint64_t split_k = 1;
+  int blocks_per_sm = 1;  ///< resident, see `occupancy`
+  int sms = 1;
+  /// `throughput` where resident blocks share units that one block alone would fill; with one
+  /// block per SM both are the same.
+  BlockCost cost = BlockCost::latency;
+};
+
+/// What a product's size loses to whole tiles and whole waves (claim T2): shares of the work paid
+/// for that is useful. NVIDIA, "Matrix Multiplication Background User's Guide", sections on tile
+/// and wave quantization.
+struct TileQuantisation {
+  std::uint64_t tiles_m = 0, tiles_n = 0;
+  std::uint64_t blocks = 0;       ///< tiles_m * tiles_n * split_k
+  std::uint64_t steps = 0;        ///< of tile_k, of the block with most of them
+  Waves waves;                    ///< of that grid
+  double padding_efficiency = 0;  ///< m n k / what whole tiles and equal shares compute
+  double wave_efficiency = 0;     ///< of the last, partial wave
+  double efficiency = 0;          ///< both: useful work / work that the busy time could hold
+  double relative_time = 0;       ///< `steps` times the waves paid for: in steps of one tile
+};
+
+/// Throws std::invalid_argument where a number is not positive, a product or its grid passes 2^62,
+/// or `split_k` is above the number of steps.
+TileQuantisation tile_quantisation(const TiledProduct& product);
+
+struct TileQuantisationPoint {
+  std::uint64_t m = 0;
+  TileQuantisation at;
+};
+
+/// The product (whose own m is ignored) for each of these m.
+std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
+                                                           const std::vector<std::uint64_t>& m);
+
+/// One below, at and one above each of `count` multiples of `tile_m`, those around m; positive ones
+/// only, ascending.
+std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count);
+
+}  // namespace fathom::models

@@ -1,0 +1,124 @@
+#include "models/transformer.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
+
+#include "models/formatted.h"
+
+namespace fathom::models {
+namespace {
+
+void require_whole(const char* name, std::int64_t value, std::int64_t lowest) {
+  // The highest keeps every count exact in a double.
+  if (value < lowest || value > (std::int64_t{1} << 40))
+    throw std::invalid_argument(formatted("a transformer's %s must be at least %lld, not %lld",
+                                          name, static_cast<long long>(lowest),
+                                          static_cast<long long>(value)));
+}
+
+TransformerShape completed(TransformerShape s) {
+  for (const auto& [name, value] :
+       std::initializer_list<std::pair<const char*, std::int64_t>>{{"number of layers", s.layers},
+                                                                   {"hidden size", s.hidden},
+                                                                   {"number of heads", s.heads},
+                                                                   {"vocabulary", s.vocabulary}})
+    require_whole(name, value, 1);
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
+           {"number of KV heads", s.kv_heads},
+           {"head size", s.head_dim},
+           {"intermediate size", s.intermediate},
+           {"number of experts", s.experts},
+           {"number of active experts", s.active_experts},
+           {"shared expert's size", s.shared_intermediate},
+           {"number of positions", s.learned_positions}})
+    require_whole(name, value, 0);
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.heads % s.kv_heads != 0)
+    throw std::invalid_argument(formatted("%lld heads cannot share %lld KV heads evenly",
+                                          static_cast<long long>(s.heads),
+                                          static_cast<long long>(s.kv_heads)));
+  if (s.head_dim == 0) {
+    if (s.hidden % s.heads != 0)
+      throw std::invalid_argument(
+          formatted("a hidden size of %lld is no multiple of %lld heads; give the head size",
+                    static_cast<long long>(s.hidden), static_cast<long long>(s.heads)));
+    s.head_dim = s.hidden / s.heads;
+  }
+  if (s.intermediate == 0) s.intermediate = 4 * s.hidden;
+  if (s.experts > 0 && (s.active_experts == 0 || s.active_experts > s.experts))
+    throw std::invalid_argument(formatted(
+        "of %lld experts 1 to %lld can be active, not %lld", static_cast<long long>(s.experts),
+        static_cast<long long>(s.experts), static_cast<long long>(s.active_experts)));
+  if (s.experts == 0 && (s.active_experts != 0 || s.shared_intermediate != 0))
+    throw std::invalid_argument("a model without experts has no active and no shared ones");
+  return s;
+}
+
+/// Of one MLP with this intermediate size.
+double mlp_parameters(const TransformerShape& s, std::int64_t intermediate) {
+  const auto hidden = static_cast<double>(s.hidden);
+  const auto width = static_cast<double>(intermediate);
+  const double up = s.gated_mlp ? 2 : 1;
+  const double bias = s.mlp_bias ? up * width + hidden : 0;
+  return (up + 1) * hidden * width + bias;
+}
+
+double attention_parameters(const TransformerShape& s) {
+  const auto hidden = static_cast<double>(s.hidden);
+  const auto queries = static_cast<double>(s.heads * s.head_dim);
+  const auto keys_and_values = static_cast<double>(2 * s.kv_heads * s.head_dim);
+  return hidden * (queries + keys_and_values) + queries * hidden +
+         (s.qkv_bias ? queries + keys_and_values : 0) + (s.output_bias ? hidden : 0) +
+         (s.qk_norm ? 2 * static_cast<double>(s.head_dim) : 0);
+}
+
+}  // namespace
+
+Transformer transformer_of_shape(const TransformerShape& shape) {
+  const TransformerShape s = completed(shape);
+  const auto layers = static_cast<double>(s.layers);
+  const auto hidden = static_cast<double>(s.hidden);
+  const double norm = s.norm_bias ? 2 * hidden : hidden;
+  const double embedding = static_cast<double>(s.vocabulary) * hidden;
+  const double positions = static_cast<double>(s.learned_positions) * hidden;
+
+  TransformerParameters p;
+  double per_token = attention_parameters(s) + 2 * norm;  // of one layer
+  if (s.experts == 0) {
+    per_token += mlp_parameters(s, s.intermediate);
+  } else {
+    const double expert = mlp_parameters(s, s.intermediate);
+    const auto experts = static_cast<double>(s.experts);
+    p.routed = layers * experts * expert;
+    p.routed_active = layers * static_cast<double>(s.active_experts) * expert;
+    per_token += experts * hidden;  // the router
+    if (s.shared_intermediate > 0) per_token += mlp_parameters(s, s.shared_intermediate);
+    if (s.shared_expert_gate) per_token += hidden;
+  }
+  p.output_head = embedding;
+  p.multiplied = layers * per_token + p.routed_active + norm + p.output_head;
+  p.active = p.multiplied + positions + (s.tied_embeddings ? 0 : embedding);
+  p.total = p.active - p.routed_active + p.routed;
+  return {.parameters = p, .shape = s};
+}
+
+Transformer transformer_of_size(double total, double active) {
+  if (active == 0) active = total;
+  if (!(total >= 1 && std::isfinite(total)) || !(active >= 1 && active <= total))
+    throw std::invalid_argument(
+        formatted("a transformer needs a positive number of parameters, of which no more than all "
+                  "are active, not %g and %g",
+                  total, active));
+  return {.parameters = {.total = total, .active = active, .multiplied = active},
+          .shape = std::nullopt};
+}
+
+std::optional<double> kv_elements_per_token(const Transformer& model) {
+  if (!model.shape) return std::nullopt;
+  const TransformerShape& s = *model.shape;
+  return 2.0 * static_cast<double>(s.layers) * static_cast<double>(s.kv_heads * s.head_dim);
+}
+
+}  // namespace fathom::models

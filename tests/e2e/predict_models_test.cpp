@@ -1,0 +1,196 @@
+// `fathom predict waves`, `roofline` and `transformer`: what they print, and what they refuse.
+
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include "results/document_io.h"
+#include "results/exit_codes.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+CapturedRun predict(Sandbox& box, Words words) {
+  words.insert(words.begin(), "predict");
+  return box.fathom(words);
+}
+
+std::string text_of(Sandbox& box, const Words& words) {
+  const auto run = predict(box, words);
+  INFO(run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(run.errors.empty());
+  return run.output;
+}
+
+Json json_of(Sandbox& box, Words words) {
+  words.push_back("--json");
+  return Json::parse(text_of(box, words));
+}
+
+TEST_CASE("predict waves: a grid and a matrix product", "[e2e]") {
+  Sandbox box({});
+  const Words grid{"waves", "--blocks", "396", "--blocks-per-sm", "2", "--gpu", "H200"};
+  CHECK(text_of(box, grid) ==
+        "396 blocks in waves of 264: 1.5 waves, 2 paid for\n"
+        "  the last wave has 132 of 264 blocks\n"
+        "  75 % where a wave takes its time however full it is\n");
+  CHECK(json_of(box, grid)["waves"]["efficiency"] == 0.75);
+
+  const Words product{"waves", "--gemm", "257", "256", "64", "--sms", "4", "--sweep", "1"};
+  CHECK_THAT(text_of(box, product), ContainsSubstring("3 x 2 tiles, 2 k steps each"));
+  const Json answer = json_of(box, product);
+  CHECK(answer["prediction"]["blocks"] == 6);
+  CHECK(answer["prediction"]["relative_time"] == 4);
+  REQUIRE(answer["sweep"].size() == 3);
+  CHECK(answer["sweep"][1]["m"] == 256);
+  CHECK(answer["sweep"][1]["efficiency"] == 1);
+}
+
+TEST_CASE("predict roofline: from the data sheet and from a recording", "[e2e]") {
+  Sandbox box({});
+  const Words sheet{"roofline", "--gpu", "H200", "--flops", "1G", "--bytes", "48GB"};
+  CHECK_THAT(text_of(box, sheet), StartsWith("H200, from its data sheet\n") &&
+                                      ContainsSubstring("at least 10 ms, bound by DRAM"));
+  const Json from_sheet = json_of(box, sheet);
+  CHECK(from_sheet["source"] == "data sheet");
+  CHECK(from_sheet["prediction"]["seconds"] == 0.01);
+  CHECK(from_sheet["prediction"]["bound_by"] == "DRAM");
+  CHECK(from_sheet["ceilings"][0]["origin"] == "data sheet");
+
+  const Json measured = json_of(box, {"roofline", "--result", FATHOM_RECORDING_FILE, "--bytes",
+                                      "48GB", "--precision", "bf16"});
+  CHECK(measured["source"] == "measured");
+  CHECK(measured["ceilings"][0]["origin"] == "measured");
+  CHECK(measured["ceilings"][1]["origin"] == "data sheet");  // it measured no matrix product
+  CHECK(measured["prediction"]["seconds"] > 0.01);
+  // Without a kernel there are ceilings and ridge points.
+  CHECK(json_of(box, {"roofline", "--gpu", "H200"})["prediction"].is_null());
+}
+
+TEST_CASE("predict roofline: a replay is called one", "[e2e]") {
+  Sandbox box({});
+  Document document = read_document(FATHOM_RECORDING_FILE);
+  document.source = Source::replay;
+  write_document(document, box.folder() / "replay.json");
+  const Words words{"roofline", "--result", "replay.json"};
+  CHECK_THAT(text_of(box, words), StartsWith("REPLAY: H200") && ContainsSubstring("replay: ") &&
+                                      !ContainsSubstring("measured"));
+  CHECK(json_of(box, words)["source"] == "replay");
+  CHECK(json_of(box, words)["ceilings"][0]["origin"] == "replay");
+}
+
+TEST_CASE("predict transformer: a shape, a GPU and the table of GPUs", "[e2e]") {
+  Sandbox box({});
+  const Words words{"transformer", "--layers",   "32",  "--hidden", "4096",   "--heads",
+                    "32",          "--kv-heads", "8",   "--vocab",  "128256", "--intermediate",
+                    "14336",       "--gpu",      "H200"};
+  CHECK_THAT(text_of(box, words),
+             StartsWith("Model of 8,030,261,248 parameters\n") &&
+                 ContainsSubstring("16.06 GB  bf16") &&
+                 ContainsSubstring("131,072 B a token, for 1 sequence of 4096 tokens") &&
+                 ContainsSubstring("one GPU can hold it"));
+  const Json answer = json_of(box, words);
+  CHECK(answer["model"]["parameters"] == 8030261248);
+  CHECK(answer["memory"]["kv_cache"] == 536870912);
+  CHECK(answer["gpu"]["name"] == "H200");
+  CHECK(answer["gpu"]["bandwidth"]["origin"] == "data sheet");
+  const double multiplied = 8030261248.0 - 128256.0 * 4096;
+  CHECK(answer["gpu"]["bounds"]["decode"]["seconds"].get<double>() ==
+        Approx((2 * multiplied + 536870912) / 4.8e12));
+  REQUIRE(answer["table"].size() == 14);
+  CHECK(answer["table"][0]["gpu"] == "T4");
+  CHECK(answer["table"][0]["gpus_needed"] == 2);
+  CHECK(answer["table"][0]["precision"] == "fp16");  // it has no bf16
+}
+
+TEST_CASE("predict transformer: a size alone, measured bandwidth, a config", "[e2e]") {
+  Sandbox box({});
+  const Json size = json_of(box, {"transformer", "--params", "70B", "--weights", "fp8", "--result",
+                                  FATHOM_RECORDING_FILE});
+  CHECK(size["memory"]["weights"] == 70e9);
+  CHECK(size["memory"]["kv_cache"].is_null());
+  CHECK(size["gpu"]["source"] == "measured");
+  CHECK(size["gpu"]["bandwidth"]["origin"] == "measured");
+  CHECK(size["gpu"]["bounds"]["decode"]["seconds"].get<double>() ==
+        Approx(70e9 / size["gpu"]["bandwidth"]["value"].get<double>()));
+
+  write_text(box.folder() / "config.json",
+             R"({"model_type": "llama", "hidden_size": 8192, "intermediate_size": 28672,
+                 "num_attention_heads": 64, "num_hidden_layers": 80, "num_key_value_heads": 8,
+                 "vocab_size": 128256})");
+  const Json config = json_of(box, {"transformer", "--config", "config.json", "--gpu", "H200",
+                                    "--gpus", "2", "--context", "8192"});
+  CHECK(config["model"]["parameters"] == 70553706496);
+  CHECK(config["gpu"]["fits"] == true);
+  CHECK(config["gpu"]["gpus_needed"] == 2);
+  CHECK(config["gpu"]["bounds"]["decode"]["communication_seconds"].get<double>() > 0);
+}
+
+TEST_CASE("predict transformer: GPUs without the precision asked for are named", "[e2e]") {
+  Sandbox box({});
+  const Words words{"transformer", "--params", "7B", "--compute", "fp8"};
+  CHECK_THAT(text_of(box, words), ContainsSubstring("Left out") && ContainsSubstring("RTX A6000"));
+  const Json answer = json_of(box, words);
+  CHECK(answer["without_units"].size() == 7);
+  CHECK(answer["table"].size() == 7);
+}
+
+struct Mistake {
+  Words words;
+  const char* said;
+};
+
+TEST_CASE("predict: what cannot be is refused in one sentence", "[e2e]") {
+  const auto mistake = GENERATE(
+      Mistake{{"roofline"}, "--gpu"}, Mistake{{"roofline", "--gpu", "H20"}, "Did you mean `H200`?"},
+      Mistake{{"roofline", "--gpu", "H200", "--result", "x"}, "excludes"},
+      Mistake{{"roofline", "--result", "none.json"}, "none.json"},
+      Mistake{{"roofline", "--gpu", "T4", "--precision", "fp8"}, "no units"},
+      Mistake{{"roofline", "--gpu", "H200", "--flops", "nan"}, "nan"},
+      Mistake{{"roofline", "--gpu", "H200", "--bytes", "-1"}, "-1"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "L2"}, "NAME=BYTES@BANDWIDTH"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "L2=1@0"}, "positive"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "DRAM=1@2"}, "--bytes"},
+      Mistake{{"roofline", "--gpu", "H200", "--bytes", "0"}, "no byte"},
+      Mistake{{"roofline", "--gpu", "H200", "--precison", "bf16"}, "--precision"},
+      Mistake{{"waves"}, "--blocks"}, Mistake{{"waves", "--blocks", "5"}, "--sms"},
+      Mistake{{"waves", "--blocks", "0", "--sms", "3"}, "--blocks"},
+      Mistake{{"waves", "--gemm", "1", "2", "--sms", "3"}, "--gemm"},
+      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--split-k", "9"}, "split"},
+      Mistake{{"transformer"}, "--params"}, Mistake{{"transformer", "--params", "0"}, "--params"},
+      Mistake{{"transformer", "--params", "7B", "--layers", "3"}, "not both"},
+      Mistake{{"transformer", "--params", "7B", "--active", "8B"}, "active"},
+      Mistake{{"transformer", "--layers", "3"}, "hidden size"},
+      Mistake{{"transformer", "--config", "none.json"}, "none.json"},
+      Mistake{{"transformer", "--params", "7B", "--weights", "fp4"}, "--weights"},
+      Mistake{{"transformer", "--params", "7B", "--gpu", "T4", "--compute", "bf16"}, "no units"},
+      Mistake{{"transformer", "--params", "7B", "--prompt", "9", "--context", "8"}, "prompt"});
+  Sandbox box({});
+  const auto run = predict(box, mistake.words);
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::bad_input));
+  CHECK_THAT(run.errors, StartsWith("fathom: ") && ContainsSubstring(mistake.said));
+  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+  CHECK(run.output.empty());
+}
+
+TEST_CASE("predict: every one of these has help with examples", "[e2e]") {
+  const std::string name = GENERATE("waves", "roofline", "transformer");
+  Sandbox box({});
+  const std::string help = text_of(box, {name, "--help"});
+  CHECK_THAT(help, ContainsSubstring("Example") && ContainsSubstring("fathom predict " + name));
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,127 @@
+#include "models/roofline.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+namespace fathom::models {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+const MemoryCeiling dram{"DRAM", 4e12, "made up"};
+const MemoryCeiling l2{"L2", 8e12, "made up"};
+const ComputeCeiling bf16{"bf16", 1000e12, "made up"};
+
+TEST_CASE("A kernel left of the ridge is bound by memory, right of it by arithmetic", "[models]") {
+  CHECK(ridge_point(dram, bf16) == 250);
+  const Roofline copy = roofline({dram}, bf16, {.flops = 1e9, .traffic = {{"DRAM", 8e9}}});
+  CHECK(copy.memory_bound);
+  CHECK(copy.bound_by == "DRAM");
+  CHECK(copy.seconds == 2e-3);
+  CHECK(copy.levels.at(0).intensity == 0.125);
+  CHECK(copy.levels.at(0).attainable == 0.5e12);
+  CHECK(copy.attainable == 0.5e12);
+
+  const Roofline product = roofline({dram}, bf16, {.flops = 1e15, .traffic = {{"DRAM", 1e12}}});
+  CHECK(!product.memory_bound);
+  CHECK(product.bound_by == "bf16");
+  CHECK(product.seconds == 1.0);
+  CHECK(product.attainable == 1000e12);
+  CHECK(product.levels.at(0).seconds == 0.25);
+}
+
+TEST_CASE("At the ridge arithmetic is named", "[models]") {
+  const Roofline at = roofline({dram}, bf16, {.flops = 250e9, .traffic = {{"DRAM", 1e9}}});
+  CHECK(at.bound_by == "bf16");
+  CHECK(at.levels.at(0).attainable == bf16.flops_per_second);
+}
+
+TEST_CASE("The slowest of several levels binds", "[models]") {
+  const RooflineKernel kernel{.flops = 1e9, .traffic = {{"DRAM", 1e9}, {"L2", 4e9}}};
+  const Roofline r = roofline({dram, l2}, bf16, kernel);
+  CHECK(r.bound_by == "L2");
+  CHECK(r.seconds == 0.5e-3);
+  CHECK(r.levels.at(1).ridge == 125);
+  // A level without traffic does not bind and has no intensity.
+  const Roofline cached = roofline({dram, l2}, bf16, {.flops = 1e9, .traffic = {{"L2", 4e9}}});
+  CHECK(!cached.levels.at(0).intensity);
+  CHECK(cached.levels.at(0).attainable == bf16.flops_per_second);
+  CHECK(cached.bound_by == "L2");
+}
+
+TEST_CASE("A copy computes nothing and arithmetic alone moves nothing", "[models]") {
+  const Roofline copy = roofline({dram}, bf16, {.traffic = {{"DRAM", 4e9}}});
+  CHECK(copy.attainable == 0);
+  CHECK(copy.seconds == 1e-3);
+  const Roofline registers = roofline({dram}, bf16, {.flops = 1e12});
+  CHECK(registers.seconds == 1e-3);
+  CHECK(registers.attainable == bf16.flops_per_second);
+}
+
+TEST_CASE("A matrix product's least traffic", "[models]") {
+  // The claims' 4092-cubed product in fp32: 268 MB with C read too, so 2/3 + 1/3 of that here.
+  const MatrixProduct p{.m = 4092, .n = 4092, .k = 4092, .input_bytes = 4, .output_bytes = 4};
+  CHECK(matrix_product_flops(p) == Approx(137.04e9).epsilon(1e-4));
+  CHECK(matrix_product_bytes(p) == 3.0 * 4092 * 4092 * 4);
+  CHECK(matrix_product_bytes(p) + 4092.0 * 4092 * 4 == Approx(268e6).epsilon(1e-3));
+  CHECK_THROWS_AS(matrix_product_flops({.m = 0, .n = 1, .k = 1}), std::invalid_argument);
+}
+
+TEST_CASE("Properties of rooflines over random kernels", "[models]") {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> exponent(0, 15);
+  for (int trial = 0; trial < 5000; ++trial) {
+    RooflineKernel kernel{.flops = std::pow(10, exponent(random)),
+                          .traffic = {{"DRAM", std::pow(10, exponent(random))},
+                                      {"L2", std::pow(10, exponent(random))}}};
+    const Roofline r = roofline({dram, l2}, bf16, kernel);
+    CAPTURE(kernel.flops, kernel.traffic[0].bytes, kernel.traffic[1].bytes);
+    REQUIRE(r.attainable <= bf16.flops_per_second * (1 + 1e-12));
+    for (const auto& level : r.levels) {
+      REQUIRE(r.seconds >= level.seconds);
+      REQUIRE(r.attainable <= level.attainable * (1 + 1e-12));
+      REQUIRE((*level.intensity < level.ridge) == (level.seconds > r.compute_seconds));
+    }
+    REQUIRE(r.memory_bound == (r.bound_by != "bf16"));
+    // More bytes or more FLOPs never take less time, a faster memory never more.
+    RooflineKernel more = kernel;
+    more.traffic[random() % 2].bytes *= 1.5;
+    REQUIRE(roofline({dram, l2}, bf16, more).seconds >= r.seconds);
+    more = kernel;
+    more.flops *= 1.5;
+    REQUIRE(roofline({dram, l2}, bf16, more).seconds >= r.seconds);
+    MemoryCeiling faster = dram;
+    faster.bytes_per_second *= 2;
+    REQUIRE(roofline({faster, l2}, bf16, kernel).seconds <= r.seconds);
+  }
+}
+
+TEST_CASE("Ceilings and kernels that cannot be are refused", "[models]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const RooflineKernel good{.flops = 1, .traffic = {{"DRAM", 1}}};
+  for (const double bad : {0.0, -1.0, nan, infinity}) {
+    CHECK_THROWS_AS(roofline({{"DRAM", bad, ""}}, bf16, good), std::invalid_argument);
+    CHECK_THROWS_AS(roofline({dram}, {"bf16", bad, ""}, good), std::invalid_argument);
+  }
+  for (const double bad : {-1.0, nan, infinity}) {
+    CHECK_THROWS_AS(roofline({dram}, bf16, {.flops = bad}), std::invalid_argument);
+    CHECK_THROWS_AS(roofline({dram}, bf16, {.flops = 1, .traffic = {{"DRAM", bad}}}),
+                    std::invalid_argument);
+  }
+  CHECK_THROWS_AS(roofline({dram}, bf16, {}), std::invalid_argument);
+  CHECK_THROWS_MATCHES(roofline({dram}, bf16, {.flops = 1, .traffic = {{"L3", 1}}}),
+                       std::invalid_argument, MessageMatches(ContainsSubstring("L3")));
+}
+
+}  // namespace
+}  // namespace fathom::models

@@ -1,0 +1,138 @@
+#include "models/tile_quantisation.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <random>
+#include <stdexcept>
+
+namespace fathom::models {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("T2: one row past a tile multiple costs a row of tiles", "[models]") {
+  const TiledProduct at{.m = 256, .n = 256, .k = 64, .sms = 4};
+  const TileQuantisation whole = tile_quantisation(at);
+  CHECK(whole.blocks == 4);
+  CHECK(whole.steps == 2);
+  CHECK(whole.efficiency == 1);
+  CHECK(whole.relative_time == 2);
+
+  TiledProduct past = at;
+  past.m = 257;
+  const TileQuantisation q = tile_quantisation(past);
+  CHECK(q.tiles_m == 3);
+  CHECK(q.blocks == 6);
+  CHECK(q.waves.steps == 2);
+  CHECK(q.padding_efficiency == Approx(257.0 / 384));
+  CHECK(q.wave_efficiency == 0.75);
+  CHECK(q.efficiency == Approx(257.0 / 384 * 0.75));
+  CHECK(q.relative_time == 4);  // twice the time for 0.4 % more work
+}
+
+TEST_CASE("Wave quantisation as NVIDIA's guide states it for an A100", "[models]") {
+  // Matrix Multiplication Background User's Guide: 108 SMs, tiles of 256 x 128; a matrix of 12 x 9
+  // tiles is one wave, one more column of tiles begins another.
+  TiledProduct p{.m = 2304, .n = 1536, .k = 4096, .tile_m = 256, .tile_n = 128, .sms = 108};
+  CHECK(tile_quantisation(p).blocks == 108);
+  CHECK(tile_quantisation(p).efficiency == 1);
+  p.n += 1;
+  const TileQuantisation q = tile_quantisation(p);
+  CHECK(q.blocks == 117);
+  CHECK(q.waves.steps == 2);
+  CHECK(q.wave_efficiency == Approx(117.0 / 216));
+}
+
+TEST_CASE("Splitting k fills the wave that few tiles leave empty", "[models]") {
+  TiledProduct p{.m = 256, .n = 256, .k = 8192, .sms = 132};
+  const TileQuantisation one = tile_quantisation(p);
+  CHECK(one.blocks == 4);
+  CHECK(one.steps == 256);
+  p.split_k = 32;
+  const TileQuantisation split = tile_quantisation(p);
+  CHECK(split.blocks == 128);
+  CHECK(split.steps == 8);
+  CHECK(split.relative_time == one.relative_time / 32);
+  CHECK(split.wave_efficiency == Approx(128.0 / 132));
+  // Unequal shares are paid for as padding: 5 steps among 2 blocks are 3 each.
+  const TileQuantisation unequal = tile_quantisation({.m = 128, .n = 128, .k = 160, .split_k = 2});
+  CHECK(unequal.steps == 3);
+  CHECK(unequal.padding_efficiency == Approx(5.0 / 6));
+}
+
+TEST_CASE("Blocks that share their SM's throughput step by SMs, not by waves", "[models]") {
+  TiledProduct p{.m = 128 * 5, .n = 128, .k = 32, .blocks_per_sm = 2, .sms = 4};
+  CHECK(tile_quantisation(p).wave_efficiency == Approx(5.0 / 8));
+  p.cost = BlockCost::throughput;
+  CHECK(tile_quantisation(p).relative_time == 1);  // two blocks on the busiest SM
+  p.m = 128 * 4;
+  CHECK(tile_quantisation(p).relative_time == 0.5);
+  CHECK(tile_quantisation(p).wave_efficiency == 1);
+}
+
+TEST_CASE("The sweep stands around the multiples of the tile", "[models]") {
+  CHECK(around_tile_multiples(300, 128, 3) ==
+        std::vector<std::uint64_t>{127, 128, 129, 255, 256, 257, 383, 384, 385});
+  CHECK(around_tile_multiples(5, 128, 1) == std::vector<std::uint64_t>{127, 128, 129});
+  CHECK(around_tile_multiples(3, 1, 2) == std::vector<std::uint64_t>{1, 2, 3, 4});
+  CHECK(around_tile_multiples(1, 1, 1) == std::vector<std::uint64_t>{1, 2});
+  const auto points =
+      tile_quantisation_sweep({.n = 128, .k = 32, .sms = 1}, around_tile_multiples(128, 128, 1));
+  REQUIRE(points.size() == 3);
+  CHECK(points[1].at.efficiency == 1);
+  CHECK(points[2].m == 129);
+  CHECK(points[2].at.relative_time == 2);
+  CHECK_THROWS_AS(around_tile_multiples(0, 128, 1), std::invalid_argument);
+}
+
+TEST_CASE("Properties of tile quantisation over random products", "[models]") {
+  std::mt19937_64 random(11);
+  for (int trial = 0; trial < 5000; ++trial) {
+    TiledProduct p{.m = 1 + random() % 5000,
+                   .n = 1 + random() % 5000,
+                   .k = 1 + random() % 5000,
+                   .tile_m = std::uint64_t{16} << random() % 5,
+                   .tile_n = std::uint64_t{16} << random() % 5,
+                   .tile_k = std::uint64_t{8} << random() % 4,
+                   .blocks_per_sm = static_cast<int>(1 + random() % 4),
+                   .sms = static_cast<int>(1 + random() % 200),
+                   .cost = random() % 2 == 0 ? BlockCost::latency : BlockCost::throughput};
+    const std::uint64_t steps = (p.k + p.tile_k - 1) / p.tile_k;
+    p.split_k = 1 + random() % std::min<std::uint64_t>(steps, 8);
+    const TileQuantisation q = tile_quantisation(p);
+    CAPTURE(p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k, p.blocks_per_sm, p.sms);
+    REQUIRE(q.padding_efficiency > 0);
+    REQUIRE(q.padding_efficiency <= 1 + 1e-12);
+    REQUIRE(q.wave_efficiency > 0);
+    REQUIRE(q.wave_efficiency <= 1 + 1e-12);
+    REQUIRE(q.efficiency <= std::min(q.padding_efficiency, q.wave_efficiency) + 1e-12);
+    REQUIRE(q.tiles_m * p.tile_m >= p.m);
+    REQUIRE((q.tiles_m - 1) * p.tile_m < p.m);
+    // A row more never takes less time, and within a tile takes none more.
+    TiledProduct next = p;
+    next.m += 1;
+    const double after = tile_quantisation(next).relative_time;
+    REQUIRE(after >= q.relative_time);
+    if (p.m % p.tile_m != 0) REQUIRE(after == q.relative_time);
+  }
+}
+
+TEST_CASE("Impossible products are refused", "[models]") {
+  CHECK_THROWS_AS(tile_quantisation({.m = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_quantisation({.tile_n = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_quantisation({.sms = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_quantisation({.blocks_per_sm = 0}), std::invalid_argument);
+  CHECK_THROWS_MATCHES(tile_quantisation({.k = 64, .split_k = 3}), std::invalid_argument,
+                       MessageMatches(ContainsSubstring("it has 2")));
+  const std::uint64_t huge = std::uint64_t{1} << 40;
+  CHECK_THROWS_MATCHES(tile_quantisation({.m = huge, .n = huge, .k = huge}), std::invalid_argument,
+                       MessageMatches(ContainsSubstring("too large")));
+}
+
+}  // namespace
+}  // namespace fathom::models

@@ -1,0 +1,176 @@
+#include "tools/predict/machine.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "tools/predict/quantity.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::StartsWith;
+
+/// A second's worth of traffic, of which `read_share` was counted as read from DRAM.
+Entry traffic(std::string name, double bandwidth, std::optional<double> read_share,
+              double bound = 4.8e12) {
+  Entry entry;
+  entry.name = std::move(name);
+  entry.metric = {"bandwidth", "B/s", Better::higher, bandwidth};
+  entry.real_time_s = 1;
+  entry.bound = Bound{bound, "made up"};
+  if (read_share)
+    entry.counters.push_back(
+        {"dram_read_bytes", "", "B", *read_share * bandwidth, "", std::nullopt, 0, ""});
+  return entry;
+}
+
+Entry product(std::string name, std::string type, double flops) {
+  Entry entry;
+  entry.name = std::move(name);
+  entry.axes = {{"type", std::move(type)}};
+  entry.metric = {"throughput", "FLOP/s", Better::higher, flops};
+  return entry;
+}
+
+Document document() {
+  Document d;
+  d.date = "2026-01-31T12:00:00Z";
+  d.fingerprint.gpu_name = "NVIDIA H200";
+  d.fingerprint.sms = 132;
+  d.fingerprint.memory_bytes = 150'000'000'000;
+  d.bounds = {{"dram_bandwidth", "B/s", "made up", 4.8e12}};
+  d.entries = {traffic("copy", 4.2e12, 0.5), traffic("write", 4.7e12, 0.0),
+               traffic("read", 4.5e12, 0.999), traffic("cache", 6e12, 0.001, 33e12),
+               product("bf16", "bf16", 700e12)};
+  return d;
+}
+
+TEST_CASE("A document's best copy or read is its bandwidth, and a read where reads are asked for",
+          "[predict]") {
+  const Machine machine(document(), "result.json");
+  CHECK(machine.bandwidth(Direction::read).value == 4.5e12);
+  CHECK(machine.bandwidth(Direction::any).value == 4.5e12);
+  CHECK(machine.bandwidth(Direction::any).origin == "measured");
+  CHECK(machine.bandwidth(Direction::any).source == "read");
+  CHECK(machine.name() == "H200");
+  CHECK(machine.sms() == 132);
+  CHECK(machine.memory().value == 150e9);
+  CHECK(machine.memory().origin == "driver");
+
+  Document copies = document();
+  std::erase_if(copies.entries, [](const Entry& entry) { return entry.name == "read"; });
+  const Machine without_reads(copies, "result.json");
+  CHECK(without_reads.bandwidth(Direction::read).source == "copy");
+  std::erase_if(copies.entries, [](const Entry& entry) { return entry.name == "copy"; });
+  CHECK(Machine(copies, "result.json").bandwidth(Direction::any).source == "write");
+}
+
+TEST_CASE("Entries that failed a check are no measurement", "[predict]") {
+  for (const VerdictStatus bad : {VerdictStatus::above_bound, VerdictStatus::counter_mismatch,
+                                  VerdictStatus::wrong_output, VerdictStatus::failed}) {
+    Document d = document();
+    d.entries[2].verdict.status = bad;
+    CHECK(Machine(d, "result.json").bandwidth(Direction::read).source == "copy");
+  }
+  Document noisy = document();
+  noisy.entries[2].verdict.status = VerdictStatus::noisy;
+  CHECK(Machine(noisy, "result.json").bandwidth(Direction::read).source == "read");
+  Document empty = document();
+  empty.entries[2].metric.value.reset();
+  CHECK(Machine(empty, "result.json").bandwidth(Direction::read).source == "copy");
+}
+
+TEST_CASE("What a document has not measured is the data sheet's, and says so", "[predict]") {
+  const Machine machine(document(), "result.json");
+  CHECK(machine.peak("bf16")->value == 700e12);
+  CHECK(machine.peak("bf16")->origin == "measured");
+  CHECK(machine.peak("fp8")->value == 1979e12);
+  CHECK(machine.peak("fp8")->origin == "data sheet");
+
+  Document unbounded = document();
+  unbounded.bounds.clear();
+  CHECK(Machine(unbounded, "x").bandwidth(Direction::any).origin == "data sheet");
+  Document bare = document();
+  bare.entries.clear();
+  CHECK(Machine(bare, "x").bandwidth(Direction::read).value == 4.8e12);
+
+  // A GPU that the table lacks has what was measured and nothing else.
+  Document unknown = document();
+  unknown.fingerprint.gpu_name = "NVIDIA H999";
+  const Machine other(unknown, "other.json");
+  CHECK(other.name() == "NVIDIA H999");
+  CHECK(other.bandwidth(Direction::read).value == 4.5e12);
+  CHECK(!other.link());
+  CHECK_THROWS_MATCHES(
+      other.peak("fp8"), Error,
+      MessageMatches(ContainsSubstring("other.json") && ContainsSubstring("NVIDIA H999")));
+}
+
+TEST_CASE("A replay is called one", "[predict]") {
+  Document d = document();
+  const Machine measured(d, "result.json");
+  CHECK(measured.source() == "measured");
+  CHECK_THAT(measured.origin(), ContainsSubstring("measured in result.json"));
+  d.source = Source::replay;
+  const Machine replay(d, "result.json");
+  CHECK(replay.source() == "replay");
+  CHECK_THAT(replay.origin(), StartsWith("REPLAY: "));
+  CHECK(replay.bandwidth(Direction::read).origin == "replay");
+  CHECK(replay.peak("bf16")->origin == "replay");
+}
+
+TEST_CASE("The recording of an H200 gives its read bandwidth", "[predict]") {
+  const Machine machine(read_document(FATHOM_SOURCE_DIR "/recordings/h200/result.json"), "h200");
+  const MachineFigure read = machine.bandwidth(Direction::read);
+  CHECK(read.origin == "measured");
+  CHECK(read.value > 4.4e12);
+  CHECK(read.value < 4.814304e12);
+  CHECK(machine.link()->value == 450e9);
+  CHECK(machine.sms() == 132);
+}
+
+TEST_CASE("A machine by name, and the closest to a misspelt one", "[predict]") {
+  CHECK(!machine_of({}));
+  const auto machine = machine_of({.gpu = "rtx 4090", .result = {}});
+  REQUIRE(machine);
+  CHECK(machine->source() == "data sheet");
+  CHECK(machine->bandwidth(Direction::read).value == 1008e9);
+  CHECK(machine->link()->value == 32e9);  // PCIe: it has no NVLink
+  CHECK(!machine->peak("fp64-tensor"));
+  CHECK(!Machine(*models::find_gpu("T4")).peak("bf16"));
+  CHECK_THROWS_MATCHES(machine_of({.gpu = "RTX 4009", .result = {}}), Error,
+                       MessageMatches(ContainsSubstring("Did you mean `RTX 4090`?")));
+  for (const auto& precision : precisions())
+    CHECK(Machine(*models::find_gpu("H200")).peak(precision));
+}
+
+std::string after(const CLI::Validator& check, std::string text) {
+  const std::string problem = check(text);
+  return problem.empty() ? text : "refused";
+}
+
+TEST_CASE("Quantities take the suffixes that people write", "[predict]") {
+  CHECK(after(quantity(), "137") == "137");
+  CHECK(std::stod(after(quantity(), "1.5e9")) == 1.5e9);
+  CHECK(std::stod(after(quantity(), "4GiB")) == 4294967296.0);
+  CHECK(std::stod(after(quantity(), "7.5 TB/s")) == 7.5e12);
+  CHECK(std::stod(after(quantity(), "2TFLOP")) == 2e12);
+  CHECK(after(quantity(), "0") == "0");
+  for (const char* bad : {"", "x", "-1", "nan", "inf", "1e999", "4Q", "4 Gi B x", "B", "1,5"})
+    CHECK(after(quantity(), bad) == "refused");
+  CHECK(std::stod(after(model_size(), "7B")) == 7e9);
+  CHECK(std::stod(after(model_size(), "0.5b")) == 5e8);
+  CHECK(std::stod(after(model_size(), "1.8T")) == 1.8e12);
+  CHECK(std::stod(after(model_size(), "8030261248")) == 8030261248);
+  for (const char* bad : {"", "0", "-7B", "nan", "7GiB", "B"})
+    CHECK(after(model_size(), bad) == "refused");
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,209 @@
+#include "tools/predict/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/query.h"
+#include "results/suggestion.h"
+
+namespace fathom {
+namespace {
+
+using models::GpuSpec;
+using models::Sourced;
+
+/// Where the table keeps a precision's peak, and what an entry's axis of types may call it.
+struct Precision {
+  Sourced<double> GpuSpec::*peak;
+  std::vector<std::string> spellings;
+};
+
+const std::map<std::string, Precision>& precision_table() {
+  static const std::map<std::string, Precision> table{
+      {"fp64", {&GpuSpec::fp64_flops, {"fp64", "double"}}},
+      {"fp64-tensor", {&GpuSpec::fp64_tensor_flops, {"fp64-tensor"}}},
+      {"fp32", {&GpuSpec::fp32_flops, {"fp32", "float"}}},
+      {"tf32", {&GpuSpec::tf32_flops, {"tf32"}}},
+      {"fp16", {&GpuSpec::fp16_flops, {"fp16", "half"}}},
+      {"bf16", {&GpuSpec::bf16_flops, {"bf16", "bfloat16"}}},
+      {"fp8", {&GpuSpec::fp8_flops, {"fp8", "e4m3", "e5m2"}}},
+      {"int8", {&GpuSpec::int8_ops, {"int8"}}}};
+  return table;
+}
+
+bool is_sound(const Entry& entry) {
+  using enum VerdictStatus;
+  const auto status = entry.verdict.status;
+  return entry.metric.value && (status == ok || status == noisy || status == unexpected);
+}
+
+/// The bound of DRAM that the document's own GPU has.
+std::optional<double> dram_bound(const Document& document) {
+  for (const DeviceBound& bound : document.bounds) {
+    if (bound.name == "dram_bandwidth") return bound.value;
+  }
+  return std::nullopt;
+}
+
+/// The share of the entry's bytes that DRAM's counter says were read; empty where it was not
+/// counted.
+std::optional<double> read_share(const Entry& entry) {
+  const auto read = counter_value(entry, "dram_read_bytes");
+  const double moved = *entry.metric.value * entry.real_time_s;
+  if (!read || !(moved > 0)) return std::nullopt;
+  return *read / moved;
+}
+
+bool has_precision(const Entry& entry, const Precision& precision) {
+  return std::any_of(entry.axes.begin(), entry.axes.end(), [&](const auto& axis) {
+    const auto* text = std::get_if<std::string>(&axis.second);
+    const bool names_type = axis.first == "type" || axis.first == "precision";
+    return names_type && text &&
+           std::find(precision.spellings.begin(), precision.spellings.end(), *text) !=
+               precision.spellings.end();
+  });
+}
+
+MachineFigure data_sheet(const Sourced<double>& figure) {
+  return {figure.value, "data sheet", std::string(figure.source)};
+}
+
+}  // namespace
+
+const std::vector<std::string>& precisions() {
+  static const std::vector<std::string> names{"fp64", "fp64-tensor", "fp32", "tf32",
+                                              "fp16", "bf16",        "fp8",  "int8"};
+  return names;
+}
+
+Machine::Machine(Document document, std::string file)
+    : spec_(models::find_gpu(document.fingerprint.gpu_name)),
+      document_(std::move(document)),
+      file_(std::move(file)) {}
+
+std::string Machine::name() const {
+  return spec_ ? std::string(spec_->name) : document_->fingerprint.gpu_name;
+}
+
+std::string Machine::source() const {
+  if (!document_) return "data sheet";
+  return document_->source == Source::replay ? "replay" : "measured";
+}
+
+std::string Machine::origin() const {
+  if (!document_) return fmt::format("{}, from its data sheet", name());
+  if (document_->source == Source::replay)
+    return fmt::format("REPLAY: {}, from {}, which repeats a recording of {}", name(), file_,
+                       document_->date);
+  return fmt::format("{}, measured in {} on {}", name(), file_, document_->date);
+}
+
+const GpuSpec& Machine::spec_for(const std::string& what) const {
+  if (spec_) return *spec_;
+  throw Error(ExitCode::bad_input,
+              fmt::format("{}: it has no measured {} of the {}, and the table of data sheets lacks "
+                          "that GPU: give another document, or --gpu.",
+                          file_, what, name()));
+}
+
+std::optional<MachineFigure> Machine::best_of(const std::vector<const Entry*>& entries) const {
+  const Entry* best = nullptr;
+  for (const Entry* entry : entries) {
+    if (!best || *entry->metric.value > *best->metric.value) best = entry;
+  }
+  if (!best) return std::nullopt;
+  return MachineFigure{*best->metric.value, source(), best->name};
+}
+
+std::optional<MachineFigure> Machine::measured_bandwidth(Direction direction) const {
+  if (!document_) return std::nullopt;
+  const auto limit = dram_bound(*document_);
+  if (!limit) return std::nullopt;
+  std::vector<const Entry*> all, reading, only_reading;
+  for (const Entry& entry : document_->entries) {
+    // A higher bound than DRAM's is one of a cache.
+    const bool dram = entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= *limit;
+    if (!dram || !is_sound(entry)) continue;
+    const auto share = read_share(entry);
+    all.push_back(&entry);
+    if (!share || *share > 0.02) reading.push_back(&entry);
+    if (share && *share > 0.98) only_reading.push_back(&entry);
+  }
+  // Writes alone can be faster than whatever reads.
+  if (direction == Direction::read && !only_reading.empty()) return best_of(only_reading);
+  return best_of(reading.empty() ? all : reading);
+}
+
+std::optional<MachineFigure> Machine::measured_peak(const std::string& precision) const {
+  if (!document_) return std::nullopt;
+  const Precision& wanted = precision_table().at(precision);
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : document_->entries) {
+    const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
+    if (counts && is_sound(entry) && has_precision(entry, wanted)) entries.push_back(&entry);
+  }
+  return best_of(entries);
+}
+
+int Machine::sms() const {
+  if (document_ && document_->fingerprint.sms) return static_cast<int>(*document_->fingerprint.sms);
+  return spec_for("number of SMs").sms.value;
+}
+
+MachineFigure Machine::bandwidth(Direction direction) const {
+  if (auto measured = measured_bandwidth(direction)) return *measured;
+  return data_sheet(spec_for("bandwidth").memory_bandwidth);
+}
+
+std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
+  if (auto measured = measured_peak(precision)) return measured;
+  const auto& figure = spec_for(precision + " throughput").*precision_table().at(precision).peak;
+  return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
+}
+
+MachineFigure Machine::memory() const {
+  if (document_ && document_->fingerprint.memory_bytes)
+    return {static_cast<double>(*document_->fingerprint.memory_bytes), "driver", file_};
+  return data_sheet(spec_for("memory size").memory_bytes);
+}
+
+std::optional<MachineFigure> Machine::link() const {
+  if (!spec_) return std::nullopt;
+  const bool nvlink = spec_->nvlink_bandwidth.known();
+  const auto& both = nvlink ? spec_->nvlink_bandwidth : spec_->pcie_bandwidth;
+  MachineFigure figure = data_sheet(both);
+  figure.value /= 2;
+  figure.source = (nvlink ? "NVLink, " : "PCIe, ") + figure.source;
+  return figure;
+}
+
+void add_machine_flags(CLI::App& app, MachineFlags& flags) {
+  auto* gpu = app.add_option("--gpu", flags.gpu,
+                             "GPU by name, from its data sheet: H200, \"A100 "
+                             "80GB SXM\", ...")
+                  ->type_name("NAME");
+  app.add_option("--result", flags.result,
+                 "GPU of a result document, with what was measured on it; its data sheet for the "
+                 "rest")
+      ->type_name("FILE")
+      ->excludes(gpu);
+}
+
+std::optional<Machine> machine_of(const MachineFlags& flags) {
+  if (!flags.result.empty()) return Machine(read_document(flags.result), flags.result.string());
+  if (flags.gpu.empty()) return std::nullopt;
+  if (const GpuSpec* gpu = models::find_gpu(flags.gpu)) return Machine(*gpu);
+  std::vector<std::string> names;
+  for (const GpuSpec& gpu : models::gpu_table()) names.emplace_back(gpu.name);
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  throw Error(ExitCode::bad_input,
+              fmt::format("There is no data sheet of a GPU `{}`, only of {}.{}", flags.gpu, list,
+                          did_you_mean(flags.gpu, names)));
+}
+
+}  // namespace fathom

@@ -1,0 +1,69 @@
+#include "tools/predict/quantity.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace fathom {
+namespace {
+
+using Suffixes = std::map<std::string_view, double>;
+
+/// The number in front times what its suffix stands for; nothing where either is none.
+std::optional<double> scaled(std::string_view text, const Suffixes& suffixes) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (suffix.starts_with(' ')) suffix.remove_prefix(1);
+  const auto factor = suffixes.find(suffix);
+  if (factor == suffixes.end()) return std::nullopt;
+  const double result = value * factor->second;
+  return std::isfinite(result) ? std::optional(result) : std::nullopt;
+}
+
+std::string_view without_unit(std::string_view text) {
+  for (const std::string_view unit : {"FLOP/s", "FLOP", "B/s", "B"}) {
+    if (text.ends_with(unit)) return text.substr(0, text.size() - unit.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+CLI::Validator quantity() {
+  return CLI::Validator(
+      [](std::string& text) {
+        static const Suffixes suffixes{{"", 1},        {"k", 1e3},     {"M", 1e6},
+                                       {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
+                                       {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30},
+                                       {"Ti", 0x1p40}, {"Pi", 0x1p50}};
+        const auto value = scaled(without_unit(text), suffixes);
+        if (!value || *value < 0)
+          return fmt::format("`{}` is not a number from 0 on, such as 1.5e9, 1.5G or 4Gi", text);
+        text = fmt::format("{}", *value);
+        return std::string();
+      },
+      "");
+}
+
+CLI::Validator model_size() {
+  return CLI::Validator(
+      [](std::string& text) {
+        static const Suffixes suffixes{{"", 1},    {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"m", 1e6},
+                                       {"B", 1e9}, {"b", 1e9}, {"G", 1e9}, {"T", 1e12}};
+        const auto value = scaled(text, suffixes);
+        if (!value || *value < 1)
+          return fmt::format("`{}` is not a number of parameters, such as 7e9, 7B or 8030261248",
+                             text);
+        text = fmt::format("{}", *value);
+        return std::string();
+      },
+      "");
+}
+
+}  // namespace fathom

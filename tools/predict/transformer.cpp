@@ -1,0 +1,252 @@
+#include "models/transformer.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "models/gpu_table.h"
+#include "results/error.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/quantity.h"
+#include "tools/predict/subcommands.h"
+#include "tools/predict/transformer_answer.h"
+#include "tools/predict/transformer_config.h"
+
+namespace fathom {
+namespace {
+
+using namespace models;
+
+struct Arguments {
+  MachineFlags machine;
+  double parameters = 0, active = 0;
+  std::filesystem::path config;
+  TransformerShape shape;  ///< as far as flags give it
+  bool plain_mlp = false;
+  TransformerFormats formats;
+  std::string compute;  ///< empty: as the weights, or what the GPU has
+  TransformerLoad load;
+  double usable = 90;  ///< percent
+  bool json = false;
+};
+
+const std::map<std::string, double> format_bytes_per_element{
+    {"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}, {"int4", 0.5}};
+
+struct NumberFlag {
+  const char* flag;
+  std::int64_t TransformerShape::*field;
+  const char* description;
+};
+
+constexpr NumberFlag number_flags[] = {
+    {"--layers", &TransformerShape::layers, "Layers"},
+    {"--hidden", &TransformerShape::hidden, "Hidden size"},
+    {"--heads", &TransformerShape::heads, "Attention heads"},
+    {"--kv-heads", &TransformerShape::kv_heads, "KV heads (default: as many as heads)"},
+    {"--head-dim", &TransformerShape::head_dim, "Size of a head (default: hidden / heads)"},
+    {"--vocab", &TransformerShape::vocabulary, "Vocabulary"},
+    {"--intermediate", &TransformerShape::intermediate,
+     "Intermediate size of the MLP, or of one expert (default: 4 x hidden)"},
+    {"--experts", &TransformerShape::experts, "Experts of a layer"},
+    {"--active-experts", &TransformerShape::active_experts, "Experts that a token passes"},
+    {"--shared-expert", &TransformerShape::shared_intermediate,
+     "Intermediate size of the expert that every token passes"}};
+
+struct SwitchFlag {
+  const char* flag;
+  bool TransformerShape::*field;
+  const char* description;
+};
+
+constexpr SwitchFlag switch_flags[] = {
+    {"--tied-embeddings", &TransformerShape::tied_embeddings,
+     "The output projection is the embedding table"},
+    {"--qkv-bias", &TransformerShape::qkv_bias, "Queries, keys and values have biases"}};
+
+bool gives_shape(const Arguments& a) {
+  for (const auto& flag : number_flags)
+    if (a.shape.*flag.field != 0) return true;
+  for (const auto& flag : switch_flags)
+    if (a.shape.*flag.field) return true;
+  return a.plain_mlp;
+}
+
+/// The config's shape with what flags say instead.
+TransformerShape merged(const Arguments& a) {
+  TransformerShape shape;
+  if (!a.config.empty()) shape = shape_from_config(a.config);
+  for (const auto& flag : number_flags)
+    if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
+  for (const auto& flag : switch_flags)
+    if (a.shape.*flag.field) shape.*flag.field = true;
+  if (a.plain_mlp) shape.gated_mlp = false;
+  return shape;
+}
+
+Transformer model_of(const Arguments& a) {
+  const bool shaped = gives_shape(a) || !a.config.empty();
+  if (a.parameters > 0 && shaped)
+    throw Error(ExitCode::bad_input,
+                "--params is for a model whose shape is unknown: give it or the shape, not both.");
+  if (a.active > 0 && a.parameters == 0)
+    throw Error(ExitCode::bad_input,
+                "--active is of the model of --params; a shape's active parameters follow from "
+                "--active-experts.");
+  if (shaped) return transformer_of_shape(merged(a));
+  if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
+  throw Error(
+      ExitCode::bad_input,
+      "Nothing to predict: give a model's config.json (--config FILE), its shape (--layers, "
+      "--hidden, ...), or its size (--params 8B).");
+}
+
+/// The peak of the precision asked for, or of the weights' own; where the GPU lacks that, or has
+/// none for 4 bits, of the 16-bit formats that weights are widened to.
+std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const Arguments& a) {
+  if (!a.compute.empty()) {
+    if (const auto peak = machine.peak(a.compute)) return {a.compute, *peak};
+    throw Error(ExitCode::bad_input, fmt::format("The {} has no units for {}: choose another "
+                                                 "--compute.",
+                                                 machine.name(), a.compute));
+  }
+  std::vector<std::string> choices{"bf16", "fp16"};
+  if (a.formats.weights != "int4") choices.insert(choices.begin(), a.formats.weights);
+  for (const auto& precision : choices) {
+    if (const auto peak = machine.peak(precision)) return {precision, *peak};
+  }
+  throw Error(ExitCode::bad_input,
+              fmt::format("The {} has no units for {}, bf16 or fp16: choose another --compute.",
+                          machine.name(), a.formats.weights));
+}
+
+TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model, const Arguments& a,
+                        std::optional<std::int64_t> gpus) {
+  TransformerOnGpu on;
+  on.bandwidth = machine.bandwidth(Direction::read);
+  std::tie(on.precision, on.peak) = peak_of(machine, a);
+  on.memory = machine.memory();
+  on.link = machine.link();
+  const double usable = a.usable / 100;
+  on.needed = gpus_needed(model, a.load, on.memory.value, usable);
+  TransformerLoad load = a.load;
+  load.gpus = gpus ? *gpus : on.needed.value_or(1);
+  on.fits = transformer_memory(model, load).per_gpu <= usable * on.memory.value;
+  on.bounds = transformer_bounds(model, load,
+                                 {.bytes_per_second = on.bandwidth.value,
+                                  .flops_per_second = on.peak.value,
+                                  .link_bytes_per_second = on.link ? on.link->value : 0});
+  return on;
+}
+
+/// Whether the GPU can be asked: a --compute that it lacks leaves it out of the table.
+bool has_units(const Machine& machine, const Arguments& a) {
+  return a.compute.empty() || machine.peak(a.compute);
+}
+
+ExitCode predict(const Arguments& a) {
+  TransformerAnswer answer{.model = model_of(a), .load = a.load, .formats = a.formats};
+  answer.load.weight_bytes = format_bytes_per_element.at(a.formats.weights);
+  answer.load.kv_bytes = format_bytes_per_element.at(a.formats.kv);
+  answer.usable = a.usable / 100;
+  answer.memory = transformer_memory(answer.model, answer.load);
+  answer.machine = machine_of(a.machine);
+
+  Arguments with_bytes = a;
+  with_bytes.load = answer.load;
+  if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, with_bytes, a.load.gpus);
+  for (const GpuSpec& gpu : gpu_table()) {
+    const Machine machine(gpu);
+    if (!has_units(machine, a)) {
+      answer.without_units.emplace_back(gpu.name);
+      continue;
+    }
+    TransformerRow row{.gpu = std::string(gpu.name)};
+    TransformerOnGpu on = on_gpu(machine, answer.model, with_bytes, std::nullopt);
+    if (on.needed) row.on = std::move(on);
+    answer.table.push_back(std::move(row));
+  }
+  if (a.json)
+    print_json(answer);
+  else
+    print_text(answer);
+  return ExitCode::ok;
+}
+
+void add_model_flags(CLI::App& app, Arguments& a) {
+  app.add_option("--config", a.config, "Shape of a model: its config.json, as published")
+      ->type_name("FILE");
+  app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
+      ->transform(model_size())
+      ->type_name("N");
+  app.add_option("--active", a.active, "Of --params, those that a token passes (default: all)")
+      ->transform(model_size())
+      ->type_name("N");
+  for (const auto& flag : number_flags)
+    app.add_option(flag.flag, a.shape.*flag.field, flag.description)
+        ->check(whole_number(1, std::uint64_t{1} << 32))
+        ->type_name("N");
+  for (const auto& flag : switch_flags)
+    app.add_flag(flag.flag, a.shape.*flag.field, flag.description);
+  app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three");
+}
+
+void add_load_flags(CLI::App& app, Arguments& a) {
+  std::vector<std::string> formats;
+  for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
+  app.add_option("--weights", a.formats.weights, "Format of the weights: fp32, bf16, ..., int4")
+      ->check(one_of(formats))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--kv", a.formats.kv, "Format of the KV cache")
+      ->check(one_of(formats))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--compute", a.compute,
+                 "Precision of the arithmetic (default: of the weights where the GPU has it, else "
+                 "bf16 or fp16)")
+      ->check(one_of(precisions()))
+      ->type_name("NAME");
+  const auto number = [&app](const char* flag, std::int64_t& value, const char* description) {
+    return app.add_option(flag, value, description)
+        ->check(whole_number(1, std::uint64_t{1} << 32))
+        ->type_name("N")
+        ->capture_default_str();
+  };
+  number("--context", a.load.context, "Tokens of a sequence, prompt and answer");
+  app.add_option("--prompt", a.load.prompt, "Of them the prompt's (default: all)")
+      ->check(whole_number(1, std::uint64_t{1} << 32))
+      ->type_name("N");
+  number("--batch", a.load.batch, "Sequences at once");
+  number("--gpus", a.load.gpus, "GPUs of --gpu or --result, tensor-parallel");
+  number("--chunk", a.load.prefill_chunk, "Tokens of the prefill at once, for the activations");
+  app.add_option("--usable", a.usable,
+                 "Share of a GPU's memory that model and cache may take, in %")
+      ->check(whole_number(1, 100))
+      ->type_name("PERCENT")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_transformer(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_machine_flags(app, arguments->machine);
+  add_model_flags(app, *arguments);
+  add_load_flags(app, *arguments);
+  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  app.footer(
+      "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "
+      "token plus attention's, all overlapping in full.\n\n"
+      "Examples:\n"
+      "  fathom predict transformer --params 70B --weights fp8 --gpu H200\n"
+      "  fathom predict transformer --config config.json --context 32768 --batch 16 --gpu H200\n"
+      "  fathom predict transformer --config config.json --result result.json --gpus 4\n"
+      "  fathom predict transformer --layers 32 --hidden 4096 --heads 32 --kv-heads 8 \\\n"
+      "      --vocab 128256 --intermediate 14336 --weights int4 --json\n");
+  return [arguments] { return predict(*arguments); };
+}
+
+}  // namespace fathom

@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/gpu_table.h"
+#include "models/tile_quantisation.h"
+#include "results/error.h"
+#include "results/format.h"
+#include "tools/flag_checks.h"
+#include "tools/predict/machine.h"
+#include "tools/predict/subcommands.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace models;
+
+struct Arguments {
+  std::vector<std::uint64_t> sizes;  ///< m, n, k
+  std::vector<std::uint64_t> tile{128, 128, 32};
+  std::uint64_t blocks = 0;
+  std::uint64_t split_k = 1;
+  int blocks_per_sm = 1;
+  int sms = 0;
+  int sweep = 0;
+  std::string cost = "latency";
+  MachineFlags machine;
+  bool json = false;
+};
+
+BlockCost cost_of(const std::string& word) {
+  return word == "throughput" ? BlockCost::throughput : BlockCost::latency;
+}
+
+int sms_of(const Arguments& arguments) {
+  if (arguments.sms > 0) return arguments.sms;
+  const auto machine = machine_of(arguments.machine);
+  if (!machine)
+    throw Error(ExitCode::bad_input,
+                "Waves depend on the number of SMs: give --sms, --gpu or --result.");
+  return machine->sms();
+}
+
+Json to_json(const Waves& w) {
+  return {{"waves", w.waves},
+          {"wave_blocks", w.wave_blocks},
+          {"full_waves", w.full},
+          {"tail_blocks", w.tail_blocks},
+          {"waves_paid", w.steps},
+          {"efficiency", w.efficiency},
+          {"blocks_of_busiest_sm", w.blocks_of_busiest_sm}};
+}
+
+Json to_json(std::uint64_t m, const TileQuantisation& q) {
+  return {{"m", m},
+          {"tiles_m", q.tiles_m},
+          {"tiles_n", q.tiles_n},
+          {"blocks", q.blocks},
+          {"k_steps", q.steps},
+          {"waves", to_json(q.waves)},
+          {"padding_efficiency", q.padding_efficiency},
+          {"wave_efficiency", q.wave_efficiency},
+          {"efficiency", q.efficiency},
+          {"relative_time", q.relative_time}};
+}
+
+void print_waves(std::uint64_t blocks, const Waves& w) {
+  fmt::print("{} blocks in waves of {}: {:.4g} waves, {} paid for\n", format_count(double(blocks)),
+             format_count(double(w.wave_blocks)), w.waves, w.steps);
+  if (w.tail_blocks == 0)
+    fmt::print("  every wave is full\n");
+  else
+    fmt::print("  the last wave has {} of {} blocks\n", w.tail_blocks, w.wave_blocks);
+  fmt::print("  {} where a wave takes its time however full it is\n", format_percent(w.efficiency));
+}
+
+ExitCode predict_grid(const Arguments& arguments) {
+  const Grid grid{.blocks = arguments.blocks,
+                  .blocks_per_sm = arguments.blocks_per_sm,
+                  .sms = sms_of(arguments)};
+  const Waves w = waves(grid);
+  if (arguments.json)
+    fmt::print("{}\n", Json{{"blocks", grid.blocks},
+                            {"blocks_per_sm", grid.blocks_per_sm},
+                            {"sms", grid.sms},
+                            {"waves", to_json(w)}}
+                           .dump(2));
+  else
+    print_waves(grid.blocks, w);
+  return ExitCode::ok;
+}
+
+void print_product(const TiledProduct& p, const TileQuantisation& q) {
+  fmt::print("{} x {} x {} in tiles of {} x {} x {}{}: {} x {} tiles, {} k steps each\n", p.m, p.n,
+             p.k, p.tile_m, p.tile_n, p.tile_k,
+             p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
+             q.tiles_n, q.steps);
+  print_waves(q.blocks, q.waves);
+  fmt::print("Useful share of the work paid for: {}\n", format_percent(q.efficiency));
+  fmt::print("  whole tiles    {:>8}\n", format_percent(q.padding_efficiency));
+  fmt::print("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
+}
+
+void print_sweep(const std::vector<TileQuantisationPoint>& points) {
+  fmt::print("\n{:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}\n", "m", "blocks", "waves",
+             "tiles", "waves", "both", "time");
+  for (const auto& [m, at] : points)
+    fmt::print("{:>10}  {:>8}  {:>8.4g}  {:>8}  {:>8}  {:>8}  {:>10.5g}\n", m, at.blocks,
+               at.waves.waves, format_percent(at.padding_efficiency),
+               format_percent(at.wave_efficiency), format_percent(at.efficiency), at.relative_time);
+  fmt::print("Time is in steps of one tile; shares are of the work paid for.\n");
+}
+
+ExitCode predict_product(const Arguments& arguments) {
+  const TiledProduct product{.m = arguments.sizes[0],
+                             .n = arguments.sizes[1],
+                             .k = arguments.sizes[2],
+                             .tile_m = arguments.tile[0],
+                             .tile_n = arguments.tile[1],
+                             .tile_k = arguments.tile[2],
+                             .split_k = arguments.split_k,
+                             .blocks_per_sm = arguments.blocks_per_sm,
+                             .sms = sms_of(arguments),
+                             .cost = cost_of(arguments.cost)};
+  const TileQuantisation q = tile_quantisation(product);
+  std::vector<TileQuantisationPoint> points;
+  if (arguments.sweep > 0)
+    points = tile_quantisation_sweep(
+        product, around_tile_multiples(product.m, product.tile_m, arguments.sweep));
+  if (!arguments.json) {
+    print_product(product, q);
+    if (!points.empty()) print_sweep(points);
+    return ExitCode::ok;
+  }
+  Json document{{"m", product.m},
+                {"n", product.n},
+                {"k", product.k},
+                {"tile", {product.tile_m, product.tile_n, product.tile_k}},
+                {"split_k", product.split_k},
+                {"blocks_per_sm", product.blocks_per_sm},
+                {"sms", product.sms},
+                {"cost", arguments.cost},
+                {"prediction", to_json(product.m, q)},
+                {"sweep", Json::array()}};
+  for (const auto& [m, at] : points) document["sweep"].push_back(to_json(m, at));
+  fmt::print("{}\n", document.dump(2));
+  return ExitCode::ok;
+}
+
+ExitCode predict(const Arguments& arguments) {
+  if (arguments.blocks > 0 && !arguments.sizes.empty())
+    throw Error(ExitCode::bad_input,
+                "--blocks and --gemm are two different questions: give one of them.");
+  if (arguments.blocks > 0) return predict_grid(arguments);
+  if (!arguments.sizes.empty()) return predict_product(arguments);
+  throw Error(ExitCode::bad_input,
+              "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_predict_waves(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  constexpr std::uint64_t largest = std::uint64_t{1} << 40;
+  app.add_option("--blocks", arguments->blocks, "Blocks of a grid")
+      ->check(whole_number(1, largest))
+      ->type_name("N");
+  app.add_option("--gemm", arguments->sizes, "A matrix product of M x K by K x N")
+      ->check(whole_number(1, largest))
+      ->expected(3)
+      ->type_name("M N K");
+  app.add_option("--tile", arguments->tile, "Its tile (default: 128 128 32)")
+      ->check(whole_number(1, 1 << 20))
+      ->expected(3)
+      ->type_name("M N K");
+  app.add_option("--split-k", arguments->split_k, "Blocks that share one tile's k")
+      ->check(whole_number(1, 1 << 20))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--blocks-per-sm", arguments->blocks_per_sm,
+                 "Resident blocks, see `fathom predict occupancy`")
+      ->check(whole_number(1, 32))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--sms", arguments->sms, "SMs of the GPU, instead of --gpu or --result")
+      ->check(whole_number(1, 1 << 16))
+      ->type_name("N");
+  add_machine_flags(app, arguments->machine);
+  app.add_option("--cost", arguments->cost,
+                 "Of blocks that share an SM: latency (each as fast as alone) or throughput (they "
+                 "share it), for --gemm")
+      ->check(one_of({"latency", "throughput"}))
+      ->type_name("WORD")
+      ->capture_default_str();
+  app.add_option("--sweep", arguments->sweep,
+                 "Also m below, at and above N multiples of the tile around M")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  app.footer(
+      "Examples:\n"
+      "  fathom predict waves --blocks 396 --blocks-per-sm 2 --gpu H200\n"
+      "  fathom predict waves --gemm 4096 4096 4096 --tile 128 256 64 --gpu H200\n"
+      "  fathom predict waves --gemm 1024 4096 4096 --sms 108 --sweep 5\n");
+  return [arguments] { return predict(*arguments); };
+}
+
+}  // namespace fathom
