@@ -156,7 +156,8 @@ std::pair<int, int> as_modelled(std::span<const Entry> entries) {
   for (const Entry& entry : entries) {
     if (!entry.metric.value) continue;
     ++measured;
-    bool equal = entry.expected && std::abs(*entry.metric.value / entry.expected->value - 1) <= clock_tolerance;
+    bool equal = entry.expected && std::abs(*entry.metric.value / entry.expected->value - 1) <=
+                                       entry.expected->tolerance;
     for (const Counter& counter : entry.counters) {
       if (counter.value && counter.expected) equal = equal && *counter.value == *counter.expected;
     }
