@@ -65,4 +65,9 @@ int driver_blocks(int occupant, int threads, int dynamic_shared, int carveout_pe
   return blocks;
 }
 
+void launch_occupant(int occupant, unsigned* memory, cudaStream_t stream) {
+  kernels.at(static_cast<std::size_t>(occupant))<<<1, 1, 0, stream>>>(memory);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
 }  // namespace fathom::model_validation

@@ -5,6 +5,7 @@
 
 #include "harness/runner.h"
 #include "probes/model_validation/occupancy_campaign.h"
+#include "probes/model_validation/occupancy_kernels.h"
 #include "probes/model_validation/warp_campaign.h"
 #include "results/verdict.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -55,7 +56,7 @@ TEST_CASE("random warp patterns cost what the models say", "[gpu][counters][mode
 }
 
 TEST_CASE("without counters patterns are still executed and checked, and never pass",
-          "[gpu][model_validation]") {
+          "[gpu][sanitized][model_validation]") {
   Campaigns gpu;
   for (const Case& c : gpu.warp_cases()) {
     const Entry entry = gpu.run(c, false);
@@ -78,4 +79,16 @@ TEST_CASE("random configurations have the occupancy that toolkit and driver say"
   CHECK(entry.metric.value == 0);
   CHECK(entry.extras.at("trials") == 2000);
   CHECK(entry.extras.at("launchable") > 1000);
+}
+
+TEST_CASE("the kernels asked for their occupancy run", "[gpu][sanitized][model_validation]") {
+  test::Gpu gpu;
+  const auto memory = make_device_memory<unsigned>(1);
+  for (int occupant = 0; occupant < occupants; ++occupant) {
+    FATHOM_CUDA(cudaMemsetAsync(memory.get(), 0, sizeof(unsigned), gpu.stream.get()));
+    launch_occupant(occupant, memory.get(), gpu.stream.get());
+    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+    // What it held are readings of the clock: no sum of them is known, but that there is one.
+    CHECK(test::to_host<unsigned>(memory.get(), 1)[0] != 0);
+  }
 }
