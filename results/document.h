@@ -140,6 +140,21 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
+/// A vertical line on a plot, at a place on the x axis.
+struct PlotMarker {
+  double x = 0;
+  std::string label;
+  friend bool operator==(const PlotMarker&, const PlotMarker&) = default;
+};
+
+/// A straight piece over the points of a plot: a level, or a ramp. x in the axis' unit, y
+/// in that of the figure shown.
+struct PlotStretch {
+  double first_x = 0, first_y = 0, last_x = 0, last_y = 0;
+  std::string label;
+  friend bool operator==(const PlotStretch&, const PlotStretch&) = default;
+};
+
 /// What a view shows of the entries; the report draws it without knowing the probe.
 struct View {
   enum class Kind { plot, table };
@@ -155,6 +170,9 @@ struct View {
   bool x_log2 = false, y_log = false, y_from_zero = true;
   std::vector<std::string> series;
   bool show_bound = true, show_expected = true;
+  // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
+  std::vector<PlotMarker> markers;
+  std::vector<PlotStretch> stretches;
   // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "verdict".
   std::vector<std::string> columns;

@@ -42,6 +42,12 @@ auto list(const Json& json, const char* key, Convert convert) {
   return items;
 }
 
+/// Of a member that documents from before it lack.
+template <typename Convert>
+auto list_or_none(const Json& json, const char* key, Convert convert) {
+  return json.contains(key) ? list(json, key, convert) : decltype(list(json, key, convert)){};
+}
+
 template <typename Convert>
 auto converted(const Json& json, const char* key, Convert convert) {
   using Value = decltype(convert(json));
@@ -158,6 +164,13 @@ std::pair<std::string, std::vector<AxisValue>> condition(const Json& json) {
   return {text(json, "axis"), list(json, "values", axis_value)};
 }
 
+PlotMarker marker(const Json& json) { return {get<double>(json, "x"), text(json, "label")}; }
+
+PlotStretch stretch(const Json& json) {
+  return {get<double>(json, "first_x"), get<double>(json, "first_y"), get<double>(json, "last_x"),
+          get<double>(json, "last_y"), text(json, "label")};
+}
+
 View view(const Json& json) {
   View v;
   v.kind = word<View::Kind>(json, "kind");
@@ -174,6 +187,8 @@ View view(const Json& json) {
   v.series = get<std::vector<std::string>>(json, "series");
   v.show_bound = get<bool>(json, "show_bound");
   v.show_expected = get<bool>(json, "show_expected");
+  v.markers = list_or_none(json, "markers", marker);
+  v.stretches = list_or_none(json, "stretches", stretch);
   v.columns = get<std::vector<std::string>>(json, "columns");
   return v;
 }
@@ -323,7 +338,7 @@ Document from_json(const Json& json, const std::string& origin) {
   d.entries = list(json, "benchmarks", entry);
   d.probes = list(own, "probes", probe);
   d.claims = list(own, "claims", claim);
-  if (own.contains("facts")) d.facts = list(own, "facts", fact);  // older runs have none
+  d.facts = list_or_none(own, "facts", fact);
   check_facts(d.facts, origin);
   take_replay_marks(d, origin);
   return d;

@@ -228,6 +228,16 @@ Json context(const Document& d) {
   return context;
 }
 
+Json marker(const PlotMarker& m) { return {{"x", m.x}, {"label", m.label}}; }
+
+Json stretch(const PlotStretch& s) {
+  return {{"first_x", s.first_x},
+          {"first_y", s.first_y},
+          {"last_x", s.last_x},
+          {"last_y", s.last_y},
+          {"label", s.label}};
+}
+
 Json view(const View& v) {
   const auto condition = [](const std::pair<std::string, std::vector<AxisValue>>& c) {
     return Json{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
@@ -246,6 +256,8 @@ Json view(const View& v) {
           {"series", v.series},
           {"show_bound", v.show_bound},
           {"show_expected", v.show_expected},
+          {"markers", array_of(v.markers, marker)},
+          {"stretches", array_of(v.stretches, stretch)},
           {"columns", v.columns}};
 }
 

@@ -128,6 +128,8 @@ inline View copy_plot() {
   v.x_log2 = true;
   v.y_label = "bandwidth";
   v.series = {"type"};
+  v.markers = {{256.0 * (1 << 20), "256 MiB"}};
+  v.stretches = {{64.0 * (1 << 20), 4.28e12, 1024.0 * (1 << 20), 4.28e12, "4.28 TB/s"}};
   return v;
 }
 
