@@ -11,6 +11,7 @@
 
 #include "reports/plot_bars.h"
 #include "reports/plot_data.h"
+#include "reports/plot_hierarchy.h"
 #include "reports/plot_process.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
@@ -91,6 +92,19 @@ std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
   if (finite.empty()) return std::nullopt;
   return draw([&](const Theme& theme) { return plots::bars_script(finite, theme, source); }, folder,
               stem, marked(source, alt + "."));
+}
+
+std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
+                                      const std::filesystem::path& folder, const std::string& stem,
+                                      Source source) {
+  if (levels.empty()) return std::nullopt;
+  std::string alt = "The memory hierarchy, by size, latency and bandwidth";
+  for (const LevelRow& level : levels) {
+    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), level.size, level.latency,
+                       level.bandwidth);
+  }
+  return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },
+              folder, stem, marked(source, alt + "."));
 }
 
 }  // namespace fathom

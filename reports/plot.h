@@ -39,4 +39,14 @@ std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
                                        const std::filesystem::path& folder, const std::string& stem,
                                        Source source);
 
+/// A level of the memory hierarchy, its figures with units; "–" for one that is not known.
+struct LevelRow {
+  std::string name, size, latency, bandwidth;
+};
+
+/// Draws the levels in their order, the one nearest to the SM at the top; otherwise as draw_plot.
+std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
+                                      const std::filesystem::path& folder, const std::string& stem,
+                                      Source source);
+
 }  // namespace fathom

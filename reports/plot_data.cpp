@@ -188,6 +188,31 @@ void stand_apart(PlotData& data) {
   }
 }
 
+/// Whatever lies outside the axis, or has no place on it, is left out.
+void make_marks(const View& view, double factor, bool logarithmic, PlotData& data) {
+  if (!data.categories.empty()) return;
+  double low = largest_figure, high = -largest_figure;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) {
+      low = std::min(low, point.x);
+      high = std::max(high, point.x);
+    }
+  }
+  const auto on_x = [&](double x) { return x >= low && x <= high; };
+  const auto on_y = [&](double y) { return drawable(y) && (!logarithmic || y > 0); };
+  for (const PlotMarker& m : view.markers) {
+    if (on_x(m.x)) data.markers.push_back({m.x, 0, m.x, 0, one_line(m.label)});
+  }
+  for (const PlotStretch& s : view.stretches) {
+    if (!on_x(s.first_x) || !on_x(s.last_x) || !on_y(s.first_y) || !on_y(s.last_y)) continue;
+    data.stretches.push_back(
+        {s.first_x, s.first_y / factor, s.last_x, s.last_y / factor, one_line(s.label)});
+  }
+  const auto by_x = [](const Mark& a, const Mark& b) { return a.first_x < b.first_x; };
+  std::stable_sort(data.markers.begin(), data.markers.end(), by_x);
+  std::stable_sort(data.stretches.begin(), data.stretches.end(), by_x);
+}
+
 struct Extent {
   double low = largest_figure, high = -largest_figure;
   void include(const std::optional<double>& value) {
@@ -254,9 +279,16 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
       data.has_intervals = data.has_intervals || point.low.has_value();
     }
   }
+  for (const Mark& stretch : data.stretches) {
+    figures.include(stretch.first_y);
+    figures.include(stretch.last_y);
+  }
   all.include(figures.low);
   all.include(figures.high);
+  // Labels of marks need room above the points.
+  const bool marked = !data.markers.empty() || !data.stretches.empty();
   if (logarithmic) {
+    if (marked) all.high *= std::pow(all.high / all.low, 0.25);
     data.y = log10_scale(all.low, all.high, unit);
     return;
   }
@@ -265,7 +297,7 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
     all.high = data.bound ? figures.high : bound_drawn_up_to * figures.high;
   }
   // Without zero asked for, still some room: points on the frame are hard to see.
-  const double room = 0.04 * (all.high - all.low);
+  const double room = (marked ? 0.12 : 0.04) * (all.high - all.low);
   data.y = linear_scale(view.y_from_zero ? all.low : all.low - room, all.high + room,
                         view.y_from_zero, false, 6);
 }
@@ -287,6 +319,7 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   choose_categories(view, rows, data);
   make_series(view, rows, shown.factor, logarithmic, data);
   stand_apart(data);
+  make_marks(view, shown.factor, logarithmic, data);
   scale_x(view, data);
   find_bound(unit, shown.factor, data);
   scale_y(view, unit, logarithmic, data);

@@ -23,6 +23,12 @@ struct Series {
   bool connected = true;      ///< no two points share an x, and x is a quantity
 };
 
+/// A view's marker or stretch, in the units in which it is drawn.
+struct Mark {
+  double first_x = 0, first_y = 0, last_x = 0, last_y = 0;  ///< of a marker only `first_x` counts
+  std::string label;
+};
+
 /// A view applied to entries: everything a picture needs, in the units in which it is drawn.
 struct PlotData {
   std::string title, x_label, y_label;
@@ -36,6 +42,7 @@ struct PlotData {
   std::optional<double> bound;  ///< the one bound of all points
   std::string bound_text;
   bool bound_beyond = false;  ///< it lies so far above that it would flatten the rest
+  std::vector<Mark> markers, stretches;  ///< by ascending x; none with categories
   bool bounds_differ = false, has_expected = false, has_intervals = false;
   std::string lowest, highest;  ///< of y with units, for the alternative text
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "reports/plot_marks.h"
 #include "reports/plot_text.h"
 
 namespace fathom::plots {
@@ -283,7 +284,8 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
   std::string script = preamble(theme, layout.height, data.title, source);
   if (source == Source::replay) script += watermark(theme, "graph 0.5, graph 0.5", 120, 20);
   script += layout_script(data, theme, layout, x_label);
-  script += axes_script(data, theme) + bound_label(data, theme) + data_blocks(data);
+  script += axes_script(data, theme) + bound_label(data, theme) + marks_script(data, theme) +
+            data_blocks(data) + stretches_block(data);
   const std::string references = reference_curves(data, theme);
   script += "plot " + references + (references.empty() ? "" : ", ") +
             series_curves(data, theme, layout.keyed ? layout.named : 0);
@@ -291,6 +293,7 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
     script += fmt::format(", NaN with lines lc rgb '{}' title {}", theme.background,
                           quoted(fmt::format("and {} more", data.series.size() - layout.named)));
   }
+  if (!data.stretches.empty()) script += ", " + stretches_curve(data, theme);
   for (const std::string& name : reference_names(data)) {
     const bool expected = data.has_expected && name == reference_names(data).front();
     script += fmt::format(", NaN with lines lw {} dt {} lc rgb '{}' title {}",

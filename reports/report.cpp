@@ -60,6 +60,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   reports::write_environment(writing);
   reports::write_bounds(writing);
   reports::write_opponents(writing);
+  reports::write_facts(writing);
   reports::write_probes(writing);
   reports::write_claims(writing);
   reports::write_counters(writing);

@@ -35,6 +35,8 @@ void write_verdict(Writing& to);
 void write_environment(Writing& to);
 void write_bounds(Writing& to);
 void write_opponents(Writing& to);
+/// Nothing, not even a heading, where the document has no facts.
+void write_facts(Writing& to);
 void write_probes(Writing& to);
 void write_claims(Writing& to);
 void write_counters(Writing& to);

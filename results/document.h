@@ -141,6 +141,21 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
+/// A vertical line on a plot, at a place on the x axis.
+struct PlotMarker {
+  double x = 0;
+  std::string label;
+  friend bool operator==(const PlotMarker&, const PlotMarker&) = default;
+};
+
+/// A straight piece over the points of a plot: a level, or a ramp. x in the axis' unit, y
+/// in that of the figure shown.
+struct PlotStretch {
+  double first_x = 0, first_y = 0, last_x = 0, last_y = 0;
+  std::string label;
+  friend bool operator==(const PlotStretch&, const PlotStretch&) = default;
+};
+
 /// What a view shows of the entries; the report draws it without knowing the probe.
 struct View {
   enum class Kind { plot, table };
@@ -156,6 +171,9 @@ struct View {
   bool x_log2 = false, y_log = false, y_from_zero = true;
   std::vector<std::string> series;
   bool show_bound = true, show_expected = true;
+  // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
+  std::vector<PlotMarker> markers;
+  std::vector<PlotStretch> stretches;
   // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "verdict".
   std::vector<std::string> columns;
@@ -187,6 +205,33 @@ struct Claim {
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
   friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+/// A figure that somebody else states for the same quantity; in the fact's unit.
+struct Published {
+  double value = 0;
+  std::string source;  ///< title of the document, and the chip where it is not this one
+  friend bool operator==(const Published&, const Published&) = default;
+};
+
+/// What a run states of the GPU: one quantity of one part of it, concluded from entries.
+struct Fact {
+  std::string id;        ///< "<part>.<quantity>": "l1.latency"; unique within a run
+  std::string subject;   ///< the part as a reader knows it: "L1"
+  std::string quantity;  ///< "latency", "size", "bandwidth", ...
+  std::optional<double> value;
+  std::string unit;                   ///< SI base unit or a counted thing: "B", "s", "cycles", ...
+  std::optional<Interval> interval;   ///< of the value
+  std::string method;                 ///< how it was concluded, one phrase
+  int repeats = 0;                    ///< samples behind the value
+  std::vector<std::string> evidence;  ///< names of the entries
+  std::string reason;                 ///< why there is no value; empty exactly where there is one
+  std::optional<Published> published;
+  std::string probe;
+  std::optional<Bound> bound;      ///< what physics allows, in the fact's unit
+  Better better = Better::higher;  ///< higher: `bound` is the most there can be; lower: the least
+  std::vector<Counter> counters;   ///< that back it: hit rates, sectors
+  friend bool operator==(const Fact&, const Fact&) = default;
 };
 
 /// The GPU and the software that produced a run; two runs compare only when it agrees.
@@ -224,6 +269,7 @@ struct Document {
   std::vector<Entry> entries;
   std::vector<ProbeSummary> probes;
   std::vector<Claim> claims;
+  std::vector<Fact> facts;  ///< in the probes' order
   friend bool operator==(const Document&, const Document&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "results/document_io.h"
@@ -40,6 +41,12 @@ auto list(const Json& json, const char* key, Convert convert) {
   std::vector<decltype(convert(json))> items;
   for (const Json& item : json.at(key)) items.push_back(convert(item));
   return items;
+}
+
+/// Of a member that documents from before it lack.
+template <typename Convert>
+auto list_or_none(const Json& json, const char* key, Convert convert) {
+  return json.contains(key) ? list(json, key, convert) : decltype(list(json, key, convert)){};
 }
 
 template <typename Convert>
@@ -158,6 +165,13 @@ std::pair<std::string, std::vector<AxisValue>> condition(const Json& json) {
   return {text(json, "axis"), list(json, "values", axis_value)};
 }
 
+PlotMarker marker(const Json& json) { return {get<double>(json, "x"), text(json, "label")}; }
+
+PlotStretch stretch(const Json& json) {
+  return {get<double>(json, "first_x"), get<double>(json, "first_y"), get<double>(json, "last_x"),
+          get<double>(json, "last_y"), text(json, "label")};
+}
+
 View view(const Json& json) {
   View v;
   v.kind = word<View::Kind>(json, "kind");
@@ -174,6 +188,8 @@ View view(const Json& json) {
   v.series = get<std::vector<std::string>>(json, "series");
   v.show_bound = get<bool>(json, "show_bound");
   v.show_expected = get<bool>(json, "show_expected");
+  v.markers = list_or_none(json, "markers", marker);
+  v.stretches = list_or_none(json, "stretches", stretch);
   v.columns = get<std::vector<std::string>>(json, "columns");
   return v;
 }
@@ -203,6 +219,28 @@ Claim claim(const Json& json) {
   return c;
 }
 
+Published published(const Json& json) { return {get<double>(json, "value"), text(json, "source")}; }
+
+Fact fact(const Json& json) {
+  Fact f;
+  f.id = text(json, "id");
+  f.subject = text(json, "subject");
+  f.quantity = text(json, "quantity");
+  f.value = optional<double>(json, "value");
+  f.unit = text(json, "unit");
+  f.interval = converted(json, "interval", interval);
+  f.method = text(json, "method");
+  f.repeats = get<int>(json, "repeats");
+  f.evidence = get<std::vector<std::string>>(json, "evidence");
+  f.reason = text(json, "reason");
+  f.published = converted(json, "published", published);
+  f.probe = text(json, "probe");
+  f.bound = converted(json, "bound", bound);
+  f.better = word<Better>(json, "better");
+  f.counters = list(json, "counters", counter);
+  return f;
+}
+
 DeviceBound device_bound(const Json& json) {
   return {text(json, "name"), text(json, "unit"), text(json, "source"), get<double>(json, "value")};
 }
@@ -222,6 +260,28 @@ void take_replay_marks(Document& document, const std::string& origin) {
                       origin, i, name, to_string(document.source), keys::replay_prefix));
     }
     if (replay) name.erase(0, keys::replay_prefix.size());
+  }
+}
+
+[[noreturn]] void refuse_fact(const std::string& origin, std::size_t index, const char* member,
+                              const std::string& what) {
+  throw Error(ExitCode::document_malformed,
+              fmt::format("{}: /fathom/facts/{}/{} {}. Take the file as it was written.", origin,
+                          index, member, what));
+}
+
+/// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
+void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (!ids.insert(facts[i].id).second) {
+      refuse_fact(origin, i, "id", "is that of an earlier fact; expected: one of its own");
+    }
+    if (facts[i].value.has_value() != facts[i].reason.empty()) {
+      refuse_fact(origin, i, "reason",
+                  facts[i].value ? "is there beside a value; expected: an empty string"
+                                 : "is empty and there is no value; expected: why there is none");
+    }
   }
 }
 
@@ -252,6 +312,8 @@ Document from_json(const Json& json, const std::string& origin) {
   d.entries = list(json, "benchmarks", entry);
   d.probes = list(own, "probes", probe);
   d.claims = list(own, "claims", claim);
+  d.facts = list_or_none(own, "facts", fact);
+  check_facts(d.facts, origin);
   take_replay_marks(d, origin);
   return d;
 }

@@ -204,6 +204,16 @@ Json context(const Document& d) {
   return context;
 }
 
+Json marker(const PlotMarker& m) { return {{"x", m.x}, {"label", m.label}}; }
+
+Json stretch(const PlotStretch& s) {
+  return {{"first_x", s.first_x},
+          {"first_y", s.first_y},
+          {"last_x", s.last_x},
+          {"last_y", s.last_y},
+          {"label", s.label}};
+}
+
 Json view(const View& v) {
   const auto condition = [](const std::pair<std::string, std::vector<AxisValue>>& c) {
     return Json{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
@@ -222,6 +232,8 @@ Json view(const View& v) {
           {"series", v.series},
           {"show_bound", v.show_bound},
           {"show_expected", v.show_expected},
+          {"markers", array_of(v.markers, marker)},
+          {"stretches", array_of(v.stretches, stretch)},
           {"columns", v.columns}};
 }
 
@@ -241,6 +253,26 @@ Json claim(const Claim& c) {
           {"claimed", c.claimed}, {"verdict", to_string(c.verdict)},
           {"figure", c.figure},   {"evidence", c.evidence},
           {"probe", c.probe}};
+}
+
+Json published(const Published& p) { return {{"value", p.value}, {"source", p.source}}; }
+
+Json fact(const Fact& f) {
+  return {{"id", f.id},
+          {"subject", f.subject},
+          {"quantity", f.quantity},
+          {"value", or_null(f.value)},
+          {"unit", f.unit},
+          {"interval", converted_or_null(f.interval, interval)},
+          {"method", f.method},
+          {"repeats", f.repeats},
+          {"evidence", f.evidence},
+          {"reason", f.reason},
+          {"published", converted_or_null(f.published, published)},
+          {"probe", f.probe},
+          {"bound", converted_or_null(f.bound, bound)},
+          {"better", to_string(f.better)},
+          {"counters", array_of(f.counters, counter)}};
 }
 
 /// The path of the first number that is not finite, below `json`; nothing if all are.
@@ -266,7 +298,8 @@ Json to_json(const Document& document) {
                               [&](const Entry& e) { return row(e, document.source, numbering); })},
       {keys::own,
        {{"probes", array_of(document.probes, probe)},
-        {"claims", array_of(document.claims, claim)}}}};
+        {"claims", array_of(document.claims, claim)},
+        {"facts", array_of(document.facts, fact)}}}};
   if (const auto path = find_not_finite(json)) {
     throw Error(ExitCode::document_malformed,
                 fmt::format("The result cannot be written: {} is no finite number, and JSON has no "

@@ -98,7 +98,7 @@ TEST_CASE("With gnuplot every picture of the page is a file", "[reports]") {
   if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;
   const ReportPaths paths = write_report(sample::document(), folder.path());
-  CHECK(paths.pictures.size() == 6);
+  CHECK(paths.pictures.size() == 8);  // a light and a dark one of the hierarchy and three views
   const std::string page = file_text(paths.readme);
   for (const auto& picture : paths.pictures) {
     CHECK(std::filesystem::file_size(picture) > 0);
@@ -153,12 +153,55 @@ TEST_CASE("Names cannot become markup", "[reports]") {
     }
   }
   for (Claim& claim : d.claims) claim.id = claim.statement = claim.figure = hostile;
+  for (Fact& fact : d.facts) {
+    fact.subject = fact.quantity = fact.unit = fact.method = fact.probe = hostile;
+    fact.evidence = {hostile};
+    if (!fact.value) fact.reason = hostile;
+    fact.published = Published{1, hostile};
+    fact.bound = Bound{1e300, hostile};
+    fact.counters = {sample::counter(hostile, "", hostile, 1, 1),
+                     sample::missing_counter(hostile, hostile)};
+  }
   check_tables(page_of(d, true));  // with pictures too, where there is gnuplot
   const std::string page = page_of(d);
   CHECK_THAT(page, !ContainsSubstring("<script>") && !ContainsSubstring(" _d_") &&
                        !ContainsSubstring(" *e*") && !ContainsSubstring("[h](i)") &&
                        !ContainsSubstring("$j$"));
   CHECK_THAT(terminal_summary(d, false), !ContainsSubstring("ü\nk"));
+}
+
+TEST_CASE("Facts stand with their interval, source and reason", "[reports]") {
+  Document d = sample::document();
+  std::string page = page_of(d);
+  CHECK_THAT(page, ContainsSubstring("| L1 latency | 32.5 cycles | 32.25 to 33 cycles (95.7 %) | "
+                                     "33 cycles (Dissecting Hopper via microbenchmarking, H800)"));
+  CHECK_THAT(page, ContainsSubstring("Distributed shared memory latency is missing: the chip has "
+                                     "no thread-block clusters"));
+  CHECK_THAT(page, !ContainsSubstring("**better than its bound**"));
+  d.facts[0].value = 4.81e12;
+  d.facts[1].bound = Bound{32.6, "pipeline"};  // of a latency, the least there can be
+  page = page_of(d);
+  CHECK_THAT(page, ContainsSubstring("4.81 TB/s **better than its bound**"));
+  CHECK_THAT(page, ContainsSubstring("32.5 cycles **better than its bound**"));
+  d.facts[1].better = Better::higher;
+  CHECK_THAT(page_of(d), !ContainsSubstring("32.5 cycles **better"));
+  d.facts.clear();
+  CHECK_THAT(page_of(d), !ContainsSubstring("## Facts"));
+}
+
+TEST_CASE("The hierarchy has the levels that facts name, nearest first", "[reports]") {
+  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
+  Document d = sample::document();
+  CHECK_THAT(page_of(d, true), ContainsSubstring("L1: –, 32.5 cycles, –; DRAM: –, –, 4.28 TB/s."));
+  Fact size = d.facts[1];
+  size.id = "l2.size";
+  size.subject = "L2";
+  size.unit = "B";
+  size.value = 50.0 * (1 << 20);
+  d.facts.push_back(size);
+  CHECK_THAT(page_of(d, true), ContainsSubstring("–; L2: 50 MiB, –, –; DRAM"));
+  d.facts = {size};  // one level is no hierarchy
+  CHECK_THAT(page_of(d, true), !ContainsSubstring("memory hierarchy"));
 }
 
 TEST_CASE("Terminal text cannot carry escape sequences", "[reports]") {
