@@ -8,6 +8,7 @@
 
 #include "probes/bank_conflicts/conclude.h"
 #include "probes/copy_bandwidth/conclude.h"
+#include "probes/model_validation/conclude.h"
 #include "probes/occupancy/conclude.h"
 #include "probes/tail_effect/conclude.h"
 #include "probes/warp_reduce/conclude.h"
@@ -41,6 +42,7 @@ TEST_CASE("probes conclude from the recording what it says they concluded", "[pr
   const std::vector<std::pair<std::string, std::function<Findings(std::span<const Entry>)>>> probes{
       {"bank_conflicts", bank_conflicts::conclude},
       {"copy_bandwidth", copy_bandwidth::conclude},
+      {"model_validation", model_validation::conclude},
       {"occupancy", occupancy_probe::conclude},
       {"tail_effect", tail_effect::conclude},
       {"warp_reduce", warp_reduce::conclude}};

@@ -47,7 +47,7 @@ TEST_CASE("Regimes become marks of a view", "[reports]") {
   CHECK_THAT(view.stretches[2].first_y, Catch::Matchers::WithinRel(210.0, 0.01));
   REQUIRE(view.markers.size() == 1);  // the last plateau ends with the curve, not with a change
   CHECK(view.markers[0].x == view.stretches[0].last_x);
-  CHECK(view.markers[0].label == "40.32 KiB");
+  CHECK(view.markers[0].label == "50.8 KiB");
 }
 
 TEST_CASE("Marks are drawn where they have a place", "[reports]") {
