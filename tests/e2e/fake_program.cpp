@@ -73,10 +73,10 @@ int device_program(const Flags& flags) {
     std::cout << R"({"fingerprint": {"gpu_name": 7}})";
     return 0;
   }
-  Fingerprint print;
+  fathom::Fingerprint print;
   print.gpu_name = "NVIDIA Fake 100";
   print.gpu_uuid_hash = uuid_hash;
-  std::cout << ordered_json{{"fingerprint", fingerprint_to_json(print)}};
+  std::cout << ordered_json{{"fingerprint", fathom::fingerprint_to_json(print)}};
   return 0;
 }
 
