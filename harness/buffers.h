@@ -8,7 +8,8 @@
 #include <optional>
 #include <string>
 #include <vector>
-#include <type_traits>
+
+#include "harness/cuda_check.h"
 
 namespace fathom {
 
@@ -80,6 +81,21 @@ class BufferPool {
   int placement_ = 0;
   bool moves_ = false;
 };
+
+/// `count` elements at `data` in device memory, once the stream has done what was queued before.
+template <class T>
+std::vector<T> copy_to_host(const std::byte* data, std::size_t count, cudaStream_t stream) {
+  std::vector<T> host(count);
+  FATHOM_CUDA(cudaMemcpyAsync(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  return host;
+}
+
+/// A buffer's whole content.
+template <class T>
+std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
+  return copy_to_host<T>(buffer.data, buffer.bytes / sizeof(T), stream);
+}
 
 /// Number of bytes in which two device ranges differ; synchronises.
 std::uint64_t count_different_bytes(const void* a, const void* b, std::size_t bytes,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "results/fingerprint_json.h"
+
 namespace fathom {
 namespace {
 
@@ -10,31 +12,6 @@ using Json = nlohmann::ordered_json;
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-Json to_json(const Fingerprint& print) {
-  return {{"gpu_name", print.gpu_name},
-          {"gpu_uuid_hash", print.gpu_uuid_hash},
-          {"compute_capability", print.compute_capability},
-          {"vbios", print.vbios},
-          {"driver", print.driver},
-          {"cuda_driver", print.cuda_driver},
-          {"cuda_runtime", print.cuda_runtime},
-          {"toolkit", print.toolkit},
-          {"sms", or_null(print.sms)},
-          {"memory_bytes", or_null(print.memory_bytes)},
-          {"l2_bytes", or_null(print.l2_bytes)},
-          {"memory_bus_bits", or_null(print.memory_bus_bits)},
-          {"sm_clock_max_hz", or_null(print.sm_clock_max_hz)},
-          {"memory_clock_max_hz", or_null(print.memory_clock_max_hz)},
-          {"power_limit_w", or_null(print.power_limit_w)},
-          {"ecc", print.ecc},
-          {"mig", print.mig},
-          {"persistence", print.persistence},
-          {"pcie_link", print.pcie_link},
-          {"virtualization", print.virtualization},
-          {"compute_mode", print.compute_mode},
-          {"confidential_computing", print.confidential_computing}};
 }
 
 const char* name_of(CheckStatus status) {
@@ -77,7 +54,7 @@ Json to_json(const DeviceFacts& facts) {
           {"memory_clock_max_hz", facts.memory_clock_max_hz},
           {"mig", facts.mig},
           {"vgpu", facts.vgpu},
-          {"fingerprint", to_json(facts.fingerprint)},
+          {"fingerprint", fingerprint_to_json(facts.fingerprint)},
           {"bounds", std::move(bounds)},
           {"warnings", facts.warnings}};
 }

@@ -13,7 +13,7 @@ namespace fathom {
 void launch_wait_for_host(const volatile int* release, volatile int* timed_out,
                           std::uint64_t limit_ns, cudaStream_t stream);
 
-/// Reads `bytes` of `data`; `sink` is never written.
+/// Reads `bytes` of `data`, random and at least 4 MiB of them; `sink` then is never written.
 void launch_read_all(const std::byte* data, std::size_t bytes, int* sink, cudaStream_t stream);
 
 }  // namespace fathom

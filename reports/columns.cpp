@@ -205,13 +205,8 @@ Table make_table(const std::vector<Column>& columns, std::string& constant) {
 
 EntryList shown_by(const View& view, const EntryList& entries) {
   EntryList shown;
-  std::copy_if(entries.begin(), entries.end(), std::back_inserter(shown), [&](const Entry* entry) {
-    return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
-      const AxisValue* value = find_axis(*entry, wanted.first);
-      return value &&
-             std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
-    });
-  });
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(shown),
+               [&](const Entry* entry) { return matches(*entry, view); });
   return shown;
 }
 

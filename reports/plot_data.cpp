@@ -68,14 +68,6 @@ std::optional<double> number_of(const AxisValue& value) {
   return std::nullopt;
 }
 
-bool passes(const Entry& entry, const View& view) {
-  return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
-    const AxisValue* value = find_axis(entry, wanted.first);
-    return value != nullptr &&
-           std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
-  });
-}
-
 struct Row {
   const Entry* entry;
   const AxisValue* x;
@@ -86,7 +78,7 @@ std::vector<Row> rows_of(const View& view, std::span<const Entry> entries) {
   std::vector<Row> rows;
   for (const Entry& entry : entries) {
     const AxisValue* x = find_axis(entry, view.x);
-    if (x == nullptr || !passes(entry, view)) continue;
+    if (x == nullptr || !matches(entry, view)) continue;
     if (!std::holds_alternative<std::string>(*x) && !number_of(*x)) continue;
     const auto figure = figure_of(entry, view.y);
     // One axis has one unit: the first entry's.

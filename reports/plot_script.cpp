@@ -17,6 +17,8 @@ constexpr int frame_height = 320;
 constexpr int tick_label_height = 40;
 constexpr int label_line_height = 26, key_row_height = 29, foot_height = 14;
 constexpr std::size_t key_label_limit = 60;
+/// A key taller than the frame would say less than it hides: colours repeat from the ninth series on.
+constexpr int key_row_limit = 8;
 
 /// More points than this on a line are drawn smaller, and many more smaller still.
 constexpr std::size_t few_points = 40, some_points = 150;
@@ -59,6 +61,7 @@ std::vector<std::string> reference_names(const PlotData& data) {
 /// What stands where, in pixels from the foot of the picture upwards.
 struct Layout {
   int key_columns = 1, key_rows = 0;
+  std::size_t named = 0;  ///< series in the key; further ones are counted there
   bool keyed = false, key_titled = false;
   int key_title = 0, x_label = 0, bottom = 0, top = 0, height = 0;
 };
@@ -73,7 +76,12 @@ Layout layout_of(const PlotData& data, std::size_t title_lines, std::size_t x_la
   const double entry_width =
       static_cast<double>(std::min(longest, key_label_limit)) * character_width + 85;
   layout.key_columns = std::clamp(static_cast<int>((picture_width - 60) / entry_width), 1, 6);
-  const auto entries = static_cast<int>(data.series.size() + references.size());
+  auto entries = static_cast<int>(data.series.size() + references.size());
+  layout.named = data.series.size();
+  if (const int room = layout.key_columns * key_row_limit; entries > room) {
+    layout.named -= static_cast<std::size_t>(entries + 1 - room);  // one place says how many more
+    entries = room;
+  }
   if (layout.keyed) layout.key_rows = (entries + layout.key_columns - 1) / layout.key_columns;
 
   int at = foot_height + layout.key_rows * key_row_height;
@@ -242,7 +250,7 @@ bool series_coincide(const PlotData& data) {
   return 4 * hidden > points;
 }
 
-std::string series_curves(const PlotData& data, const Theme& theme, bool titled) {
+std::string series_curves(const PlotData& data, const Theme& theme, std::size_t titled) {
   std::string curves;
   const bool staggered = data.series.size() > 1 && series_coincide(data);
   for (std::size_t i = 0; i < data.series.size(); ++i) {
@@ -261,7 +269,7 @@ std::string series_curves(const PlotData& data, const Theme& theme, bool titled)
     curves += fmt::format("$s{} using 1:2 with {} lw {} pt {} ps {} lc rgb '{}' {}{}", i,
                           series.connected ? "linespoints" : "points",
                           wider * (count <= some_points ? 2.2 : 1.2), point_type(i), size, color,
-                          titled ? "title " + quoted(label) : "notitle",
+                          i < titled ? "title " + quoted(label) : "notitle",
                           i + 1 == data.series.size() ? "" : ", ");
   }
   return curves;
@@ -278,7 +286,11 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
   script += axes_script(data, theme) + bound_label(data, theme) + data_blocks(data);
   const std::string references = reference_curves(data, theme);
   script += "plot " + references + (references.empty() ? "" : ", ") +
-            series_curves(data, theme, layout.keyed);
+            series_curves(data, theme, layout.keyed ? layout.named : 0);
+  if (layout.keyed && layout.named < data.series.size()) {
+    script += fmt::format(", NaN with lines lc rgb '{}' title {}", theme.background,
+                          quoted(fmt::format("and {} more", data.series.size() - layout.named)));
+  }
   for (const std::string& name : reference_names(data)) {
     const bool expected = data.has_expected && name == reference_names(data).front();
     script += fmt::format(", NaN with lines lw {} dt {} lc rgb '{}' title {}",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "reports/columns.h"
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/report.h"
@@ -37,6 +38,21 @@ struct Row {
   std::string answer;
 };
 
+/// The figure closest to its bound, or the best where there are no bounds: among the entries of the
+/// probe's first view, which is what its answer is about, and of all only where that has none.
+const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries) {
+  std::vector<EntryList> candidates{entries};
+  if (!probe.views.empty()) {
+    candidates.insert(candidates.begin(), shown_by(probe.views.front(), entries));
+  }
+  for (const EntryList& some : candidates) {
+    const EntryList closest = closest_to_bound(some);
+    if (!closest.empty()) return closest.front();
+    if (const Entry* best = best_figure(some)) return best;
+  }
+  return nullptr;
+}
+
 Row row_of(const Document& document, const ProbeSummary& probe) {
   const EntryList entries = entries_of(document, probe.name);
   const VerdictTally verdicts = tally(entries);
@@ -44,12 +60,10 @@ Row row_of(const Document& document, const ProbeSummary& probe) {
   row.name = clean(probe.name);
   row.status = words(probe.status);
   row.status_colour = probe.status == ProbeStatus::complete ? Colour::good : Colour::bad;
-  // The figure closest to its bound is the headline; a probe without bounds shows its best.
-  const EntryList closest = closest_to_bound(entries);
-  const Entry* shown = closest.empty() ? best_figure(entries) : closest.front();
-  if (shown) row.figure = clean(format_quantity(shown->metric.value, shown->metric.unit));
-  if (!closest.empty()) {
-    row.share = fmt::format("{:.1f} % of bound", *share_of_bound(*closest.front()) * 100);
+  if (const Entry* shown = headline_entry(probe, entries)) {
+    row.figure = clean(format_quantity(shown->metric.value, shown->metric.unit));
+    const auto share = share_of_bound(*shown);
+    if (share) row.share = fmt::format("{:.1f} % of bound", *share * 100);
   }
   const std::string bad = verdicts.text(false);
   row.verdicts = verdicts.all() == 0 ? "no entries"

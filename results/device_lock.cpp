@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -20,29 +19,13 @@
 #include <utility>
 
 #include "results/error.h"
+#include "results/file_descriptor.h"
+#include "results/utc_time.h"
 
 namespace fathom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor() {
-    // Not LOCK_UN: that would take the lock from children that inherited it as well.
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// Not XDG_RUNTIME_DIR: that is one per user, and two users must see each other's lock.
 std::string lock_path(const std::string& gpu_uuid_hash) {
@@ -100,17 +83,9 @@ std::string own_command() {
   return text;
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text.data();
-}
-
 void write_holder(int fd) {
-  const std::string text = fmt::format("{}\n{}\n{}\n", getpid(), own_command(), utc_now());
+  const std::string text = fmt::format("{}\n{}\n{}\n", getpid(), own_command(),
+                                       utc_time(std::chrono::system_clock::now()));
   // The lock holds without this text too: it only lets others name the holder.
   if (ftruncate(fd, 0) == 0) {
     [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);

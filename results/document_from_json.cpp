@@ -10,6 +10,7 @@
 #include "results/document_io.h"
 #include "results/document_keys.h"
 #include "results/error.h"
+#include "results/fingerprint_json.h"
 #include "results/names.h"
 #include "results/schema_check.h"
 
@@ -202,33 +203,6 @@ Claim claim(const Json& json) {
   return c;
 }
 
-Fingerprint fingerprint(const Json& json) {
-  Fingerprint f;
-  f.gpu_name = text(json, "gpu_name");
-  f.gpu_uuid_hash = text(json, "gpu_uuid_hash");
-  f.compute_capability = text(json, "compute_capability");
-  f.vbios = text(json, "vbios");
-  f.driver = text(json, "driver");
-  f.cuda_driver = text(json, "cuda_driver");
-  f.cuda_runtime = text(json, "cuda_runtime");
-  f.toolkit = text(json, "toolkit");
-  f.sms = optional<std::int64_t>(json, "sms");
-  f.memory_bytes = optional<std::int64_t>(json, "memory_bytes");
-  f.l2_bytes = optional<std::int64_t>(json, "l2_bytes");
-  f.memory_bus_bits = optional<std::int64_t>(json, "memory_bus_bits");
-  f.sm_clock_max_hz = optional<double>(json, "sm_clock_max_hz");
-  f.memory_clock_max_hz = optional<double>(json, "memory_clock_max_hz");
-  f.power_limit_w = optional<double>(json, "power_limit_w");
-  f.ecc = text(json, "ecc");
-  f.mig = text(json, "mig");
-  f.persistence = text(json, "persistence");
-  f.pcie_link = text(json, "pcie_link");
-  f.virtualization = text(json, "virtualization");
-  f.compute_mode = text(json, "compute_mode");
-  f.confidential_computing = text(json, "confidential_computing");
-  return f;
-}
-
 DeviceBound device_bound(const Json& json) {
   return {text(json, "name"), text(json, "unit"), text(json, "source"), get<double>(json, "value")};
 }
@@ -272,7 +246,7 @@ Document from_json(const Json& json, const std::string& origin) {
   d.suite = text(run, "suite");
   d.seed = text(run, "seed");
   d.elapsed_s = get<double>(run, "elapsed_s");
-  d.fingerprint = fingerprint(run.at("fingerprint"));
+  d.fingerprint = fingerprint_from_json(run.at("fingerprint"));
   d.bounds = list(run, "bounds", device_bound);
   d.warnings = get<std::vector<std::string>>(run, "warnings");
   d.entries = list(json, "benchmarks", entry);

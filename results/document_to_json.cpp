@@ -9,6 +9,7 @@
 #include "results/document_io.h"
 #include "results/document_keys.h"
 #include "results/error.h"
+#include "results/fingerprint_json.h"
 #include "results/names.h"
 
 namespace fathom {
@@ -174,31 +175,6 @@ Json row(const Entry& e, Source source, Numbering& numbering) {
   return row;
 }
 
-Json fingerprint(const Fingerprint& f) {
-  return {{"gpu_name", f.gpu_name},
-          {"gpu_uuid_hash", f.gpu_uuid_hash},
-          {"compute_capability", f.compute_capability},
-          {"vbios", f.vbios},
-          {"driver", f.driver},
-          {"cuda_driver", f.cuda_driver},
-          {"cuda_runtime", f.cuda_runtime},
-          {"toolkit", f.toolkit},
-          {"sms", or_null(f.sms)},
-          {"memory_bytes", or_null(f.memory_bytes)},
-          {"l2_bytes", or_null(f.l2_bytes)},
-          {"memory_bus_bits", or_null(f.memory_bus_bits)},
-          {"sm_clock_max_hz", or_null(f.sm_clock_max_hz)},
-          {"memory_clock_max_hz", or_null(f.memory_clock_max_hz)},
-          {"power_limit_w", or_null(f.power_limit_w)},
-          {"ecc", f.ecc},
-          {"mig", f.mig},
-          {"persistence", f.persistence},
-          {"pcie_link", f.pcie_link},
-          {"virtualization", f.virtualization},
-          {"compute_mode", f.compute_mode},
-          {"confidential_computing", f.confidential_computing}};
-}
-
 Json device_bound(const DeviceBound& b) {
   return {{"name", b.name}, {"unit", b.unit}, {"value", b.value}, {"source", b.source}};
 }
@@ -222,7 +198,7 @@ Json context(const Document& d) {
                         {"suite", d.suite},
                         {"seed", d.seed},
                         {"elapsed_s", d.elapsed_s},
-                        {"fingerprint", fingerprint(d.fingerprint)},
+                        {"fingerprint", fingerprint_to_json(d.fingerprint)},
                         {"bounds", array_of(d.bounds, device_bound)},
                         {"warnings", d.warnings}};
   return context;

@@ -83,6 +83,12 @@ bool measured(const Claim& claim) {
   return claim.verdict == ClaimVerdict::confirmed || claim.verdict == ClaimVerdict::refuted;
 }
 
+/// The figure with its probe's name before it, as a claim that several probes answered has it already.
+std::string attributed_figure(const Claim& claim) {
+  const std::string prefix = claim.probe + ": ";
+  return claim.figure.starts_with(prefix) ? claim.figure : prefix + claim.figure;
+}
+
 void combine(Claim& claim, const Claim& other) {
   if (!measured(other)) return;
   if (!measured(claim)) {
@@ -90,8 +96,7 @@ void combine(Claim& claim, const Claim& other) {
     return;
   }
   if (other.verdict == ClaimVerdict::refuted) claim.verdict = ClaimVerdict::refuted;
-  claim.figure =
-      fmt::format("{}: {}; {}: {}", claim.probe, claim.figure, other.probe, other.figure);
+  claim.figure = fmt::format("{}; {}", attributed_figure(claim), attributed_figure(other));
   append(claim.evidence, other.evidence);
 }
 

@@ -18,6 +18,14 @@ bool matches(const Entry& entry, const AxisFilter& filter) {
   });
 }
 
+bool matches(const Entry& entry, const View& view) {
+  return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
+    const AxisValue* value = find_axis(entry, wanted.first);
+    return value != nullptr &&
+           std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
+  });
+}
+
 std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter) {
   std::vector<const Entry*> found;
   for (const Entry& entry : entries) {

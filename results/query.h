@@ -17,6 +17,8 @@ using AxisFilter = std::vector<std::pair<std::string, AxisValue>>;
 
 const AxisValue* find_axis(const Entry& entry, const std::string& name);
 bool matches(const Entry& entry, const AxisFilter& filter);
+/// Whether the view's `where` lets the entry in.
+bool matches(const Entry& entry, const View& view);
 
 /// Entries that have every axis of `filter` with its value, in document order.
 std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter);

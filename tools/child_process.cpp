@@ -88,19 +88,6 @@ class LineReader {
 
 }  // namespace
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-void FileDescriptor::close() {
-  if (number_ >= 0) ::close(number_);
-  number_ = -1;
-}
-
 SignalInbox::SignalInbox(Interrupts interrupts) {
   sigset_t wanted;
   sigemptyset(&wanted);

@@ -8,25 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "results/file_descriptor.h"
+
 namespace fathom {
-
-/// Owns a file descriptor; -1 is none.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  int get() const { return number_; }
-  void close();
-
- private:
-  int number_ = -1;
-};
 
 /// Collects SIGCHLD, and on demand SIGINT, SIGTERM and SIGHUP, on a descriptor instead of letting
 /// them act, as long as it lives. One at a time; make it before the children it shall report.

@@ -1,7 +1,6 @@
 #include "tools/output_folder.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,7 +11,8 @@
 #include <vector>
 
 #include "results/error.h"
-#include "tools/child_process.h"
+#include "results/file_descriptor.h"
+#include "results/utc_time.h"
 
 namespace fathom {
 namespace {
@@ -69,9 +69,8 @@ std::string gpu_slug(std::string_view gpu_name) {
 
 std::string default_folder_name(std::string_view gpu_name, bool replay,
                                 std::chrono::system_clock::time_point now) {
-  const auto seconds = std::chrono::system_clock::to_time_t(now);
-  return fmt::format("fathom-{}{}-{:%Y%m%dT%H%M%SZ}", replay ? "replay-" : "", gpu_slug(gpu_name),
-                     fmt::gmtime(seconds));
+  return fmt::format("fathom-{}{}-{}", replay ? "replay-" : "", gpu_slug(gpu_name),
+                     utc_time_for_names(now));
 }
 
 void make_folder(const std::filesystem::path& folder) {

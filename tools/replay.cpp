@@ -28,6 +28,24 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
   std::erase_if(document.claims, [&](const auto& claim) { return unwanted(claim.probe); });
 }
 
+/// What was asked for that a recording cannot follow. A default that was asked for is no loss.
+std::vector<std::string> flags_without_effect(const RunArguments& options) {
+  const RunArguments defaults;
+  std::vector<std::string> flags;
+  const auto add = [&](bool given, const char* flag) {
+    if (given) flags.push_back(flag);
+  };
+  add(options.device != defaults.device, "--device");
+  add(options.no_counters, "--no-counters");
+  add(options.require_counters, "--require-counters");
+  add(options.wait, "--wait");
+  add(options.seed != defaults.seed, "--seed");
+  add(options.time_limit_s != defaults.time_limit_s, "--time-limit");
+  for (const std::string& flag : options.benchmark_flags)
+    flags.push_back(flag.substr(0, flag.find('=')));
+  return flags;
+}
+
 }  // namespace
 
 std::filesystem::path recording_path() {
@@ -50,9 +68,9 @@ Document load_replay(const std::filesystem::path& recording, const RunArguments&
     document.warnings.push_back(
         fmt::format("The suite `{}` was asked for; the recording is of the suite `{}`.",
                     options.suite, document.suite));
-  if (!options.benchmark_flags.empty())
-    document.warnings.push_back(
-        "Google Benchmark's flags have no effect on a replay: it shows what was recorded.");
+  if (const auto flags = flags_without_effect(options); !flags.empty())
+    document.warnings.push_back(fmt::format(
+        "A replay shows what was recorded: without effect were {}.", fmt::join(flags, ", ")));
   return document;
 }
 

@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/merge.h"
+#include "results/utc_time.h"
 #include "results/version.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
@@ -156,8 +156,7 @@ class Run {
   /// For a run in which no probe left a document: the report still says on what it was tried.
   Document empty_document() const {
     Document document;
-    document.date =
-        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    document.date = utc_time(std::chrono::system_clock::now());
     document.fathom_version = version();
     document.fathom_commit = commit();
     document.suite = options_.suite;

@@ -72,13 +72,17 @@ __device__ long long* clock_slot(long long* clocks) {
   return clocks + 2 * (static_cast<long long>(blockIdx.x) * warps_per_block + warp);
 }
 
+__device__ bool takes_part(const Run& run, int lane) {
+  return (run.active_mask >> lane & 1u) != 0 && static_cast<int>(threadIdx.x) < run.warps * 32;
+}
+
 template <int Bytes>
 __global__ void __launch_bounds__(threads_per_block) shared_loads(Run run) {
   __shared__ alignas(128) std::uint32_t region[region_words];
   for_each_own_word([&](int word) { region[word] = word_value(word); });
   const int lane = threadIdx.x % 32;
   const std::uint32_t base = shared_address(region) + run.lane_offsets[lane];
-  const bool active = (run.active_mask >> lane & 1u) != 0;
+  const bool active = takes_part(run, lane);
   std::uint32_t sum = 0;
   __syncthreads();
   const long long start = clock64();
@@ -108,7 +112,7 @@ __global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
   const int lane = threadIdx.x % 32;
   const std::uint32_t offset = run.lane_offsets[lane];
   const std::uint32_t base = shared_address(region) + offset;
-  const bool active = (run.active_mask >> lane & 1u) != 0;
+  const bool active = takes_part(run, lane);
   __syncthreads();
   const long long start = clock64();
   if (active) {

@@ -35,6 +35,8 @@ struct Run {
   long long* clocks;   ///< [blocks][warps][2]: clock64 before and after the accesses
   std::uint32_t* out;  ///< loads: [blocks][threads] sum of the words read (0 for inactive lanes);
                        ///< stores: [blocks][region_words] the region afterwards
+  /// How many of a block's warps make the accesses; the others fill the region and read it back.
+  int warps = warps_per_block;
 };
 
 /// `bytes` per lane: 4, 8 or 16. One block per SM.

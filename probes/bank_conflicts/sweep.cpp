@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 
 #include "harness/cuda_check.h"
 #include "harness/probe.h"
 #include "models/shared_memory.h"
 #include "probes/bank_conflicts/conclude.h"
+#include "probes/bank_conflicts/expected.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "results/statistics.h"
@@ -43,68 +43,6 @@ int distinct_bytes(const WarpAccess& access) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return static_cast<int>(words.size()) * 4;
-}
-
-/// Sum of the words that lane `lane` reads in one launch.
-std::uint32_t expected_sum(const WarpAccess& access, int lane, int iterations) {
-  std::uint32_t sum = 0;
-  for (int i = 0; i < windows; ++i) {
-    for (int k = 0; k < accesses_per_iteration; ++k) {
-      for (int b = 0; b < access.bytes_per_lane; b += 4) {
-        const auto byte = access.address[lane] + i * window_bytes + k * access_step_bytes + b;
-        sum += word_value(static_cast<std::uint32_t>(byte / 4));
-      }
-    }
-  }
-  return sum * static_cast<std::uint32_t>(iterations / windows);
-}
-
-std::vector<std::uint32_t> expected_region(const WarpAccess& access) {
-  std::vector<std::uint32_t> region(region_words, ~0u);
-  for (int lane = 0; lane < models::warp_size; ++lane) {
-    if (!access.active(lane)) continue;
-    for (int i = 0; i < windows; ++i) {
-      for (int k = 0; k < accesses_per_iteration; ++k) {
-        for (int b = 0; b < access.bytes_per_lane; b += 4) {
-          const auto word = (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4;
-          region.at(word) = word_value(static_cast<std::uint32_t>(word));
-        }
-      }
-    }
-  }
-  return region;
-}
-
-std::optional<std::string> verify(const WarpAccess& access, int iterations,
-                                  const std::vector<std::uint32_t>& out, int blocks) {
-  if (access.op == Access::store) {
-    const std::vector<std::uint32_t> region = expected_region(access);
-    for (int block = 0; block < blocks; ++block) {
-      const std::uint32_t* words = out.data() + static_cast<std::size_t>(block) * region_words;
-      for (int word = 0; word < region_words; ++word) {
-        if (words[word] == region[word]) continue;
-        return fmt::format("block {}: shared word {} holds {:#x} instead of {:#x}", block, word,
-                           words[word], region[word]);
-      }
-    }
-    return std::nullopt;
-  }
-  for (int thread = 0; thread < blocks * threads_per_block; ++thread) {
-    const int lane = thread % models::warp_size;
-    const std::uint32_t sum = access.active(lane) ? expected_sum(access, lane, iterations) : 0;
-    if (out[thread] == sum) continue;
-    return fmt::format("thread {} summed the words it read to {:#x} instead of {:#x}", thread,
-                       out[thread], sum);
-  }
-  return std::nullopt;
-}
-
-template <class T>
-std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
-  std::vector<T> host(buffer.bytes / sizeof(T));
-  FATHOM_CUDA(cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return host;
 }
 
 /// Clocks per access: the block's time from its first warp's start to its last warp's end over its
@@ -149,7 +87,8 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
     context.buffers().poison(clocks);
   };
   workload.verify = [=] {
-    return verify(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks);
+    return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
+                        warps_per_block);
   };
   workload.read_sample = [=] {
     return clocks_per_access(copy_to_host<long long>(clocks, stream), blocks, iterations);

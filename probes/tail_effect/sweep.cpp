@@ -68,9 +68,7 @@ Workload prepare_chain(Context& context, ChainLaunch launch) {
   workload.launch = [=] { launch_chain(launch, stream); };
   workload.poison = [=, &context] { context.buffers().poison(out); };
   workload.verify = [=]() -> std::optional<std::string> {
-    std::vector<float> host(count);
-    FATHOM_CUDA(cudaMemcpyAsync(host.data(), out.data, out.bytes, cudaMemcpyDeviceToHost, stream));
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    const std::vector<float> host = copy_to_host<float>(out, stream);
     float wanted[models::warp_size];
     for (int lane = 0; lane < models::warp_size; ++lane) wanted[lane] = chain_end(lane, launch.iterations);
     for (std::size_t thread = 0; thread < count; ++thread) {

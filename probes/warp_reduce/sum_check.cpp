@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/cuda_check.h"
+#include "harness/buffers.h"
 #include "probes/warp_reduce/reference_kernels.h"
 
 namespace fathom::warp_reduce {
@@ -15,14 +15,6 @@ constexpr double float_unit_roundoff = 0x1p-24;
 constexpr double double_unit_roundoff = 0x1p-53;
 constexpr double standard_deviations = 10;
 constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
-
-template <class T>
-std::vector<T> copy_to_host(const std::byte* data, std::size_t count, cudaStream_t stream) {
-  std::vector<T> host(count);
-  FATHOM_CUDA(cudaMemcpyAsync(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return host;
-}
 
 double root_of_variance(double unit_roundoff, double elements, double terms) {
   return unit_roundoff * std::sqrt(elements / 3 * terms);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 
-#include "harness/cuda_check.h"
 #include "models/shared_memory.h"
 #include "probes/warp_reduce/sum_cases.h"
 #include "results/statistics.h"
@@ -64,14 +63,6 @@ const char* name_of(StageType type) {
 }
 
 int bytes_of(StageType type) { return type == StageType::f64 ? 8 : 4; }
-
-template <class T>
-std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
-  std::vector<T> host(buffer.bytes / sizeof(T));
-  FATHOM_CUDA(cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return host;
-}
 
 template <class T>
 using Warp = std::array<T, lanes>;

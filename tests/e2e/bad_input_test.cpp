@@ -142,6 +142,12 @@ TEST_CASE("doctor says what is in order, and fails with the code of what is not"
   CHECK_THAT(box.fathom({"doctor", "--json"}).output, StartsWith("{\n  \"checks\": ["));
 }
 
+TEST_CASE("An answer about the GPU that does not fit is refused in one sentence", "[e2e]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPU", "strange");
+  check_refused(box.run(), ExitCode::setup_incomplete, "gave no answer that fits");
+}
+
 TEST_CASE("report goes beside its document by default", "[e2e]") {
   Sandbox box({"first"});
   REQUIRE(code(box.run()) == 0);

@@ -17,6 +17,7 @@
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/fingerprint_json.h"
 
 namespace {
 
@@ -68,8 +69,14 @@ int device_program(const Flags& flags) {
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
     fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
   if (gpu == "exclusive") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
-  const ordered_json print{{"gpu_name", "NVIDIA Fake 100"}, {"gpu_uuid_hash", uuid_hash}};
-  std::cout << ordered_json{{"fingerprint", print}};
+  if (gpu == "strange") {
+    std::cout << R"({"fingerprint": {"gpu_name": 7}})";
+    return 0;
+  }
+  fathom::Fingerprint print;
+  print.gpu_name = "NVIDIA Fake 100";
+  print.gpu_uuid_hash = uuid_hash;
+  std::cout << ordered_json{{"fingerprint", fathom::fingerprint_to_json(print)}};
   return 0;
 }
 

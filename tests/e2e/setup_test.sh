@@ -60,6 +60,28 @@ case_unknown_command_is_bad_input() {
   expect_said "--build-dir needs a folder"
 }
 
+case_two_dashes_before_the_command_change_nothing() {
+  expect 23 on_bare_machine --no-install -- run
+  expect_said "cmake                configures the build"
+  expect 0 on_bare_machine --
+  expect_said "Usage: ./fathom"
+  expect 2 on_bare_machine -- mesure
+  expect_said "there is no command 'mesure'"
+}
+
+case_unknown_flag_of_the_tests_is_bad_input() {
+  load_parts
+  ln -s "$(command -v ctest)" "$bare/ctest"
+  local flag
+  for flag in --bogus --bogus=1 -Z -jx; do
+    expect 2 on_bare_machine test "$flag"
+    expect_said "the tests have no flag '${flag%%=*}'"
+  done
+  [[ ! -e $scratch/build/CMakeCache.txt ]] || die "a typing error was built for"
+  expect 0 refuse_unknown_test_flags -R '--bogus' -j4 -j 4 --parallel 2 -LE gpu -VV -N -V --verbose \
+    --show-only=json-v1 --repeat until-fail:3 --rerun-failed --no-tests=ignore --timeout=9 name
+}
+
 case_no_install_lists_what_is_missing() {
   expect 23 on_bare_machine --no-install run
   expect_said "cmake                configures the build, version 3.24 or newer"

@@ -14,6 +14,10 @@ struct Gpu {
   Stream stream = make_stream();
 };
 
+struct Pool : Gpu {
+  BufferPool buffers{0, stream.get(), 1};
+};
+
 template <class T>
 std::vector<T> to_host(const void* data, std::size_t count) {
   std::vector<T> host(count);

@@ -8,6 +8,7 @@
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
+using test::Pool;
 
 namespace {
 
@@ -17,10 +18,6 @@ __global__ void write_floats(float* out, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) out[i] = 1.0f;
 }
-
-struct Pool : test::Gpu {
-  BufferPool buffers{0, stream.get(), 1};
-};
 
 }  // namespace
 
@@ -71,7 +68,7 @@ TEST_CASE("what a kernel leaves unwritten is still poison", "[gpu][harness]") {
   }
 }
 
-TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness]") {
+TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness][sanitized]") {
   Pool pool;
   for (const std::size_t bytes : {1u, 15u, 16u, 17u, 4095u, 1000003u}) {
     CAPTURE(bytes);

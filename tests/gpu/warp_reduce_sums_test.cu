@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "probes/warp_reduce/reference_kernels.h"
 #include "probes/warp_reduce/sum_kernels.h"
-#include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t largest = 100'003;
 constexpr int largest_offset = 9;
+constexpr Element every_element[] = {Element::f32, Element::f64, Element::i32, Element::f16,
+                                     Element::bf16};
 
 /// Small enough that every sum is exact in every type, and no two neighbours alike.
 int value_at(std::size_t i) {
@@ -85,8 +87,7 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
       }
     }
   };
-  for (const Element element :
-       {Element::f32, Element::f64, Element::i32, Element::f16, Element::bf16}) {
+  for (const Element element : every_element) {
     check({Recipe::tile, element, 512});
     check({Recipe::dynamic, element, 512});
     check({Recipe::loop, element, loop_threads});
@@ -115,32 +116,30 @@ TEST_CASE("the dynamic sum leaves its counters as it found them", "[gpu][warp_re
   }
 }
 
-TEST_CASE("each way to add up a warp gives lane 0 the sum", "[gpu][warp_reduce][sanitized]") {
+TEST_CASE("the reference adds up every element", "[gpu][warp_reduce][sanitized]") {
   test::Gpu gpu;
-  const auto clocks = make_device_memory<long long>(2 * 32);
-  const auto out = make_device_memory<double>(32 * max_chains * 32);
-  for (const WarpMethod method :
-       {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,
-        WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
-    if (method == WarpMethod::reduce_add && gpu.facts.major < 8) continue;
-    for (const int warps : {1, 32}) {
-      for (const int chains : {1, max_chains}) {
-        // One round renormalises the sum of the whole warp to the mean of its start values, where
-        // every lane gets the sum; the integers' mean is rounded down.
-        launch_warp_stage({method, StageType::i32, warps, chains, 1, clocks.get(),
-                           reinterpret_cast<std::byte*>(out.get())},
-                          1, gpu.stream.get());
-        if (method == WarpMethod::shuffle_down) continue;  // its other lanes hold partial sums
-        const auto lanes = test::to_host<unsigned>(out.get(), warps * chains * 32);
-        for (std::size_t i = 0; i < lanes.size(); ++i) {
-          int sum = 0;
-          for (int lane = 0; lane < 32; ++lane) {
-            sum += start_value(lane, static_cast<int>(i / 32) % chains);
-          }
-          CAPTURE(static_cast<int>(method), warps, chains, i);
-          CHECK(lanes[i] == static_cast<unsigned>(sum / 32));
-        }
-      }
+  BufferPool buffers(0, gpu.stream.get(), 1);
+  constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
+  // 64-bit integers and double are as wide.
+  const Buffer partial = buffers.output("partial sums", partial_sums * sizeof(double));
+  for (const Element element : every_element) {
+    const std::vector<std::byte> host = values(element);
+    const Buffer source = buffers.output("source", host.size());
+    FATHOM_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size(), cudaMemcpyHostToDevice,
+                                gpu.stream.get()));
+    buffers.poison(partial);
+    launch_reference(element, source.data, largest, partial.data, gpu.stream.get());
+    double sum = 0, expected = 0;
+    if (element == Element::i32) {
+      std::uint64_t exact = 0;
+      for (const auto x : copy_to_host<std::uint64_t>(partial, gpu.stream.get())) exact += x;
+      sum = static_cast<std::int32_t>(exact);  // modulo 2^32: the elements count as unsigned
+    } else {
+      for (const double x : copy_to_host<double>(partial, gpu.stream.get())) sum += x;
     }
+    for (std::size_t i = 0; i < largest; ++i) expected += value_at(i);
+    CAPTURE(static_cast<int>(element));
+    CHECK(sum == expected);
   }
+  CHECK_FALSE(buffers.guards_intact().has_value());
 }

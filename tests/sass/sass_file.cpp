@@ -25,13 +25,6 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-std::string demangle(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? std::string(name.get()) : mangled;
-}
-
 template <class F>
 void for_each_line(const std::string& text, F&& f) {
   for (std::size_t start = 0; start < text.size();) {
@@ -42,6 +35,13 @@ void for_each_line(const std::string& text, F&& f) {
 }
 
 }  // namespace
+
+std::string demangle(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? std::string(name.get()) : mangled;
+}
 
 int SassFunction::count(const std::string& opcode) const {
   int found = 0;
@@ -91,6 +91,19 @@ std::vector<SassFunction> disassemble(const std::string& file) {
     }
   });
   return functions;
+}
+
+std::set<std::string> kernels_of(const std::string& file) {
+  std::set<std::string> names;
+  // "STT_FUNC         STB_GLOBAL STO_ENTRY      name"
+  const std::regex kernel("STT_FUNC .* STO_ENTRY +(\\S+)\\s*");
+  std::smatch match;
+  for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -symbols " + file),
+                [&](const std::string& line) {
+                  if (std::regex_match(line, match, kernel)) names.insert(match[1]);
+                });
+  if (names.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
+  return names;
 }
 
 std::vector<SassFunction> disassemble_library(const std::string& target) {

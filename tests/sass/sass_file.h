@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ std::vector<SassFunction> disassemble(const std::string& file);
 
 /// The same of a kernel library of this build by its target's name.
 std::vector<SassFunction> disassemble_library(const std::string& target);
+
+/// Mangled names of the kernels in a program; throws std::runtime_error if there are none.
+std::set<std::string> kernels_of(const std::string& file);
+std::string demangle(const std::string& mangled);
 
 /// The one function whose demangled name contains `part`; throws std::runtime_error for none or
 /// several.

@@ -372,6 +372,31 @@ TEST_CASE("Odd data still makes a picture", "[reports]") {
   }
 }
 
+TEST_CASE("A key stays shorter than the frame, and counts what it does not name", "[reports]") {
+  const auto keyed = [](int series, const std::string& name) {
+    std::vector<Entry> entries;
+    for (int i = 0; i < series; ++i) {
+      for (const std::int64_t x : {1, 2}) {
+        entries.push_back(entry({{"x", x}, {"of", name + std::to_string(i)}}, 1.0 + i));
+      }
+    }
+    View view = plot_of("x");
+    view.series = {"of"};
+    const auto data = plots::collect(view, entries);
+    REQUIRE(data);
+    return plots::script_of(*data, plots::light_theme(), Source::measured);
+  };
+  const std::string wordy(50, 'w');
+  CHECK(count(keyed(8, wordy), "with linespoints") == 8);
+  CHECK(count(keyed(8, wordy), " title ") == 8);
+  CHECK(count(keyed(8, wordy), plots::quoted(std::string("and 25 more"))) == 0);
+  CHECK(count(keyed(32, wordy), "with linespoints") == 32);
+  CHECK(count(keyed(32, wordy), " title ") == 8);
+  CHECK(count(keyed(32, wordy), plots::quoted(std::string("and 25 more"))) == 1);
+  CHECK(count(keyed(32, ""), " title ") == 32);  // short names have room beside each other
+  CHECK(count(keyed(9, wordy), plots::quoted(std::string("and 2 more"))) == 1);
+}
+
 TEST_CASE("Nothing to draw draws nothing", "[reports]") {
   const Folder folder;
   CHECK_FALSE(draw_plot(plot_of("x"), {}, folder.path(), "a", Source::measured));

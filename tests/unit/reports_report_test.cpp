@@ -71,6 +71,17 @@ TEST_CASE("Every heading, caption and picture of a replay says REPLAY", "[report
   CHECK_THAT(terminal_summary(sample::document(), false), !ContainsSubstring("REPLAY"));
 }
 
+TEST_CASE("The summary's figure of a probe is one that its first view shows", "[reports]") {
+  Document d = sample::document();
+  // Closer to its bound than any copy that the first view shows, but not what the answer is about.
+  d.entries.push_back(sample::copy_entry("mix", 16, std::int64_t{1} << 30, 4.7e12, 0.001, 99));
+  CHECK_THAT(terminal_summary(d, false),
+             ContainsSubstring("4.28 TB/s  89.2 % of bound") && !ContainsSubstring("97.9 %"));
+  // A view that shows nothing measured says nothing.
+  d.probes.at(0).views.at(0).where = {{"type", {std::string("none such")}}};
+  CHECK_THAT(terminal_summary(d, false), ContainsSubstring("97.9 % of bound"));
+}
+
 TEST_CASE("Without gnuplot the tables stay and the page says why", "[reports]") {
   const ReportFolder folder;
   const EmptyPath no_gnuplot;

@@ -122,6 +122,7 @@ TEST_CASE("Random documents come back as they were", "[results]") {
     for (std::size_t i = random() % 4; i > 0; --i) {
       Entry e;
       e.name = "x" + text();
+      e.probe = "p" + text();
       e.axes = {
           {text(), number()}, {text(), static_cast<std::int64_t>(random())}, {text(), text()}};
       e.metric = {"m" + text(), text(), Better::lower, maybe()};

@@ -116,3 +116,18 @@ TEST_CASE("A claim that two probes answer becomes one", "[results]") {
   CHECK(both.figure == "copy_bandwidth: one; bank_conflicts: two");
   CHECK(both.evidence == std::vector<std::string>{"a", "b"});
 }
+
+TEST_CASE("A claim that three probes answer has each figure once, under its probe's name",
+          "[results]") {
+  std::vector<Document> three = parts();
+  REQUIRE(three.size() == 3);
+  for (Document& part : three) {
+    const std::string probe = part.probes.front().name;
+    part.claims = {{"X1", "s", "c", ClaimVerdict::confirmed, "figure of " + probe, {}, probe}};
+  }
+  const Claim claim = merge_documents(three).claims.at(0);
+  CHECK(claim.figure ==
+        "copy_bandwidth: figure of copy_bandwidth; bank_conflicts: figure of bank_conflicts; "
+        "warp_reduce: figure of warp_reduce");
+  CHECK(merge_documents({merge_documents({three[0], three[1]}), three[2]}).claims.at(0) == claim);
+}

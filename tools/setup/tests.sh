@@ -28,5 +28,23 @@ run_tests() {
   ((status == 0)) || return "$CHECK_FAILED"
 }
 
+# refuse_unknown_test_flags [CTEST ARGUMENT...]: ctest itself passes over flags that it does not know.
+# What it knows is in its help.
+refuse_unknown_test_flags() {
+  has_program ctest || return 0
+  local argument flag known value_of=''
+  known=$(ctest --help | grep -E '^ +-' | sed 's/ = .*//; s/[][<>|]/ /g' |
+    grep -oE '(^|[ ,])-{1,2}[A-Za-z][A-Za-z-]*' | tr -d ' ,' | sort -u)
+  for argument; do
+    flag=${argument%%=*}
+    # A regular expression may begin with a dash, and -j4 has its number attached.
+    if [[ $flag == -* && $value_of != @(-R|-E|-L|-LE) && ! $flag =~ ^-j[0-9]+$ ]] &&
+      ! grep -qxF -e "$flag" <<<"$known"; then
+      fail "$BAD_INPUT" "the tests have no flag '$flag': their flags are ctest's, which 'ctest --help' lists"
+    fi
+    value_of=$argument
+  done
+}
+
 # The totals stand in the attributes of the first element.
 junit_count() { grep -m 1 -oE "\b$1=\"[0-9]+\"" "$results" | grep -oE '[0-9]+' || echo 0; }

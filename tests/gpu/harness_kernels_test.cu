@@ -1,0 +1,59 @@
+// The harness's own kernels: fills, the wait for the host, the flush.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "harness/buffer_kernels.h"
+#include "harness/timing_kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+
+TEST_CASE("fills of every kind write all of a buffer and nothing else",
+          "[gpu][harness][sanitized]") {
+  test::Pool pool;
+  for (const Fill fill : {Fill::random_bits, Fill::uniform_float, Fill::uniform_double,
+                          Fill::uniform_half, Fill::uniform_bfloat16}) {
+    for (const std::size_t bytes : {8, 4096 + 8}) {
+      CAPTURE(static_cast<int>(fill), bytes);
+      const Buffer buffer = pool.buffers.output("filled", bytes);
+      pool.buffers.poison(buffer);
+      fill_random_data(buffer.data, bytes, fill, 1, pool.stream.get());
+      // Poison is no value in [-1, 1), and of random bits no eight bytes in a row are all ones.
+      const auto words = copy_to_host<std::uint64_t>(buffer, pool.stream.get());
+      for (const std::uint64_t word : words) CHECK(word != ~std::uint64_t{0});
+      CHECK(std::set(words.begin(), words.end()).size() == words.size());
+      CHECK_FALSE(pool.buffers.guards_intact().has_value());
+    }
+  }
+}
+
+TEST_CASE("the wait for the host ends when it is released, or by itself",
+          "[gpu][harness][sanitized]") {
+  test::Gpu gpu;
+  const auto release = make_pinned_memory<int>(1), timed_out = make_pinned_memory<int>(1);
+  const auto wait = [&](int released, std::uint64_t limit_ns) {
+    // Set before the launch: a tool may let no launch return before its kernel has ended.
+    *release = released;
+    *timed_out = 0;
+    launch_wait_for_host(release.get(), timed_out.get(), limit_ns, gpu.stream.get());
+    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+    return *timed_out;
+  };
+  constexpr std::uint64_t minute = 60'000'000'000;
+  CHECK(wait(1, minute) == 0);
+  CHECK(wait(0, 1000) == 1);
+}
+
+TEST_CASE("reading everything writes nothing", "[gpu][harness][sanitized]") {
+  test::Pool pool;
+  const Buffer data = pool.buffers.input("data", std::size_t{8} << 20);  // every thread has elements
+  const Buffer sink = pool.buffers.output("sink", sizeof(int));
+  pool.buffers.poison(sink);
+  launch_read_all(data.data, data.bytes, sink.as<int>(), pool.stream.get());
+  CHECK(copy_to_host<int>(sink, pool.stream.get())[0] == -1);
+  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+}

@@ -1,0 +1,80 @@
+#include "tests/gpu/launched_kernels.h"
+
+#include <cuda_runtime.h>
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+
+// The linker hands every call of these functions of the runtime library to the one named __wrap_
+// here, which can call the library's own as __real_ (--wrap, see CMakeLists.txt).
+
+namespace {
+
+struct Kernels {
+  std::map<const void*, std::string> mangled_names;  // by the host function that launches it
+  std::set<const void*> launched;
+};
+
+/// Made at the first use: kernels are registered before any other static object is made.
+Kernels& kernels() {
+  static Kernels all;
+  return all;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+}  // namespace
+
+extern "C" {
+
+void __real___cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*,
+                                   dim3*, dim3*, int*);
+void __wrap___cudaRegisterFunction(void** module, const char* host_function, char* device_function,
+                                   const char* device_name, int thread_limit, uint3* thread,
+                                   uint3* block, dim3* block_size, dim3* grid_size, int* warp_size) {
+  kernels().mangled_names[host_function] = device_name;
+  __real___cudaRegisterFunction(module, host_function, device_function, device_name, thread_limit,
+                                thread, block, block_size, grid_size, warp_size);
+}
+
+#if CUDART_VERSION >= 13000
+// What <<<>>> calls once, before a kernel's first launch.
+cudaError_t __real___cudaGetKernel(cudaKernel_t*, const void*);
+cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  kernels().launched.insert(host_function);
+  return __real___cudaGetKernel(kernel, host_function);
+}
+#else
+cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchKernel(const void* host_function, dim3 grid, dim3 block,
+                                    void** arguments, std::size_t shared_bytes, cudaStream_t stream) {
+  kernels().launched.insert(host_function);
+  return __real_cudaLaunchKernel(host_function, grid, block, arguments, shared_bytes, stream);
+}
+#endif
+
+}  // extern "C"
+
+namespace fathom::test {
+
+std::vector<std::string> kernels_never_launched() {
+  std::vector<std::string> names;
+  for (const auto& [host_function, mangled_name] : kernels().mangled_names) {
+    // A nested name that begins with our namespace: not the tests' own kernels, nor a library's.
+    const bool ours = mangled_name.starts_with("_ZN6fathom");
+    if (ours && !kernels().launched.contains(host_function)) names.push_back(demangled(mangled_name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace fathom::test
