@@ -1,0 +1,287 @@
+#include "results/segmentation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <stdexcept>
+
+#include "results/partition.h"
+#include "results/query.h"
+#include "results/statistics.h"
+
+namespace fathom {
+namespace {
+
+constexpr double outlier_sigmas = 5;
+/// Samples from which a spread, or a bootstrapped median, can be told.
+constexpr std::size_t enough_samples = 3;
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(what);
+}
+
+/// Checked, with the samples of equal x together.
+std::vector<CurvePoint> distinct_points(std::span<const CurvePoint> curve) {
+  require(!curve.empty(), "a curve of no points");
+  std::vector<CurvePoint> points;
+  for (const CurvePoint& point : curve) {
+    require(std::isfinite(point.x) && point.x > 0, "x must be finite and above zero");
+    require(!point.samples.empty(), "a point without samples");
+    for (const double y : point.samples) {
+      require(std::isfinite(y) && y > 0, "samples must be finite and above zero");
+    }
+    if (!points.empty() && points.back().x == point.x) {
+      std::vector<double>& samples = points.back().samples;
+      samples.insert(samples.end(), point.samples.begin(), point.samples.end());
+      continue;
+    }
+    require(points.empty() || points.back().x < point.x, "x must not descend");
+    points.push_back(point);
+  }
+  return points;
+}
+
+/// Standard deviation of a median of normal samples, relative to it; 0 where no point can tell.
+double noise_of_samples(const std::vector<CurvePoint>& points) {
+  std::vector<double> relative;
+  for (const CurvePoint& point : points) {
+    if (point.samples.size() < enough_samples) continue;
+    // The median's variance is pi/2 that of the mean.
+    const double of_median =
+        std::sqrt(std::numbers::pi / 2 / static_cast<double>(point.samples.size()));
+    relative.push_back(of_median * robust_spread(point.samples) / median(point.samples));
+  }
+  return relative.empty() ? 0 : median(relative);
+}
+
+/// Relative standard deviation of points about the line through their neighbours. The median of the
+/// deviations decides, because the points beside a change have large ones.
+double noise_between_points(const std::vector<double>& u, const std::vector<double>& y) {
+  std::vector<double> deviations;
+  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
+    const double t = (u[i] - u[i - 1]) / (u[i + 1] - u[i - 1]);
+    const double line = std::lerp(y[i - 1], y[i + 1], t);
+    deviations.push_back(std::abs(y[i] - line) / (y[i] * std::sqrt(1 + (1 - t) * (1 - t) + t * t)));
+  }
+  if (deviations.size() < enough_samples) return 0;
+  return median(deviations) / boost::math::quantile(boost::math::normal(), 0.75);
+}
+
+/// Whether a point is far outside what its neighbours, two to either side, span. At the ends, where
+/// a ramp goes on past its neighbours, outside what the line through them says as well.
+bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std::size_t i,
+                double noise) {
+  const std::size_t n = y.size();
+  if (n < 5) return false;
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  const auto span = [&](double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  };
+  for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j) {
+    if (j != i) span(y[j]);
+  }
+  if (i == 0 || i + 1 == n) {
+    const std::size_t a = i == 0 ? 1 : n - 2, b = i == 0 ? 2 : n - 3;
+    span(std::lerp(y[a], y[b], (u[i] - u[a]) / (u[b] - u[a])));
+  }
+  return y[i] < low * (1 - outlier_sigmas * noise) || y[i] > high * (1 + outlier_sigmas * noise);
+}
+
+std::vector<double> medians(const std::vector<CurvePoint>& points) {
+  std::vector<double> y;
+  for (const CurvePoint& point : points) y.push_back(median(point.samples));
+  return y;
+}
+
+std::size_t below(std::mt19937_64& random, std::size_t count) {
+  return static_cast<std::size_t>(random() % count);
+}
+
+std::vector<double> drawn(const std::vector<double>& from, std::mt19937_64& random) {
+  std::vector<double> draw(from.size());
+  for (double& value : draw) value = from[below(random, from.size())];
+  return draw;
+}
+
+/// What is bootstrapped of each regime, of those resamples that have the same kinds of regimes.
+struct Resampled {
+  std::vector<std::vector<double>> levels, below_x, above_x;  ///< [regime][resample]
+  std::size_t same = 0;
+};
+
+class Curve {
+ public:
+  Curve(std::vector<CurvePoint> points, const SegmentationOptions& options)
+      : points_(std::move(points)), options_(options), y_(medians(points_)) {
+    for (const CurvePoint& point : points_) u_.push_back(std::log2(point.x));
+    sample_noise_ = noise_of_samples(points_);
+    noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      used_.push_back(!is_outlier(u_, y_, i, noise_));
+    }
+    noise_ = std::max({options.resolution, sample_noise_, noise_of_residuals(cut(y_, noise_))});
+  }
+
+  Segmentation result() const {
+    const std::vector<Piece> pieces = cut(y_, noise_);
+    Segmentation result;
+    result.noise = noise_;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      if (!used_[i]) result.outliers.push_back(points_[i].x);
+    }
+    for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+      result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});
+    }
+    const bool can_draw = std::any_of(points_.begin(), points_.end(), [](const CurvePoint& p) {
+      return p.samples.size() >= enough_samples;
+    });
+    if (can_draw && options_.bootstraps > 0) add_intervals(pieces, result);
+    return result;
+  }
+
+ private:
+  std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
+    return best_partition(u_, y, used_, noise, options_.min_points);
+  }
+
+  /// What is left between the curve and its fit, a parameter each for places, levels and slopes.
+  double noise_of_residuals(const std::vector<Piece>& pieces) const {
+    double squares = 0, freedom = 0;
+    for (const Piece& piece : pieces) {
+      std::size_t points = 0;
+      for (std::size_t i = piece.first; i <= piece.last; ++i) {
+        if (!used_[i]) continue;
+        const double fit =
+            piece.first == piece.last
+                ? piece.first_y
+                : std::lerp(piece.first_y, piece.last_y,
+                            (u_[i] - u_[piece.first]) / (u_[piece.last] - u_[piece.first]));
+        squares += (y_[i] / fit - 1) * (y_[i] / fit - 1);
+        ++points;
+      }
+      freedom += static_cast<double>(points) - (piece.plateau ? 2 : 3);
+    }
+    return freedom > 0 ? std::sqrt(squares / freedom) : noise_;
+  }
+
+  Regime regime(const Piece& piece) const {
+    Regime r;
+    r.kind = piece.plateau ? Regime::Kind::plateau : Regime::Kind::ramp;
+    r.first = piece.first;
+    r.last = piece.last;
+    r.first_x = points_[piece.first].x;
+    r.last_x = points_[piece.last].x;
+    r.level = median(fitted(piece, y_));
+    r.first_y = piece.plateau ? r.level : piece.first_y;
+    r.last_y = piece.plateau ? r.level : piece.last_y;
+    return r;
+  }
+
+  /// The points of a piece that are no outliers; all of them where there is no other.
+  std::vector<double> fitted(const Piece& piece, const std::vector<double>& y) const {
+    std::vector<double> values;
+    for (std::size_t i = piece.first; i <= piece.last; ++i) {
+      if (used_[i]) values.push_back(y[i]);
+    }
+    if (values.empty()) values.assign(y.begin() + piece.first, y.begin() + piece.last + 1);
+    return values;
+  }
+
+  void add_intervals(const std::vector<Piece>& pieces, Segmentation& result) const {
+    const Resampled resampled = resample(pieces);
+    result.stability =
+        static_cast<double>(resampled.same) / static_cast<double>(options_.bootstraps);
+    if (resampled.same == 0) return;
+    const double tail = (1 - options_.confidence) / 2;
+    const std::string method =
+        fmt::format("bootstrap percentiles, {} of {} resamples with the same regimes",
+                    resampled.same, options_.bootstraps);
+    const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
+      return Interval{quantile(low, tail), quantile(high, 1 - tail), options_.confidence, method};
+    };
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      result.regimes[i].interval = interval(resampled.levels[i], resampled.levels[i]);
+      if (i == 0) continue;
+      result.boundaries[i - 1].interval = interval(resampled.below_x[i], resampled.above_x[i]);
+    }
+  }
+
+  Resampled resample(const std::vector<Piece>& pieces) const {
+    std::mt19937_64 random(options_.seed);
+    Resampled r;
+    r.levels.resize(pieces.size());
+    r.below_x.resize(pieces.size());
+    r.above_x.resize(pieces.size());
+    // A resampled median has the noise of the median that it is drawn around besides its own.
+    const double noise = std::hypot(noise_, sample_noise_);
+    for (int draw = 0; draw < options_.bootstraps; ++draw) {
+      std::vector<double> y;
+      for (const CurvePoint& point : points_) y.push_back(median(drawn(point.samples, random)));
+      const std::vector<Piece> again = cut(y, noise);
+      const bool same =
+          std::equal(again.begin(), again.end(), pieces.begin(), pieces.end(),
+                     [](const Piece& a, const Piece& b) { return a.plateau == b.plateau; });
+      if (!same) continue;
+      ++r.same;
+      for (std::size_t i = 0; i < again.size(); ++i) {
+        r.levels[i].push_back(median(drawn(fitted(again[i], y), random)));
+        r.below_x[i].push_back(points_[again[i].first == 0 ? 0 : again[i].first - 1].x);
+        r.above_x[i].push_back(points_[again[i].first].x);
+      }
+    }
+    return r;
+  }
+
+  std::vector<CurvePoint> points_;
+  const SegmentationOptions& options_;
+  std::vector<double> u_, y_;
+  std::vector<bool> used_;
+  double sample_noise_ = 0, noise_ = 0;
+};
+
+}  // namespace
+
+std::vector<Regime> Segmentation::plateaus() const {
+  std::vector<Regime> found;
+  std::copy_if(regimes.begin(), regimes.end(), std::back_inserter(found),
+               [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
+  return found;
+}
+
+std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
+                                 const std::string& axis) {
+  std::vector<CurvePoint> curve;
+  for (const Entry* entry : entries) {
+    const AxisValue* value = find_axis(*entry, axis);
+    if (!value || !entry->metric.value || entry->samples.empty()) continue;
+    if (const auto* whole = std::get_if<std::int64_t>(value)) {
+      curve.push_back({static_cast<double>(*whole), entry->samples});
+    } else if (const auto* number = std::get_if<double>(value)) {
+      curve.push_back({*number, entry->samples});
+    }
+  }
+  std::stable_sort(curve.begin(), curve.end(),
+                   [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
+  return curve;
+}
+
+std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::string& axis) {
+  return curve_of(select(entries, {}), axis);
+}
+
+Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options) {
+  require(options.resolution > 0 && std::isfinite(options.resolution), "a resolution above zero");
+  require(options.min_points >= 2, "a plateau has at least two points");
+  require(options.bootstraps >= 0, "a number of bootstraps");
+  require(options.confidence > 0 && options.confidence < 1, "a confidence is between 0 and 1");
+  return Curve(distinct_points(curve), options).result();
+}
+
+}  // namespace fathom

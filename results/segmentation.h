@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+/// One point of a curve: what was measured at `x`. Samples are of the metric, at least one.
+struct CurvePoint {
+  double x = 0;
+  std::vector<double> samples;
+};
+
+/// The entries' curve over a numeric axis, x ascending; entries without a value or without the axis
+/// are left out.
+std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::string& axis);
+std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries, const std::string& axis);
+
+struct SegmentationOptions {
+  /// Differences far below this, relative to the level, are no regime however quiet the curve is:
+  /// the noise is taken to be at least as large.
+  double resolution = 0.005;
+  /// Fewest points of a plateau, and of a ramp that does not join two plateaus.
+  std::size_t min_points = 3;
+  int bootstraps = 200;
+  std::uint64_t seed = 1;
+  double confidence = 0.95;
+};
+
+/// A stretch of the curve that one plateau or one line explains.
+struct Regime {
+  enum class Kind { plateau, ramp };
+  Kind kind = Kind::plateau;
+  std::size_t first = 0, last = 0;   ///< of the distinct x, ascending; inclusive
+  double first_x = 0, last_x = 0;    ///< of its first and last point
+  double first_y = 0, last_y = 0;    ///< fitted there; equal on a plateau
+  double level = 0;                  ///< median of its points; the metric's unit
+  std::optional<Interval> interval;  ///< of the level
+};
+
+/// Between the last point of one regime and the first of the next.
+struct Boundary {
+  double below_x = 0, above_x = 0;
+  /// Contains the change: from the low quantile of `below_x` to the high one of `above_x`.
+  std::optional<Interval> interval;
+};
+
+struct Segmentation {
+  std::vector<Regime> regimes;       ///< at least one; together they cover the curve
+  std::vector<Boundary> boundaries;  ///< one fewer
+  /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
+  /// are the intervals, where no point has three samples to draw from.
+  std::optional<double> stability;
+  double noise = 0;              ///< relative standard deviation of a point's median
+  std::vector<double> outliers;  ///< x of points that no neighbour supports; not fitted
+
+  /// The plateaus in order, without the ramps.
+  std::vector<Regime> plateaus() const;
+};
+
+/// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x. Of
+/// all ways to cut it, takes the one that minimises
+///   sum over points ((y - fit) / (noise y))^2 + sum over regimes penalty(kind) log n
+/// exactly, by dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal
+/// partitioning of data on an interval", 2005; Killick, Fearnhead and Eckley, "Optimal detection of
+/// changepoints with a linear computational cost", 2012). y is the median of a point's samples. The
+/// penalty is Schwarz's criterion (Yao, "Estimating the number of change-points via Schwarz'
+/// criterion", 1988) with the place of a change counted as two parameters, as in Zhang and
+/// Siegmund's modified criterion (2007), raised until planted curves come out right: 4 for a
+/// plateau, 7 for a ramp. A ramp of one or two points may only join two plateaus; one is 5.
+///
+/// The noise is relative, as in times and rates: the spread of the samples, as a median of so many
+/// has it, or, if that is larger, of the points around the line through their neighbours, by the
+/// median, so that neither outliers nor the changes themselves count. A point that is outside the
+/// range of its neighbours by more than five times that is an outlier. What a first cut leaves
+/// between curve and fit then takes the place of the latter, for the cut that counts.
+///
+/// Intervals are percentiles over curves bootstrapped from the samples, and for levels from the
+/// points as well, of those that have the same kinds of regimes. Deterministic for a seed.
+///
+/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps: meant for hundreds
+/// of points. Throws std::invalid_argument for an empty curve, a point without samples, x or
+/// samples that are not finite and above zero, x that descends, or options out of range.
+Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options = {});
+
+}  // namespace fathom

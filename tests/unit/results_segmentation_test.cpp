@@ -1,0 +1,257 @@
+#include "results/segmentation.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace fathom;
+
+namespace {
+
+constexpr auto plateau = Regime::Kind::plateau;
+constexpr auto ramp = Regime::Kind::ramp;
+using Kinds = std::vector<Regime::Kind>;
+
+/// The truth of a curve: y of the place of a point among the points, 0 to 1.
+struct Planted {
+  std::string name;
+  Kinds kinds;
+  std::function<double(double)> y;
+};
+
+double between(double t, double from, double to, double low, double high) {
+  return low + (high - low) * (t - from) / (to - from);
+}
+
+const Planted one{"none", {plateau}, [](double) { return 100.0; }};
+const Planted two{"two", {plateau, plateau}, [](double t) { return t < 0.4 ? 33.0 : 210.0; }};
+const Planted three{"three", {plateau, plateau, plateau}, [](double t) {
+                      return t < 0.3 ? 33.0 : t < 0.7 ? 210.0 : 600.0;
+                    }};
+const Planted four{"four", {plateau, plateau, plateau, plateau}, [](double t) {
+                     return t < 0.25 ? 33.0 : t < 0.5 ? 210.0 : t < 0.75 ? 280.0 : 600.0;
+                   }};
+const Planted ramped{"plateau, ramp, plateau", {plateau, ramp, plateau}, [](double t) {
+                       if (t < 0.3) return 33.0;
+                       return t < 0.6 ? between(t, 0.3, 0.6, 33, 210) : 210.0;
+                     }};
+const Planted hierarchy{"three with ramps", {plateau, ramp, plateau, ramp, plateau}, [](double t) {
+                          if (t < 0.2) return 33.0;
+                          if (t < 0.35) return between(t, 0.2, 0.35, 33, 210);
+                          if (t < 0.6) return 210.0;
+                          return t < 0.8 ? between(t, 0.6, 0.8, 210, 600) : 600.0;
+                        }};
+const Planted rising{"a ramp only", {ramp}, [](double t) { return 100 + 300 * t; }};
+
+/// `points` places, doubling every four; the noise of a sample is `within`, that of a whole point
+/// `across`, both relative.
+std::vector<CurvePoint> draw(const Planted& planted, int points, int samples, double within,
+                             double across, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<CurvePoint> curve;
+  for (int i = 0; i < points; ++i) {
+    CurvePoint point{1024 * std::exp2(i / 4.0), {}};
+    const double y = planted.y(static_cast<double>(i) / points) * (1 + across * normal(random));
+    for (int s = 0; s < samples; ++s) point.samples.push_back(y * (1 + within * normal(random)));
+    curve.push_back(std::move(point));
+  }
+  return curve;
+}
+
+Kinds kinds_of(const Segmentation& segmentation) {
+  Kinds kinds;
+  for (const Regime& regime : segmentation.regimes) kinds.push_back(regime.kind);
+  return kinds;
+}
+
+SegmentationOptions without_bootstrap() {
+  SegmentationOptions options;
+  options.bootstraps = 0;
+  return options;
+}
+
+/// Of `seeds` curves, the percentage cut into just the planted regimes.
+double rate(const Planted& planted, int points, int samples, double within, double across,
+            int seeds = 400) {
+  int right = 0;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const auto curve = draw(planted, points, samples, within, across, 1000 + seed);
+    right += kinds_of(segment(curve, without_bootstrap())) == planted.kinds;
+  }
+  return 100.0 * right / seeds;
+}
+
+/// Adds `factor` times its value to one point.
+void disturb(std::vector<CurvePoint>& curve, std::size_t index, double factor) {
+  for (double& sample : curve[index].samples) sample *= factor;
+}
+
+}  // namespace
+
+// The rates that were measured over 400 seeds are beside each; what is asserted leaves room.
+TEST_CASE("Planted regimes are found", "[segmentation]") {
+  for (const Planted* planted : {&one, &two, &three, &four, &ramped, &hierarchy, &rising}) {
+    for (const int points : {20, 40, 80}) {
+      INFO(planted->name << ", " << points << " points");
+      CHECK(rate(*planted, points, 1, 0, 0, 3) == 100);
+      CHECK(rate(*planted, points, 1, 0, 0.005) >= 97);  // 99.5 to 100
+      CHECK(rate(*planted, points, 1, 0, 0.02) >= 96);   // 98.2 to 100
+      CHECK(rate(*planted, points, 24, 0.02, 0) >= 98);  // 99.8 to 100
+      CHECK(rate(*planted, points, 24, 0.05, 0) >= 98);
+      CHECK(rate(*planted, points, 24, 0.02, 0.02) >= 96);
+      // Of 20 points with 5 %, 46 and 85 are right of those with five and four regimes, else 98.2.
+      if (points > 20) CHECK(rate(*planted, points, 1, 0, 0.05) >= 95);  // 98.2 to 100
+    }
+  }
+}
+
+TEST_CASE("Noise alone is one regime", "[segmentation]") {
+  for (const double noise : {0.001, 0.01, 0.02, 0.05, 0.1}) {
+    for (const int points : {10, 20, 40, 80, 200}) {
+      INFO(noise << ", " << points << " points");
+      CHECK(rate(one, points, 1, 0, noise, 200) >= 95);
+    }
+  }
+}
+
+TEST_CASE("Outliers are left out and named", "[segmentation]") {
+  int right = 0, named = 0;
+  for (int seed = 0; seed < 200; ++seed) {
+    auto curve = draw(three, 40, 24, 0.02, 0.01, seed);
+    disturb(curve, 5, 3);
+    disturb(curve, 21, 0.3);
+    disturb(curve, 39, 1.5);
+    const Segmentation found = segment(curve, without_bootstrap());
+    right += kinds_of(found) == three.kinds;
+    named += found.outliers == std::vector{curve[5].x, curve[21].x, curve[39].x};
+  }
+  CHECK(right >= 190);
+  CHECK(named >= 180);
+  // Wild samples within a point are the median's business.
+  auto curve = draw(three, 40, 24, 0.02, 0, 7);
+  for (CurvePoint& point : curve) point.samples[3] *= 100;
+  CHECK(kinds_of(segment(curve, without_bootstrap())) == three.kinds);
+}
+
+TEST_CASE("Boundaries and levels are where they were planted, within their intervals",
+          "[segmentation]") {
+  constexpr int seeds = 60;
+  int covered = 0, exact = 0, levels = 0;
+  double stability = 0;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const auto curve = draw(three, 40, 24, 0.05, 0.01, seed);
+    const Segmentation found = segment(curve);
+    if (kinds_of(found) != three.kinds) continue;
+    stability += *found.stability / seeds;
+    // The changes lie after the points 11 and 27.
+    const Boundary &l1 = found.boundaries[0], &l2 = found.boundaries[1];
+    exact += l1.below_x == curve[11].x && l1.above_x == curve[12].x && l2.below_x == curve[27].x;
+    covered += l1.interval->low <= curve[11].x && l1.interval->high >= curve[12].x &&
+               l2.interval->low <= curve[27].x && l2.interval->high >= curve[28].x;
+    levels += found.regimes[1].interval->low <= 210 && found.regimes[1].interval->high >= 210;
+    CHECK_THAT(found.regimes[1].level, Catch::Matchers::WithinRel(210, 0.02));
+  }
+  CHECK(exact >= 57);
+  CHECK(covered >= 57);
+  CHECK(levels >= 50);
+  CHECK(stability > 0.9);
+}
+
+TEST_CASE("A gap between plateaus is a ramp, however short", "[segmentation]") {
+  auto curve = draw(two, 30, 24, 0.005, 0, 1);
+  disturb(curve, 12, 0.5);  // 105, between 33 and 210
+  const Segmentation found = segment(curve);
+  REQUIRE(kinds_of(found) == Kinds{plateau, ramp, plateau});
+  CHECK(found.regimes[1].first == 12);
+  CHECK(found.regimes[1].last == 12);
+  CHECK(found.outliers.empty());
+  CHECK(found.plateaus().size() == 2);
+  CHECK(found.plateaus()[1].level > 200);
+}
+
+TEST_CASE("A ramp has the slope that was planted", "[segmentation]") {
+  const Segmentation found = segment(draw(rising, 40, 24, 0.01, 0, 3));
+  REQUIRE(kinds_of(found) == Kinds{ramp});
+  CHECK_THAT(found.regimes[0].first_y, Catch::Matchers::WithinRel(100, 0.02));
+  CHECK_THAT(found.regimes[0].last_y, Catch::Matchers::WithinRel(392.5, 0.02));
+}
+
+TEST_CASE("Segmentation is the same every time", "[segmentation]") {
+  const auto curve = draw(hierarchy, 40, 24, 0.02, 0.01, 5);
+  const Segmentation a = segment(curve), b = segment(curve);
+  CHECK(a.stability == b.stability);
+  REQUIRE(a.boundaries.size() == b.boundaries.size());
+  for (std::size_t i = 0; i < a.boundaries.size(); ++i) {
+    CHECK(a.boundaries[i].interval == b.boundaries[i].interval);
+    CHECK(a.regimes[i].interval == b.regimes[i].interval);
+  }
+}
+
+TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    std::vector<CurvePoint> curve;
+    for (std::size_t i = 0; i < count; ++i) curve.push_back({1.0 + static_cast<double>(i), {7}});
+    const Segmentation found = segment(curve);
+    REQUIRE(found.regimes.size() == 1);
+    CHECK(found.regimes[0].level == 7);
+    CHECK(found.regimes[0].last_x == static_cast<double>(count));
+    CHECK_FALSE(found.stability);  // one sample a point says nothing of it
+    CHECK_FALSE(found.regimes[0].interval);
+  }
+  const std::vector<CurvePoint> six{{1, {10}}, {2, {10}},  {4, {10}},
+                                    {8, {90}}, {16, {90}}, {32, {90}}};
+  const Segmentation halves = segment(six);
+  REQUIRE(kinds_of(halves) == Kinds{plateau, plateau});
+  CHECK(halves.boundaries[0].below_x == 4);
+  CHECK(halves.boundaries[0].above_x == 8);
+
+  std::vector<CurvePoint> split;
+  for (const CurvePoint& point : draw(three, 40, 24, 0.02, 0.01, 2)) {
+    for (const double sample : point.samples) split.push_back({point.x, {sample}});
+  }
+  const Segmentation whole = segment(draw(three, 40, 24, 0.02, 0.01, 2)), same = segment(split);
+  CHECK(kinds_of(same) == kinds_of(whole));
+  CHECK(same.boundaries[0].interval == whole.boundaries[0].interval);
+}
+
+TEST_CASE("What is no curve is refused", "[segmentation]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  using Points = std::vector<CurvePoint>;
+  for (const Points& bad :
+       {Points{}, Points{{1, {}}}, Points{{1, {nan}}}, Points{{nan, {1}}}, Points{{0, {1}}},
+        Points{{1, {0}}}, Points{{1, {-1}}}, Points{{2, {1}}, {1, {1}}},
+        Points{{1, {std::numeric_limits<double>::infinity()}}}}) {
+    CHECK_THROWS_AS(segment(bad), std::invalid_argument);
+  }
+  SegmentationOptions options;
+  options.min_points = 1;
+  CHECK_THROWS_AS(segment(Points{{1, {1}}}, options), std::invalid_argument);
+  options = {};
+  options.resolution = nan;
+  CHECK_THROWS_AS(segment(Points{{1, {1}}}, options), std::invalid_argument);
+}
+
+TEST_CASE("Entries make a curve", "[segmentation]") {
+  const auto entry = [](AxisValue size, std::optional<double> value) {
+    Entry e;
+    e.axes = {{"size", std::move(size)}};
+    e.metric.value = value;
+    e.samples = {value.value_or(1)};
+    return e;
+  };
+  const std::vector<Entry> entries{entry(std::int64_t{64}, 3), entry(32.5, 2),
+                                   entry(std::string("x"), 9), entry(std::int64_t{1}, {})};
+  const auto curve = curve_of(entries, "size");
+  REQUIRE(curve.size() == 2);
+  CHECK(curve[0].x == 32.5);
+  CHECK(curve[1].samples == std::vector<double>{3});
+  CHECK(curve_of(entries, "stride").empty());
+}
