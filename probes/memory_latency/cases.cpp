@@ -106,9 +106,7 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
     const Buffer memory = context.buffers().output("region", region);
     const Buffer report = report_buffer(context);
     Chase chase = g.chase;
-    if (g.fills_span) {
-      FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), stream));
-    }
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), stream));
     chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory.data);
     chase.timed = timed;
     chase.report = report.as<Report>();

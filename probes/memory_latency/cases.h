@@ -47,7 +47,6 @@ struct GlobalChase {
   GlobalLoad load = GlobalLoad::cached;
   Chase chase;  ///< bases relative to the region
   int carveout_percent = 0;
-  bool fills_span = true;  ///< all bytes to the last element are written before the chain is
 };
 
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
