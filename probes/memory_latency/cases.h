@@ -33,7 +33,7 @@ struct Point {
   Timed timed = Timed::mean;
   Axes more;
   Suite suite = Suite::standard;
-  bool headline = false;  ///< sampled as surely as the program's policy has it
+  bool headline = false;  ///< a fact by itself: sampled more surely than a curve's points
 };
 
 inline constexpr const char* method_mean = "unrolled chase";

@@ -66,12 +66,15 @@ Fact fact_of(const Entry& entry, std::string id, std::string subject) {
   return fact;
 }
 
+constexpr const char* in_time = "latency in time";
+
 std::string time_id(const std::string& id) { return id + "_time"; }
 
 /// The same in seconds, by the clock that the kernels saw.
 Fact in_seconds(Fact fact, const Entry& entry) {
   const auto nanoseconds = entry.extras.find("latency_ns");
   fact.id = time_id(fact.id);
+  fact.quantity = in_time;
   fact.unit = "s";
   fact.published.reset();
   if (nanoseconds == entry.extras.end()) {
@@ -92,7 +95,7 @@ void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const L
   const Entry* mean = entry_of(entries, level, "unrolled chase");
   if (mean == nullptr) {
     facts.push_back(missing_fact(level.id, level.subject, "latency", "cycles", level.absent));
-    facts.push_back(missing_fact(time_id(level.id), level.subject, "latency", "s", level.absent));
+    facts.push_back(missing_fact(time_id(level.id), level.subject, in_time, "s", level.absent));
     return;
   }
   Fact fact = fact_of(*mean, level.id, level.subject);
@@ -142,48 +145,48 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
   add(false, each, reason);
 }
 
+/// Median over the distances of the chases that `filter` chooses; the own block is at distance 0.
+Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::string id,
+                    std::string subject) {
+  filter.insert(filter.end(), {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}});
+  std::vector<double> latencies;
+  Fact fact = missing_fact(std::move(id), std::move(subject), "latency", "cycles",
+                           "this GPU runs no such cluster (none before compute capability 9.0), or "
+                           "its cases were left out");
+  for (const Entry* entry : select(entries, filter)) {
+    if (!entry->metric.value || matches(*entry, {{"distance", std::int64_t{0}}})) continue;
+    latencies.push_back(*entry->metric.value);
+    fact.evidence.push_back(entry->name);
+    fact.repeats += static_cast<int>(entry->samples.size());
+  }
+  if (latencies.empty()) return fact;
+  fact.value = median(latencies);
+  fact.interval = median_interval(latencies);
+  fact.reason.clear();
+  const auto [low, high] = std::ranges::minmax(latencies);
+  fact.method = fmt::format("unrolled chase, median of {} pairs of blocks ({:.1f} to {:.1f} cycles)",
+                            latencies.size(), low, high);
+  return fact;
+}
+
 void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const char* subject = "distributed shared memory";
+  facts.push_back(over_distances(entries, {}, "dsmem.latency", subject));
   for (const std::int64_t size : {2, 4, 8, 16}) {
-    const std::string id = fmt::format("dsmem.cluster{}.latency", size);
-    const std::string subject = fmt::format("distributed shared memory, cluster of {}", size);
-    std::vector<double> latencies;
-    Fact fact;
-    for (const Entry* entry : select(entries, {{"sweep", "distance"},
-                                               {"instruction", "ld.shared::cluster"},
-                                               {"cluster size", size}})) {
-      if (!entry->metric.value || matches(*entry, {{"distance", std::int64_t{0}}})) continue;
-      latencies.push_back(*entry->metric.value);
-      fact.evidence.push_back(entry->name);
-      fact.repeats += static_cast<int>(entry->samples.size());
-    }
-    if (latencies.empty()) {
-      facts.push_back(missing_fact(id, subject, "latency", "cycles",
-                                   "this GPU runs no cluster of that size (none before compute "
-                                   "capability 9.0), or its cases were left out"));
-      continue;
-    }
-    fact.id = id;
-    fact.subject = subject;
-    fact.quantity = "latency";
-    fact.unit = "cycles";
-    fact.better = Better::lower;
-    fact.value = median(latencies);
-    fact.interval = median_interval(latencies);
-    const auto [low, high] = std::ranges::minmax(latencies);
-    fact.method = fmt::format("unrolled chase, median of {} distances ({:.1f} to {:.1f} cycles)",
-                              latencies.size(), low, high);
-    facts.push_back(std::move(fact));
+    facts.push_back(over_distances(entries, {{"cluster size", size}},
+                                   fmt::format("dsmem.latency_cluster_{}", size),
+                                   fmt::format("{}, cluster of {}", subject, size)));
   }
   for (const char* operation : {"add", "cas"}) {
     const std::string id = fmt::format("dsmem.atomic_{}_latency", operation);
-    const std::string subject = fmt::format("distributed shared memory, atomic {}", operation);
+    const std::string atomic = fmt::format("{}, atomic {}", subject, operation);
     const Entry* entry =
         find_measured(entries, {{"sweep", "distance"},
                                 {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});
     facts.push_back(entry == nullptr
-                        ? missing_fact(id, subject, "latency", "cycles",
+                        ? missing_fact(id, atomic, "latency", "cycles",
                                        "this GPU has no clusters, or its cases were left out")
-                        : fact_of(*entry, id, subject));
+                        : fact_of(*entry, id, atomic));
   }
 }
 
@@ -197,7 +200,8 @@ Fact missing_fact(std::string id, std::string subject, std::string quantity, std
   fact.quantity = std::move(quantity);
   fact.unit = std::move(unit);
   fact.reason = std::move(reason);
-  fact.better = fact.quantity == "latency" ? Better::lower : Better::higher;
+  const bool time = fact.quantity.find("latency") != std::string::npos;
+  fact.better = time ? Better::lower : Better::higher;
   return fact;
 }
 

@@ -108,7 +108,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
                                : dram == nullptr ? "the latency of DRAM is not there to tell misses"
                                                  : not_measured;
     missing("l2.size", "size", reason);
-    missing("l2.partition", "partition", reason);
+    missing("l2.partition", "partition size", reason);
     return;
   }
   const double hit = c.cut->regimes.front().level;
@@ -123,7 +123,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const std::string reason = reaches_dram ? "the curve begins among misses"
                                             : "the latency never comes near that of DRAM";
     missing("l2.size", "size", reason);
-    missing("l2.partition", "partition", reason);
+    missing("l2.partition", "partition size", reason);
     return;
   }
   Fact size = size_at(c, *last, "l2.size", "L2", "size");
@@ -133,9 +133,9 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   facts.push_back(std::move(size));
   if (*last == 0) {
-    missing("l2.partition", "partition", "the latency changes nowhere below the L2's size");
+    missing("l2.partition", "partition size", "the latency changes nowhere below the L2's size");
   } else {
-    facts.push_back(size_at(c, 0, "l2.partition", "L2, as fast as it gets", "partition"));
+    facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
   }
 }
 
@@ -171,7 +171,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   int level = 0;
   for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
     if (c.cut->regimes[i].kind != Regime::Kind::plateau) continue;
-    const std::string subject = fmt::format("TLB, level {} as a chase sees it", ++level);
+    const std::string subject = fmt::format("TLB level {}", ++level);
     facts.push_back(size_at(c, i, name("reach", level), subject, "reach"));
     const auto next = std::find_if(
         c.cut->regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1, c.cut->regimes.end(),
@@ -179,7 +179,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
     if (next == c.cut->regimes.end()) continue;
     Fact cost = facts.back();
     cost.id = name("miss_latency", level);
-    cost.quantity = "latency";
+    cost.quantity = "miss latency";
     cost.unit = "cycles";
     cost.better = Better::lower;
     cost.value = next->level - c.cut->regimes[i].level;

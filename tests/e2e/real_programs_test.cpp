@@ -60,7 +60,7 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
   const auto list = box.fathom({"list"});
   CHECK(code(list) == 0);
   for (const char* name :
-       {"bank_conflicts", "copy_bandwidth", "occupancy", "tail_effect", "warp_reduce"})
+       {"bank_conflicts", "copy_bandwidth", "memory_latency", "occupancy", "tail_effect", "warp_reduce"})
     CHECK_THAT(list.output, ContainsSubstring(name));
 }
 

@@ -160,9 +160,10 @@ TEST_CASE("distributed shared memory is the median over distances, without the o
                             distance == 0 ? 30 : 180 + 5.0 * distance));
   }
   const Findings findings = memory_latency::conclude(entries);
-  CHECK(fact(findings, "dsmem.cluster4.latency").value == 190);
-  CHECK(fact(findings, "dsmem.cluster4.latency").evidence.size() == 3);
-  CHECK_FALSE(fact(findings, "dsmem.cluster8.latency").value.has_value());
+  CHECK(fact(findings, "dsmem.latency_cluster_4").value == 190);
+  CHECK(fact(findings, "dsmem.latency_cluster_4").evidence.size() == 3);
+  CHECK(fact(findings, "dsmem.latency").value == 190);
+  CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value.has_value());
 }
 
 TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each carve-out",
