@@ -10,7 +10,8 @@
 namespace fathom::memory_latency {
 namespace {
 
-/// A headline is the mean over thousands of loads already; two dozen samples of it say how it varies.
+/// A headline is the mean over thousands of loads already; two dozen samples of it say how it
+/// varies.
 constexpr Precision headline_precision{
     .relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.15};
 
@@ -28,8 +29,8 @@ std::optional<std::string> check(const Report& report, Chase chase, bool base_re
     return fmt::format("the addresses that the chase visited sum to {:#x} instead of {:#x}",
                        report.sum, expected.sum);
   }
-  const bool timed = chase.timed == Timed::mean ? report.clocks > 0
-                                                : report.times[chase.loads - 1] != 0xFFFFFFFFu;
+  const bool timed =
+      chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
   if (!timed || report.clock_end <= report.clock_begin) return "the chase reported no clocks";
   return std::nullopt;
 }
@@ -115,17 +116,17 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
     chase.timed = timed;
     chase.report = report.as<Report>();
     launch_write_chain(chase.chain, stream);
-    return chase_workload(context, report, chase, false, readings, [=] {
-      launch_global_chase(g.load, chase, g.carveout_percent, stream);
-    });
+    return chase_workload(context, report, chase, false, readings,
+                          [=] { launch_global_chase(g.load, chase, g.carveout_percent, stream); });
   };
 }
 
 CounterRequest load_sectors(const GlobalChase& g) {
   const Chain& warm = g.chase.warm;
   const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
-  return {"global_load_sectors", g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes,
-          0, "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
+  return {"global_load_sectors",
+          g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
+          "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
 }
 
 std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,

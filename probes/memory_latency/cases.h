@@ -56,8 +56,8 @@ Chain every_word(std::size_t bytes);
 /// Preferred share of shared memory, in percent, that leaves the most L1.
 inline constexpr int most_l1 = 0;
 
-std::function<Workload(Context&)> global_workload(const GlobalChase& chase, const DeviceFacts& device,
-                                                  Timed timed);
+std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
+                                                  const DeviceFacts& device, Timed timed);
 /// What a chase's loads must be by counter: each load of the one thread asks for one sector.
 CounterRequest load_sectors(const GlobalChase& chase);
 

@@ -9,9 +9,9 @@
 
 namespace fathom::memory_latency {
 
-/// `count` elements in one cycle of pseudo-random order. Element i lies `stride` bytes after element
-/// i - 1, shifted by one of `jitter_slots` multiples of `jitter_bytes` chosen by a hash: elements at
-/// random places within their strides fall into all sets of a cache.
+/// `count` elements in one cycle of pseudo-random order. Element i lies `stride` bytes after
+/// element i - 1, shifted by one of `jitter_slots` multiples of `jitter_bytes` chosen by a hash:
+/// elements at random places within their strides fall into all sets of a cache.
 struct Chain {
   std::uint64_t base = 0;  ///< address of element 0's stride, as the chasing instruction wants it
   std::uint32_t count = 0;
@@ -28,9 +28,9 @@ __host__ __device__ constexpr std::uint32_t mixed(std::uint32_t x) {
   return x ^ x >> 16;
 }
 
-/// The element at position `k` of the cycle, 0 <= k < count: a bijection of [0, count), made by four
-/// Feistel rounds on the smallest even number of bits that holds count, repeated until the result
-/// is below count (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
+/// The element at position `k` of the cycle, 0 <= k < count: a bijection of [0, count), made by
+/// four Feistel rounds on the smallest even number of bits that holds count, repeated until the
+/// result is below count (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
 __host__ __device__ constexpr std::uint32_t element_at(const Chain& chain, std::uint32_t k) {
   int half = 1;
   while (half < 16 && (std::uint64_t{1} << (2 * half)) < chain.count) ++half;

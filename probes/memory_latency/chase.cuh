@@ -32,8 +32,8 @@ __device__ inline void need(std::uint32_t value, std::uint32_t slot) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(slot), "r"(value) : "memory");
 }
 
-/// The difference of two clocks, which needs all their bits: where 32 would do, the compiler reads the
-/// first clock with an instruction that takes far longer (S2UR instead of CS2R on Hopper).
+/// The difference of two clocks, which needs all their bits: where 32 would do, the compiler reads
+/// the first clock with an instruction that takes far longer (S2UR instead of CS2R on Hopper).
 __device__ inline std::uint32_t bracket(std::int64_t start, std::int64_t end) {
   const std::int64_t clocks = end - start;
   return clocks > 0xFFFFFFFFll ? 0xFFFFFFFFu : static_cast<std::uint32_t>(clocks);

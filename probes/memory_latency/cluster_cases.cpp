@@ -10,7 +10,10 @@ namespace {
 constexpr int shared_bytes = 4096;
 
 Case cluster_case(SharedLoad load, const char* instruction, int size, int distance, bool quick) {
-  Case c = make_case({"distance", "distributed shared", instruction, Timed::mean,
+  Case c = make_case({"distance",
+                      "distributed shared",
+                      instruction,
+                      Timed::mean,
                       {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
                       quick ? Suite::quick : Suite::standard});
   Chase wanted;

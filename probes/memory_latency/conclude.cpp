@@ -33,7 +33,7 @@ std::vector<View> views() {
   latencies.title = "Latency inside each level";
   latencies.note = "Cycles of the SM clock; p5 to p95 over single loads.";
   latencies.where = {{"sweep", {"latency"}}};
-  latencies.columns = {"level",     "instruction", "method",   "working set (B)",
+  latencies.columns = {"level",     "instruction", "method",           "working set (B)",
                        "metric",    "interval",    "extra:latency_ns", "extra:p5",
                        "extra:p50", "extra:p95",   "verdict"};
   View distances;
@@ -75,11 +75,13 @@ Findings conclude(std::span<const Entry> entries) {
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
   findings.views = views();
-  const bool any = std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
+  const bool any =
+      std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
   if (any) {
     const auto& facts = findings.facts;
     findings.answer = fmt::format(
-        "A load takes {} cycles from shared memory, {} from the L1, {} from the L2 and {} from DRAM; "
+        "A load takes {} cycles from shared memory, {} from the L1, {} from the L2 and {} from "
+        "DRAM; "
         "the L1 holds up to {} KiB, the L2 {} MiB.",
         value_of(facts, "shared.latency"), value_of(facts, "l1.latency"),
         value_of(facts, "l2.latency"), value_of(facts, "dram.latency"),

@@ -32,7 +32,8 @@ constexpr Level levels[] = {
     {"const.l2.latency", "constants in the L2", "constant L2", "ld.const", left_out},
     {"texture.latency", "texture path, L1", "texture L1", "tex1Dfetch", left_out},
     {"texture.l2_latency", "texture path, L2", "texture L2", "tex1Dfetch", left_out},
-    {"shared.atomic_add_latency", "shared memory, atomic add", "shared", "atom.shared.add", left_out},
+    {"shared.atomic_add_latency", "shared memory, atomic add", "shared", "atom.shared.add",
+     left_out},
     {"shared.atomic_cas_latency", "shared memory, compare and swap", "shared", "atom.shared.cas",
      left_out},
     {"l2.atomic_add_latency", "L2, atomic add", "L2", "atom.global.add", left_out},
@@ -100,8 +101,8 @@ void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const L
   }
   Fact fact = fact_of(*mean, level.id, level.subject);
   if (const Entry* each = entry_of(entries, level, "single loads")) {
-    fact.method += fmt::format("; single loads, less the empty bracket: {:.1f} cycles",
-                               *each->metric.value);
+    fact.method +=
+        fmt::format("; single loads, less the empty bracket: {:.1f} cycles", *each->metric.value);
     fact.evidence.push_back(each->name);
   }
   facts.push_back(fact);
@@ -122,9 +123,9 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
     fact.value = each->extras.at(near ? "low_group" : "high_group");
     fact.interval.reset();
     fact.published.reset();
-    fact.method = fmt::format("single loads, {} of their two groups (Otsu's cut, separation {:.2f})",
-                              near ? "the faster" : "the slower",
-                              each->extras.at("group_separation"));
+    fact.method =
+        fmt::format("single loads, {} of their two groups (Otsu's cut, separation {:.2f})",
+                    near ? "the faster" : "the slower", each->extras.at("group_separation"));
     facts.push_back(fact);
   };
   const Entry* each = find_measured(entries, {{"sweep", "latency"},
@@ -136,10 +137,10 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
     each = nullptr;
     reason = left_out;
   } else if (each->extras.at("group_separation") < bimodal_separation) {
-    reason = fmt::format("single loads fall into no two groups: from {:.0f} to {:.0f} cycles (p5 to "
-                         "p95), of whose variance two groups would hold {:.2f}",
-                         each->extras.at("p5"), each->extras.at("p95"),
-                         each->extras.at("group_separation"));
+    reason = fmt::format(
+        "single loads fall into no two groups: from {:.0f} to {:.0f} cycles (p5 to "
+        "p95), of whose variance two groups would hold {:.2f}",
+        each->extras.at("p5"), each->extras.at("p95"), each->extras.at("group_separation"));
   }
   add(true, each, reason);
   add(false, each, reason);
@@ -164,8 +165,9 @@ Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::stri
   fact.interval = median_interval(latencies);
   fact.reason.clear();
   const auto [low, high] = std::ranges::minmax(latencies);
-  fact.method = fmt::format("unrolled chase, median of {} pairs of blocks ({:.1f} to {:.1f} cycles)",
-                            latencies.size(), low, high);
+  fact.method =
+      fmt::format("unrolled chase, median of {} pairs of blocks ({:.1f} to {:.1f} cycles)",
+                  latencies.size(), low, high);
   return fact;
 }
 
@@ -180,9 +182,9 @@ void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const char* operation : {"add", "cas"}) {
     const std::string id = fmt::format("dsmem.atomic_{}_latency", operation);
     const std::string atomic = fmt::format("{}, atomic {}", subject, operation);
-    const Entry* entry =
-        find_measured(entries, {{"sweep", "distance"},
-                                {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});
+    const Entry* entry = find_measured(
+        entries, {{"sweep", "distance"},
+                  {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});
     facts.push_back(entry == nullptr
                         ? missing_fact(id, atomic, "latency", "cycles",
                                        "this GPU has no clusters, or its cases were left out")

@@ -64,8 +64,9 @@ Fact l1_line(std::span<const Entry> entries) {
     if (!points.contains(candidate) || !points.contains(candidate / 2)) return fact;
     add_evidence(fact, points);
     if (points.at(candidate / 2).latency >= missing_some * *hit) {
-      fact.reason = fmt::format("elements {} B apart that should fit take {:.0f} cycles, a hit {:.0f}",
-                                candidate / 2, points.at(candidate / 2).latency, *hit);
+      fact.reason =
+          fmt::format("elements {} B apart that should fit take {:.0f} cycles, a hit {:.0f}",
+                      candidate / 2, points.at(candidate / 2).latency, *hit);
       return fact;
     }
     at_least[candidate] = points.at(candidate).latency >= missing_some * *hit;
@@ -88,9 +89,10 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   add_evidence(fact, points);
   const double hit = points.begin()->second.latency, miss = points.rbegin()->second.latency;
   if (miss < told_apart * hit) {
-    fact.reason = fmt::format("the second load takes {:.0f} cycles {} B from the first and {:.0f} "
-                              "cycles {} B from it: no miss to tell from a hit",
-                              hit, points.begin()->first, miss, points.rbegin()->first);
+    fact.reason = fmt::format(
+        "the second load takes {:.0f} cycles {} B from the first and {:.0f} "
+        "cycles {} B from it: no miss to tell from a hit",
+        hit, points.begin()->first, miss, points.rbegin()->first);
     return fact;
   }
   const double middle = (hit + miss) / 2;
@@ -108,8 +110,8 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   fact.interval = Interval{static_cast<double>(last_hit + 4), *fact.value, 1,
                            "the words tried: the last that hits, the first that misses"};
   fact.reason.clear();
-  fact.method = fmt::format("the second of two loads hits up to {} B after a first that missed",
-                            last_hit);
+  fact.method =
+      fmt::format("the second of two loads hits up to {} B after a first that missed", last_hit);
   return fact;
 }
 
@@ -120,8 +122,8 @@ Fact l1_associativity(std::span<const Entry> entries) {
   std::map<std::int64_t, std::int64_t> fitting;  // by stride: most elements without misses
   std::int64_t most = 0;
   for (const std::int64_t kib : {4, 16, 64}) {
-    const auto points = by_axis(
-        entries, {{"sweep", "associativity"}, {"stride (B)", kib * 1024}}, "elements");
+    const auto points =
+        by_axis(entries, {{"sweep", "associativity"}, {"stride (B)", kib * 1024}}, "elements");
     if (points.empty()) continue;
     add_evidence(fact, points);
     most = std::max(most, points.rbegin()->first);
@@ -135,9 +137,10 @@ Fact l1_associativity(std::span<const Entry> entries) {
   const auto least = *std::ranges::min_element(fitting, {}, by_elements);
   const auto largest = *std::ranges::max_element(fitting, {}, by_elements);
   if (least.second == most) {
-    fact.reason = fmt::format("sets are hashed, or there is only one: {} lines {} KiB apart stay "
-                              "without a miss",
-                              most, fitting.rbegin()->first);
+    fact.reason = fmt::format(
+        "sets are hashed, or there is only one: {} lines {} KiB apart stay "
+        "without a miss",
+        most, fitting.rbegin()->first);
   } else if (least.second != largest.second) {
     fact.reason = fmt::format("sets are hashed: {} lines stay at strides of {} KiB, {} at {} KiB",
                               least.second, least.first, largest.second, largest.first);

@@ -48,14 +48,14 @@ Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subj
   fact.value = boundary.below_x;
   fact.unit = "B";
   fact.interval = boundary.interval;
-  fact.method = fmt::format("largest working set before the chase's latency leaves {}; {} regimes "
-                            "by change-point segmentation of {} points",
-                            c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau"
-                                                                                    : "its line",
-                            c.cut->regimes.size(), c.entries.size());
+  fact.method = fmt::format(
+      "largest working set before the chase's latency leaves {}; {} regimes "
+      "by change-point segmentation of {} points",
+      c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
+      c.cut->regimes.size(), c.entries.size());
   if (c.cut->stability) {
-    fact.method += fmt::format(", the same in {:.0f} % of the bootstrapped curves",
-                               100 * *c.cut->stability);
+    fact.method +=
+        fmt::format(", the same in {:.0f} % of the bootstrapped curves", 100 * *c.cut->stability);
   }
   fact.repeats = c.samples;
   for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
@@ -79,7 +79,8 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const bool first = carveout == *carveouts.begin();
     const std::string id = first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout);
     const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
-    const Curve c = curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
+    const Curve c =
+        curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
     if (!c.cut || c.cut->boundaries.empty()) {
       facts.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
       continue;
@@ -87,7 +88,8 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     Fact fact = size_at(c, 0, id, subject, "size");
     const auto expected = c.entries.front()->extras.find("expected_l1_bytes");
     if (expected != c.entries.front()->extras.end()) {
-      fact.bound = Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
+      fact.bound =
+          Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
     }
     facts.push_back(std::move(fact));
   }
@@ -157,7 +159,8 @@ void add_constant(std::vector<Fact>& facts, std::span<const Entry> entries) {
     } else {
       facts.push_back(missing_fact(
           id, subject, "size", "B",
-          c.cut ? "the curve ends, with all the constant memory that there is, before it" : not_measured));
+          c.cut ? "the curve ends, with all the constant memory that there is, before it"
+                : not_measured));
     }
   }
 }
@@ -188,9 +191,9 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
     facts.push_back(std::move(cost));
   }
   if (level == 0) {
-    facts.push_back(missing_fact("tlb.reach", "TLB", "reach", "B",
-                                 c.cut ? no_change(c)
-                                       : "footprints are swept in the default suite only, or failed"));
+    facts.push_back(missing_fact(
+        "tlb.reach", "TLB", "reach", "B",
+        c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
   }
 }
 

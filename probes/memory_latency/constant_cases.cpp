@@ -27,8 +27,8 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
     const Buffer image = context.buffers().output("constants", constant_bytes);
     const Buffer report = report_buffer(context);
     const std::vector<std::uint32_t> words = constant_image(wanted.chain);
-    FATHOM_CUDA(cudaMemcpyAsync(image.data, words.data(), constant_bytes, cudaMemcpyHostToDevice,
-                                stream));
+    FATHOM_CUDA(
+        cudaMemcpyAsync(image.data, words.data(), constant_bytes, cudaMemcpyHostToDevice, stream));
     FATHOM_CUDA(cudaStreamSynchronize(stream));
     copy_to_constant_memory(image.as<std::uint32_t>(), stream);
     Chase chase = wanted;
@@ -50,7 +50,10 @@ Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
 }
 
 Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case({"size", "constant", "ld.const", Timed::mean,
+  Case c = make_case({"size",
+                      "constant",
+                      "ld.const",
+                      Timed::mean,
                       {{"working set (B)", static_cast<std::int64_t>(bytes)}},
                       quick ? Suite::quick : Suite::standard});
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
@@ -58,17 +61,26 @@ Case size_case(std::size_t bytes, bool quick) {
 }
 
 Case level_case(const char* level, std::size_t bytes, Timed timed) {
-  Case c = make_case({"latency", level, "ld.const", timed,
+  Case c = make_case({"latency",
+                      level,
+                      "ld.const",
+                      timed,
                       {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      Suite::quick, true});
+                      Suite::quick,
+                      true});
   c.prepare = constant_workload(constant_chase(bytes, line, timed), false);
   return c;
 }
 
 /// Each load from another 256 bytes, so that none finds what a miss before it brought along.
 Case cold_case(Timed timed) {
-  Case c = make_case({"latency", "constant L2", "ld.const", timed,
-                      {{"working set (B)", std::int64_t{constant_bytes}}}, Suite::quick, true});
+  Case c = make_case({"latency",
+                      "constant L2",
+                      "ld.const",
+                      timed,
+                      {{"working set (B)", std::int64_t{constant_bytes}}},
+                      Suite::quick,
+                      true});
   Chase chase = constant_chase(constant_bytes, 256, timed);
   chase.walked_loads = 0;
   chase.loads = static_cast<int>(chase.chain.count);

@@ -8,8 +8,8 @@
 namespace fathom::memory_latency {
 namespace {
 
-/// Pairs of the L1 lie in the L2, since the launch before read them; a kernel begins with an empty L1.
-/// Pairs of the L2 lie in memory: the L2 is flushed before the launch.
+/// Pairs of the L1 lie in the L2, since the launch before read them; a kernel begins with an empty
+/// L1. Pairs of the L2 lie in memory: the L2 is flushed before the launch.
 struct Level {
   const char* name;
   const char* instruction;
@@ -38,7 +38,10 @@ std::optional<std::string> check(const Report& report, const Pairs& pairs) {
 }
 
 Case pair_case(const Level& level, int distance) {
-  Case c = make_case({"fetch", level.name, level.instruction, Timed::each,
+  Case c = make_case({"fetch",
+                      level.name,
+                      level.instruction,
+                      Timed::each,
                       {{"distance (B)", std::int64_t{distance}}},
                       Suite::quick});
   c.cache = level.cache;
@@ -49,8 +52,8 @@ Case pair_case(const Level& level, int distance) {
     const Buffer memory = context.buffers().output("pairs", bytes);
     const Buffer report = report_buffer(context);
     launch_fill_words(memory.as<std::uint32_t>(), bytes / 4, stream);
-    const Pairs pairs{memory.data, level.count, level.spacing,
-                      static_cast<std::uint32_t>(distance), report.as<Report>()};
+    const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
+                      report.as<Report>()};
     Workload workload;
     workload.launch = [=] { launch_pairs(level.load, pairs, stream); };
     workload.poison = [=, &context] { context.buffers().poison(report); };

@@ -35,7 +35,7 @@ struct Global {
   /// What atomics find is in the L2, and there they take it from.
   __device__ std::uint64_t warm(std::uint64_t p) const {
     constexpr bool atomic = kind == GlobalLoad::atomic_add || kind == GlobalLoad::atomic_cas;
-    return Global<atomic ? GlobalLoad::l2_only : kind>{zero}.load(p);
+    return Global < atomic ? GlobalLoad::l2_only : kind > {zero}.load(p);
   }
 };
 

@@ -14,7 +14,7 @@ namespace fathom::memory_latency {
 
 enum class Timed { mean, each };
 
-inline constexpr int chase_unroll = 16;      ///< loads of a chase are a multiple of it
+inline constexpr int chase_unroll = 16;       ///< loads of a chase are a multiple of it
 inline constexpr int max_timed_loads = 1024;  ///< of `Timed::each`: its times wait in shared memory
 inline constexpr int empty_brackets = 64;
 inline constexpr int warm_threads = 1024;
@@ -23,26 +23,26 @@ inline constexpr std::uint32_t large_page_bytes = 2u << 20;
 
 /// The instruction of a chase through memory that has an address.
 enum class GlobalLoad {
-  cached,       ///< ld.global: L1 and L2 (.ca written out becomes a scoped load, LDG.STRONG.SM)
-  l2_only,      ///< ld.global.cg
-  read_only,    ///< ld.global.nc
-  system,       ///< ld.global.cv: every load goes to the memory itself, whosever it is
-  atomic_add,   ///< atom.global.add of zero
-  atomic_cas,   ///< atom.global.cas that never swaps
+  cached,      ///< ld.global: L1 and L2 (.ca written out becomes a scoped load, LDG.STRONG.SM)
+  l2_only,     ///< ld.global.cg
+  read_only,   ///< ld.global.nc
+  system,      ///< ld.global.cv: every load goes to the memory itself, whosever it is
+  atomic_add,  ///< atom.global.add of zero
+  atomic_cas,  ///< atom.global.cas that never swaps
 };
 
 enum class SharedLoad { load, atomic_add, atomic_cas };
 
 /// What a chase wrote. Clocks are the SM's, nanoseconds the GPU's global timer.
 struct Report {
-  std::uint64_t base;     ///< of the chain, where the kernel placed it (shared memory)
-  std::uint64_t end;      ///< address after the last load
-  std::uint32_t sum;      ///< of the low words of the addresses loaded from
-  std::uint32_t warmed;   ///< no figure: keeps the compiler from dropping the loads that warm up
-  std::int64_t clocks;    ///< `mean`: of all timed loads together
-  std::int64_t clock_begin, clock_end;  ///< of the kernel
-  std::uint64_t ns_begin, ns_end;       ///< at the same moments
-  std::uint32_t empty[empty_brackets];  ///< `each`: clocks of a bracket without a load
+  std::uint64_t base;    ///< of the chain, where the kernel placed it (shared memory)
+  std::uint64_t end;     ///< address after the last load
+  std::uint32_t sum;     ///< of the low words of the addresses loaded from
+  std::uint32_t warmed;  ///< no figure: keeps the compiler from dropping the loads that warm up
+  std::int64_t clocks;   ///< `mean`: of all timed loads together
+  std::int64_t clock_begin, clock_end;   ///< of the kernel
+  std::uint64_t ns_begin, ns_end;        ///< at the same moments
+  std::uint32_t empty[empty_brackets];   ///< `each`: clocks of a bracket without a load
   std::uint32_t times[max_timed_loads];  ///< `each`: clocks of a load's bracket
 };
 
@@ -75,26 +75,27 @@ void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaS
 void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
                          cudaStream_t stream);
 /// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block
-/// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From compute capability 9.0 on; elsewhere the kernel is empty.
+/// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From
+/// compute capability 9.0 on; elsewhere the kernel is empty.
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
                           int target, cudaStream_t stream);
 /// The largest power of two of blocks that one cluster of the above may have on this GPU, up to 16;
 /// 0 before compute capability 9.0.
 int largest_cluster(int major, int shared_bytes);
 
-/// Puts the chain, whose base is 0, into the 64 KiB of constant memory; asynchronous. Doing it again
-/// before each chase leaves the constant caches without it. `words`: device memory, constant_bytes of
-/// it, the chain in its place.
+/// Puts the chain, whose base is 0, into the 64 KiB of constant memory; asynchronous. Doing it
+/// again before each chase leaves the constant caches without it. `words`: device memory,
+/// constant_bytes of it, the chain in its place.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
 void launch_constant_chase(const Chase& chase, cudaStream_t stream);
 
 /// Pairs of loads, each pair in fresh memory: the second is timed.
 struct Pairs {
   const std::byte* base = nullptr;
-  std::uint32_t count = 0;    ///< at most max_timed_loads
-  std::uint64_t spacing = 0;  ///< bytes from one pair to the next
+  std::uint32_t count = 0;     ///< at most max_timed_loads
+  std::uint64_t spacing = 0;   ///< bytes from one pair to the next
   std::uint32_t distance = 0;  ///< bytes from the first load's word to the second's; multiple of 4
-  Report* report = nullptr;   ///< sum: of both words of all pairs
+  Report* report = nullptr;    ///< sum: of both words of all pairs
 };
 void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream);
 

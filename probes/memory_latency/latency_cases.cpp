@@ -16,8 +16,13 @@ int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_time
 
 Case headline(const DeviceFacts& device, const char* level, const char* instruction, Timed timed,
               std::size_t bytes) {
-  Case c = make_case({"latency", level, instruction, timed,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}}, Suite::quick, true});
+  Case c = make_case({"latency",
+                      level,
+                      instruction,
+                      timed,
+                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
+                      Suite::quick,
+                      true});
   c.expected = published_latency(device.name, level, instruction);
   return c;
 }
@@ -33,15 +38,16 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
   g.chase.warm_passes = 2;
   g.chase.loads = loads_for(timed);
   if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) {
-    c.counters = {load_sectors(g), {"l1_hit_rate", std::nullopt, 0, ""},
+    c.counters = {load_sectors(g),
+                  {"l1_hit_rate", std::nullopt, 0, ""},
                   {"l2_hit_rate", std::nullopt, 0, ""}};
   }
   c.prepare = global_workload(g, device, timed);
   return c;
 }
 
-/// Flushed before each launch; one load of each large page first, so that no load of the chase waits
-/// for a translation that a warm TLB would hold.
+/// Flushed before each launch; one load of each large page first, so that no load of the chase
+/// waits for a translation that a warm TLB would hold.
 Case dram_case(const DeviceFacts& device, Timed timed) {
   constexpr std::uint64_t stride = 512;
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
@@ -56,14 +62,14 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
-  c.counters = {load_sectors(g), {"l2_hit_rate", std::nullopt, 0, ""},
+  c.counters = {load_sectors(g),
+                {"l2_hit_rate", std::nullopt, 0, ""},
                 {"dram_read_bytes", std::nullopt, 0, ""}};
   c.prepare = global_workload(g, device, timed);
   return c;
 }
 
-Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load,
-                 Timed timed) {
+Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
   Case c = headline(device, "shared", instruction, timed, bytes);
   Chase wanted;
@@ -135,15 +141,18 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
   for (const Timed timed : {Timed::mean, Timed::each}) {
     result.push_back(shared_case(device, "ld.shared", SharedLoad::load, timed));
     result.push_back(cache_case(device, "L1", "ld.global", GlobalLoad::cached, timed, 16 * kib));
-    result.push_back(cache_case(device, "L1", "ld.global.nc", GlobalLoad::read_only, timed, 16 * kib));
+    result.push_back(
+        cache_case(device, "L1", "ld.global.nc", GlobalLoad::read_only, timed, 16 * kib));
     result.push_back(cache_case(device, "L2", "ld.global.cg", GlobalLoad::l2_only, timed, in_l2));
     result.push_back(dram_case(device, timed));
     result.push_back(texture_case(device, "texture L1", 16 * kib, timed));
     result.push_back(texture_case(device, "texture L2", mib, timed));
     result.push_back(shared_case(device, "atom.shared.add", SharedLoad::atomic_add, timed));
     result.push_back(shared_case(device, "atom.shared.cas", SharedLoad::atomic_cas, timed));
-    result.push_back(cache_case(device, "L2", "atom.global.add", GlobalLoad::atomic_add, timed, mib));
-    result.push_back(cache_case(device, "L2", "atom.global.cas", GlobalLoad::atomic_cas, timed, mib));
+    result.push_back(
+        cache_case(device, "L2", "atom.global.add", GlobalLoad::atomic_add, timed, mib));
+    result.push_back(
+        cache_case(device, "L2", "atom.global.cas", GlobalLoad::atomic_cas, timed, mib));
   }
   return result;
 }

@@ -26,9 +26,13 @@ Chase link_chase(std::uint64_t base, Timed timed, Report* report) {
 /// `allocate` gives the memory, as this GPU addresses it, and what owns it.
 template <class Allocate>
 Case link_case(const char* level, Timed timed, Allocate allocate) {
-  Case c = make_case({"latency", level, "ld.global.cv", timed,
+  Case c = make_case({"latency",
+                      level,
+                      "ld.global.cv",
+                      timed,
                       {{"working set (B)", std::int64_t{elements} * static_cast<int>(stride)}},
-                      Suite::quick, true});
+                      Suite::quick,
+                      true});
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
   const auto readings = std::make_shared<Readings>();
@@ -92,8 +96,8 @@ std::vector<Case> link_cases(const DeviceFacts& device) {
     result.push_back(link_case("host", timed, pinned));
     if (peer < 0) continue;
     const int own = device.ordinal;
-    result.push_back(link_case("peer", timed,
-                               [own, peer](std::size_t bytes) { return on_peer(own, peer, bytes); }));
+    result.push_back(link_case(
+        "peer", timed, [own, peer](std::size_t bytes) { return on_peer(own, peer, bytes); }));
   }
   return result;
 }

@@ -18,7 +18,10 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 }
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
-  Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean,
+  Case c = make_case({"pages",
+                      "TLB",
+                      "ld.global.cg",
+                      Timed::mean,
                       {{"working set (B)", static_cast<std::int64_t>(footprint)}}});
   Chase wanted;
   wanted.chain = {.count = static_cast<std::uint32_t>(footprint / page),

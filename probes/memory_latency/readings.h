@@ -12,8 +12,8 @@ namespace fathom::memory_latency {
 /// What the samples of one case have told besides the metric.
 class Readings {
  public:
-  /// Mean latency of a chase's loads in cycles, from its report; `each`: less the median of its empty
-  /// brackets.
+  /// Mean latency of a chase's loads in cycles, from its report; `each`: less the median of its
+  /// empty brackets.
   double take(const Report& report, Timed timed, int loads);
   /// Median over the loads of the last report taken; of `each`.
   double last_median() const { return last_median_; }

@@ -114,7 +114,8 @@ constexpr int fill_threads = 128;
 template <class F>
 void with_load(SharedLoad load, F&& f) {
   switch (load) {
-    case SharedLoad::load: return f(std::integral_constant<SharedLoad, SharedLoad::load>{});
+    case SharedLoad::load:
+      return f(std::integral_constant<SharedLoad, SharedLoad::load>{});
     case SharedLoad::atomic_add:
       return f(std::integral_constant<SharedLoad, SharedLoad::atomic_add>{});
     case SharedLoad::atomic_cas:

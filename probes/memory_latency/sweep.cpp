@@ -17,10 +17,13 @@ class MemoryLatency : public Probe {
   }
   std::string method() const override {
     return fmt::format(
-        "One thread follows a chain of addresses in pseudo-random order, so that each load waits for "
-        "the one before. Mean: an unrolled chase bracketed by clock64. Distribution: the clock before "
+        "One thread follows a chain of addresses in pseudo-random order, so that each load waits "
+        "for "
+        "the one before. Mean: an unrolled chase bracketed by clock64. Distribution: the clock "
+        "before "
         "and after each of up to {} loads, less the median of empty brackets. The set is warmed by "
-        "the same SM before. Where a chase ends and the sum of the addresses that it visited must be "
+        "the same SM before. Where a chase ends and the sum of the addresses that it visited must "
+        "be "
         "the host's. Sizes are where the curve of latency over working set leaves a plateau, by "
         "change-point segmentation with bootstrapped intervals. Nanoseconds are cycles by the SM "
         "clock that the kernels saw (clock64 against the global timer).",

@@ -88,8 +88,7 @@ TEST_CASE("chases through shared memory and clusters end where the host's do",
   constexpr int bytes = 4096;
   const int largest = largest_cluster(memory.facts.major, bytes);
   CHECK((memory.facts.major < 9 ? largest == 0 : largest >= 2));
-  for (const SharedLoad load :
-       {SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas}) {
+  for (const SharedLoad load : {SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas}) {
     CAPTURE(static_cast<int>(load));
     for (const Timed timed : both) {
       const Chase c = memory.chase(8, timed);
@@ -178,12 +177,13 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
     launch_global_chase(GlobalLoad::cached, c, 0, memory.stream.get());
     memory.check(c);
     const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
-    std::vector<std::uint32_t> times(r.times, r.times + c.loads), empty(r.empty, r.empty + empty_brackets);
+    std::vector<std::uint32_t> times(r.times, r.times + c.loads),
+        empty(r.empty, r.empty + empty_brackets);
     std::sort(times.begin(), times.end());
     std::sort(empty.begin(), empty.end());
-    by_way[static_cast<int>(timed)] = timed == Timed::mean
-                                          ? static_cast<double>(r.clocks) / c.loads
-                                          : double(times[times.size() / 2]) - empty[empty.size() / 2];
+    by_way[static_cast<int>(timed)] =
+        timed == Timed::mean ? static_cast<double>(r.clocks) / c.loads
+                             : double(times[times.size() / 2]) - empty[empty.size() / 2];
   }
   CAPTURE(by_way[0], by_way[1]);
   CHECK(std::abs(by_way[0] - by_way[1]) <= 1);

@@ -23,7 +23,8 @@ std::optional<Load> load_in(const std::string& line, const std::string& opcode) 
   if (!line.starts_with(opcode)) return std::nullopt;
   std::smatch match;
   // "LDG.E.64 R4, desc[UR6][R2.64]", "ATOMS.ADD R4, [R2], R5", "LDC R4, c[0x3][R2]"
-  static const std::regex in_brackets("(\\S+) (?:P[T0-9]+, )?(R[0-9]+), .*\\[(R[0-9]+)(?:\\.64|\\.U32)?(?:\\+[^\\]]*)?\\].*");
+  static const std::regex in_brackets(
+      "(\\S+) (?:P[T0-9]+, )?(R[0-9]+), .*\\[(R[0-9]+)(?:\\.64|\\.U32)?(?:\\+[^\\]]*)?\\].*");
   // "TLD.LZ RZ, R4, R2, UR6, 0x0, 1D, 0x1"
   static const std::regex texture("(T\\S+) RZ, (R[0-9]+), (R[0-9]+), .*");
   if (std::regex_match(line, match, in_brackets) || std::regex_match(line, match, texture)) {
@@ -79,13 +80,15 @@ void check_chase(const SassFunction& function, const std::string& opcode) {
 }
 
 std::string global_name(GlobalLoad load, Timed timed) {
-  return "chase_global<(fathom::memory_latency::GlobalLoad)" + std::to_string(static_cast<int>(load)) +
-         ", (fathom::memory_latency::Timed)" + std::to_string(static_cast<int>(timed)) + ">";
+  return "chase_global<(fathom::memory_latency::GlobalLoad)" +
+         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
+         std::to_string(static_cast<int>(timed)) + ">";
 }
 
 std::string shared_name(SharedLoad load, Timed timed) {
-  return "chase_shared<(fathom::memory_latency::SharedLoad)" + std::to_string(static_cast<int>(load)) +
-         ", (fathom::memory_latency::Timed)" + std::to_string(static_cast<int>(timed)) + ">";
+  return "chase_shared<(fathom::memory_latency::SharedLoad)" +
+         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
+         std::to_string(static_cast<int>(timed)) + ">";
 }
 
 std::string timed_name(const char* kernel, Timed timed) {
@@ -122,9 +125,12 @@ TEST_CASE("the timed part of a chase is dependent loads of the level's instructi
           "[sass][memory_latency]") {
   const auto functions = disassemble_library("probe_memory_latency_kernels");
   const std::pair<GlobalLoad, const char*> globals[] = {
-      {GlobalLoad::cached, "LDG.E.64"},       {GlobalLoad::l2_only, "LDG.E.64.STRONG.GPU"},
-      {GlobalLoad::read_only, "LDG.E.64.CONSTANT"}, {GlobalLoad::system, "LDG.E.64.STRONG.SYS"},
-      {GlobalLoad::atomic_add, "ATOMG.E.ADD.64"},   {GlobalLoad::atomic_cas, "ATOMG.E.CAS.64"}};
+      {GlobalLoad::cached, "LDG.E.64"},
+      {GlobalLoad::l2_only, "LDG.E.64.STRONG.GPU"},
+      {GlobalLoad::read_only, "LDG.E.64.CONSTANT"},
+      {GlobalLoad::system, "LDG.E.64.STRONG.SYS"},
+      {GlobalLoad::atomic_add, "ATOMG.E.ADD.64"},
+      {GlobalLoad::atomic_cas, "ATOMG.E.CAS.64"}};
   for (const auto& [load, opcode] : globals) {
     check_both(functions, global_name(load, Timed::mean), global_name(load, Timed::each), opcode);
   }
@@ -162,8 +168,8 @@ TEST_CASE("nothing between a chase's loads invalidates the L1", "[sass][memory_l
 
 TEST_CASE("both loads of a pair are what the level asks for", "[sass][memory_latency]") {
   const auto functions = disassemble_library("probe_memory_latency_kernels");
-  for (const auto& [load, opcode] : {std::pair{GlobalLoad::cached, "LDG.E"},
-                                     {GlobalLoad::l2_only, "LDG.E.STRONG.GPU"}}) {
+  for (const auto& [load, opcode] :
+       {std::pair{GlobalLoad::cached, "LDG.E"}, {GlobalLoad::l2_only, "LDG.E.STRONG.GPU"}}) {
     const SassFunction& function =
         find(functions, "second_of_pair<(fathom::memory_latency::GlobalLoad)" +
                             std::to_string(static_cast<int>(load)) + ">");

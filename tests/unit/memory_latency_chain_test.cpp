@@ -28,7 +28,8 @@ TEST_CASE("a chain visits each element once and comes back", "[probes][memory_la
   }
 }
 
-TEST_CASE("a chain's order is no stride that a prefetcher could guess", "[probes][memory_latency]") {
+TEST_CASE("a chain's order is no stride that a prefetcher could guess",
+          "[probes][memory_latency]") {
   const Chain chain{.count = 4096, .stride = 1};
   std::set<std::int64_t> steps;
   for (std::uint32_t k = 0; k < chain.count; ++k) {

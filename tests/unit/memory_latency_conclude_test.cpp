@@ -31,8 +31,9 @@ Entry noisy(Axes axes, double value) {
 
 Entry level(const char* name, const char* instruction, double value,
             const char* method = "unrolled chase") {
-  return noisy({{"sweep", "latency"}, {"level", name}, {"instruction", instruction}, {"method", method}},
-               value);
+  return noisy(
+      {{"sweep", "latency"}, {"level", name}, {"instruction", instruction}, {"method", method}},
+      value);
 }
 
 void add_curve(std::vector<Entry>& entries, Axes axes, const std::vector<std::int64_t>& sizes,
@@ -71,7 +72,8 @@ std::vector<Entry> line_entries(int line) {
   return entries;
 }
 
-std::vector<Entry> fetch_entries(const char* name, std::int64_t granularity, double hit, double miss) {
+std::vector<Entry> fetch_entries(const char* name, std::int64_t granularity, double hit,
+                                 double miss) {
   std::vector<Entry> entries;
   for (const std::int64_t distance : {4, 16, 28, 32, 60, 64, 96, 124, 128, 192, 252, 256, 512}) {
     entries.push_back(noisy({{"sweep", "fetch"}, {"level", name}, {"distance (B)", distance}},
@@ -84,10 +86,9 @@ std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fi
   std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
   for (const std::int64_t stride : {4, 16, 64}) {
     for (const std::int64_t elements : {4, 8, 16, 32, 64, 128, 256}) {
-      entries.push_back(noisy({{"sweep", "associativity"},
-                               {"stride (B)", stride * kib},
-                               {"elements", elements}},
-                              fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
+      entries.push_back(
+          noisy({{"sweep", "associativity"}, {"stride (B)", stride * kib}, {"elements", elements}},
+                fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
     }
   }
   return entries;
@@ -139,8 +140,12 @@ TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][m
 TEST_CASE("the L2 has near and far lines only where single loads form two groups",
           "[probes][memory_latency]") {
   Entry each = level("L2", "ld.global.cg", 240, "single loads");
-  each.extras = {{"p5", 200},       {"p95", 285},        {"low_group", 210},
-                 {"high_group", 270}, {"high_group_share", 0.5}, {"group_separation", 0.93}};
+  each.extras = {{"p5", 200},
+                 {"p95", 285},
+                 {"low_group", 210},
+                 {"high_group", 270},
+                 {"high_group_share", 0.5},
+                 {"group_separation", 0.93}};
   CHECK(fact(memory_latency::conclude(std::vector{each}), "l2.near_latency").value == 210);
   CHECK(fact(memory_latency::conclude(std::vector{each}), "l2.far_latency").value == 270);
   each.extras["group_separation"] = 0.7;
@@ -218,7 +223,8 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
   CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.size").value.has_value());
 }
 
-TEST_CASE("each end of a plateau is a TLB's reach, each step its miss", "[probes][memory_latency]") {
+TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
+          "[probes][memory_latency]") {
   std::vector<std::int64_t> sizes;
   for (double s = 8.0 * mib; s < 130.0 * 1024 * mib; s *= std::exp2(0.25)) {
     sizes.push_back(static_cast<std::int64_t>(s * 1.000001) / (2 * mib) * (2 * mib));
@@ -234,8 +240,10 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss", "[probes
   CHECK_THAT(*fact(findings, "tlb.miss_latency_2").value, WithinAbs(210, 1));
 
   entries.clear();
-  add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes, [](std::int64_t) { return 210.0; });
-  CHECK(fact(memory_latency::conclude(entries), "tlb.reach").reason.find("plateau") != std::string::npos);
+  add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes,
+            [](std::int64_t) { return 210.0; });
+  CHECK(fact(memory_latency::conclude(entries), "tlb.reach").reason.find("plateau") !=
+        std::string::npos);
 }
 
 TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]") {
@@ -269,7 +277,8 @@ TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_late
   }
   // All hit, and a hit behind a miss: neither has a granularity.
   CHECK_FALSE(fact(memory_latency::conclude(fetch_entries("L2", 9999, l2_hit, dram)),
-                   "l2.fetch_granularity").value.has_value());
+                   "l2.fetch_granularity")
+                  .value.has_value());
   auto entries = fetch_entries("L2", 64, l2_hit, dram);
   entries[8].metric.value = l2_hit;
   CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.fetch_granularity").value.has_value());
