@@ -183,3 +183,12 @@ TEST_CASE("Unknown GPUs and impossible kernels are refused", "[models]") {
 
 }  // namespace
 }  // namespace fathom::models
+
+TEST_CASE("shared memory leaves the L1 something at every carve-out", "[models]") {
+  for (const SmLimits& sm : all_sm_limits()) {
+    CAPTURE(sm.major, sm.minor);
+    CHECK(sm.unified_bytes % (32 * 1024) == 0);
+    CHECK(sm.unified_bytes - sm.shared_bytes >= 28 * 1024);
+    CHECK(sm.carveouts_kib.back() * 1024 == sm.shared_bytes);
+  }
+}
