@@ -18,6 +18,9 @@ namespace fathom {
 namespace {
 
 constexpr double outlier_sigmas = 5;
+/// A ramp that is no line fits better from one point earlier; a point this close to the plateau
+/// beside it is the plateau's.
+constexpr double plateau_sigmas = 3;
 /// Samples from which a spread, or a bootstrapped median, can be told.
 constexpr std::size_t enough_samples = 3;
 
@@ -148,7 +151,34 @@ class Curve {
 
  private:
   std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
-    return best_partition(u_, y, used_, noise, options_.min_points);
+    std::vector<Piece> pieces = best_partition(u_, y, used_, noise, options_.min_points);
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+      Piece &before = pieces[i - 1], &after = pieces[i];
+      const auto joins = [&](std::size_t point, const Piece& plateau) {
+        return std::abs(y[point] / plateau.first_y - 1) <= plateau_sigmas * noise;
+      };
+      if (before.plateau && !after.plateau) {
+        while (after.first < after.last && joins(after.first, before)) {
+          before.last = after.first;
+          after.first_y = on_line(after, after.first + 1);
+          ++after.first;
+        }
+      } else if (!before.plateau && after.plateau) {
+        while (before.first < before.last && joins(before.last, after)) {
+          after.first = before.last;
+          before.last_y = on_line(before, before.last - 1);
+          --before.last;
+        }
+      }
+    }
+    return pieces;
+  }
+
+  /// The fit of a piece at a point between its ends.
+  double on_line(const Piece& piece, std::size_t point) const {
+    if (piece.first == piece.last) return piece.first_y;
+    return std::lerp(piece.first_y, piece.last_y,
+                     (u_[point] - u_[piece.first]) / (u_[piece.last] - u_[piece.first]));
   }
 
   /// What is left between the curve and its fit, a parameter each for places, levels and slopes.
@@ -158,11 +188,7 @@ class Curve {
       std::size_t points = 0;
       for (std::size_t i = piece.first; i <= piece.last; ++i) {
         if (!used_[i]) continue;
-        const double fit =
-            piece.first == piece.last
-                ? piece.first_y
-                : std::lerp(piece.first_y, piece.last_y,
-                            (u_[i] - u_[piece.first]) / (u_[piece.last] - u_[piece.first]));
+        const double fit = on_line(piece, i);
         squares += (y_[i] / fit - 1) * (y_[i] / fit - 1);
         ++points;
       }

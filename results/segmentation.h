@@ -75,6 +75,9 @@ struct Segmentation {
 /// Siegmund's modified criterion (2007), raised until planted curves come out right: 4 for a
 /// plateau, 7 for a ramp. A ramp of one or two points may only join two plateaus; one is 5.
 ///
+/// A plateau then takes from a ramp beside it the points that are within three times the noise of
+/// its level: ramps of caches are no lines, and a line fits them better from within the plateau.
+///
 /// The noise is relative, as in times and rates: the spread of the samples, as a median of so many
 /// has it, or, if that is larger, of the points around the line through their neighbours, by the
 /// median, so that neither outliers nor the changes themselves count. A point that is outside the

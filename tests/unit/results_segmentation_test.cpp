@@ -177,6 +177,38 @@ TEST_CASE("A gap between plateaus is a ramp, however short", "[segmentation]") {
   CHECK(found.plateaus()[1].level > 200);
 }
 
+TEST_CASE("A cache's capacity is where its plateau ends, though its ramp is no line",
+          "[segmentation]") {
+  // Random replacement: beyond the capacity C, a share of 1 - C/x misses.
+  constexpr double capacity = 200 * 1024;
+  constexpr int seeds = 100;
+  for (const double noise : {0.0, 0.002, 0.01, 0.03}) {
+    for (const int per_octave : {4, 8}) {
+      INFO(noise << ", " << per_octave << " points per octave");
+      int exact = 0;
+      for (int seed = 0; seed < seeds; ++seed) {
+        std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+        std::normal_distribution<double> normal;
+        std::vector<CurvePoint> curve;
+        double last = 0;
+        for (int i = 0; i <= 8 * per_octave; ++i) {
+          const double x = std::exp2(14 + static_cast<double>(i) / per_octave);
+          if (x <= capacity) last = x;
+          const double mean = x <= capacity ? 33 : 33 + 177 * (1 - capacity / x);
+          const double y = mean * (1 + noise * normal(random));
+          curve.push_back({x, {}});
+          for (int s = 0; s < 24; ++s) {
+            curve.back().samples.push_back(y * (1 + 0.01 * normal(random)));
+          }
+        }
+        const Regime first = segment(curve, without_bootstrap()).regimes[0];
+        exact += first.kind == plateau && first.last_x == last;
+      }
+      CHECK(exact >= 97);  // 99 to 100
+    }
+  }
+}
+
 TEST_CASE("A ramp has the slope that was planted", "[segmentation]") {
   const Segmentation found = segment(draw(rising, 40, 24, 0.01, 0, 3));
   REQUIRE(kinds_of(found) == Kinds{ramp});
