@@ -128,7 +128,9 @@ class Curve {
     for (std::size_t i = 0; i < y_.size(); ++i) {
       used_.push_back(!is_outlier(u_, y_, i, noise_));
     }
-    noise_ = std::max({options.resolution, sample_noise_, noise_of_residuals(cut(y_, noise_))});
+    noise_ =
+        std::max({options.resolution, sample_noise_,
+                  noise_of_residuals(best_partition(u_, y_, used_, noise_, options.min_points))});
   }
 
   Segmentation result() const {
