@@ -22,7 +22,7 @@ GlobalChase l1_chase(std::size_t count, std::uint64_t stride, int percent) {
   g.chase.chain = {.count = static_cast<std::uint32_t>(count), .stride = stride};
   g.chase.warm = g.chase.chain;
   g.chase.warm_passes = 2;
-  // A round by the thread itself: what the crowd's loads left out, or threw out, comes back if it fits.
+  // A round by the thread itself: what the crowd's loads threw out comes back if it fits.
   g.chase.walked_loads = static_cast<int>(count);
   g.chase.loads = curve_loads;
   g.carveout_percent = percent;
