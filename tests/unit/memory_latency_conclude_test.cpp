@@ -51,6 +51,20 @@ std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_
   return sizes;
 }
 
+/// What is concluded; every fact of it has a value or a reason, and an id of its own.
+Findings concluded(const std::vector<Entry>& entries) {
+  Findings findings = memory_latency::conclude(entries);
+  std::set<std::string> ids;
+  for (const Fact& f : findings.facts) {
+    CAPTURE(f.id);
+    CHECK(f.value.has_value() == f.reason.empty());
+    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
+    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
+    CHECK(ids.insert(f.id).second);
+  }
+  return findings;
+}
+
 const Fact& fact(const Findings& findings, const std::string& id) {
   const auto found = std::ranges::find(findings.facts, id, &Fact::id);
   if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
@@ -97,16 +111,10 @@ std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fi
 }  // namespace
 
 TEST_CASE("without entries every fact says why it is missing", "[probes][memory_latency]") {
-  const Findings findings = memory_latency::conclude({});
+  const Findings findings = concluded({});
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 30);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id);
-    CHECK_FALSE(f.value.has_value());
-    CHECK_FALSE(f.reason.empty());
-    CHECK(ids.insert(f.id).second);
-  }
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
 }
 
 TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][memory_latency]") {
@@ -117,7 +125,7 @@ TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][m
   planted::add_counter(mean, "global_load_sectors", 5120, 5120);
   const std::vector<Entry> entries{mean, level("L1", "ld.global", 34, "single loads"),
                                    level("L1", "ld.global.nc", 35)};
-  const Findings findings = memory_latency::conclude(entries);
+  const Findings findings = concluded(entries);
   const Fact& cycles = fact(findings, "l1.latency");
   CHECK(cycles.value == l1_hit);
   CHECK(cycles.unit == "cycles");
@@ -146,10 +154,10 @@ TEST_CASE("the L2 has near and far lines only where single loads form two groups
                  {"high_group", 270},
                  {"high_group_share", 0.5},
                  {"group_separation", 0.93}};
-  CHECK(fact(memory_latency::conclude(std::vector{each}), "l2.near_latency").value == 210);
-  CHECK(fact(memory_latency::conclude(std::vector{each}), "l2.far_latency").value == 270);
+  CHECK(fact(concluded(std::vector{each}), "l2.near_latency").value == 210);
+  CHECK(fact(concluded(std::vector{each}), "l2.far_latency").value == 270);
   each.extras["group_separation"] = 0.7;
-  const Findings findings = memory_latency::conclude(std::vector{each});
+  const Findings findings = concluded(std::vector{each});
   CHECK_FALSE(fact(findings, "l2.near_latency").value.has_value());
   CHECK(fact(findings, "l2.far_latency").reason.find("0.70") != std::string::npos);
 }
@@ -164,7 +172,7 @@ TEST_CASE("distributed shared memory is the median over distances, without the o
                              {"distance", distance}},
                             distance == 0 ? 30 : 180 + 5.0 * distance));
   }
-  const Findings findings = memory_latency::conclude(entries);
+  const Findings findings = concluded(entries);
   CHECK(fact(findings, "dsmem.latency_cluster_4").value == 190);
   CHECK(fact(findings, "dsmem.latency_cluster_4").evidence.size() == 3);
   CHECK(fact(findings, "dsmem.latency").value == 190);
@@ -185,7 +193,7 @@ TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each ca
               });
   }
   for (Entry& e : entries) e.extras["expected_l1_bytes"] = 256.0 * kib;
-  const Findings findings = memory_latency::conclude(entries);
+  const Findings findings = concluded(entries);
   const Fact& most = fact(findings, "l1.size");
   CHECK(most.value == 249 * kib);
   CHECK(most.bound->value == 256 * kib);
@@ -204,23 +212,23 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
   };
   std::vector<Entry> entries{level("DRAM", "ld.global.cg", dram)};
   add_curve(entries, axes, sizes, partitioned);
-  CHECK(fact(memory_latency::conclude(entries), "l2.size").value == 58 * mib);
-  CHECK(fact(memory_latency::conclude(entries), "l2.partition").value == 30 * mib);
+  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
+  CHECK(fact(concluded(entries), "l2.partition").value == 30 * mib);
 
   // One partition only.
   entries.resize(1);
   add_curve(entries, axes, sizes, [](std::int64_t s) { return s <= 58 * mib ? l2_hit : dram; });
-  CHECK(fact(memory_latency::conclude(entries), "l2.size").value == 58 * mib);
-  CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.partition").value.has_value());
+  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
+  CHECK_FALSE(fact(concluded(entries), "l2.partition").value.has_value());
 
   // A sweep that ends before misses begin has seen no size.
   entries.resize(1);
   add_curve(entries, axes, steps(mib, 50 * mib, mib), partitioned);
-  CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.size").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
 
   // Without DRAM's latency nothing says what a miss is.
   entries.erase(entries.begin());
-  CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.size").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
 }
 
 TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
@@ -233,7 +241,7 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
   add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes, [](std::int64_t s) {
     return s <= 64 * mib ? 210.0 : s <= 32 * 1024 * mib ? 290.0 : 500.0;
   });
-  const Findings findings = memory_latency::conclude(entries);
+  const Findings findings = concluded(entries);
   CHECK(fact(findings, "tlb.reach").value == 64 * mib);
   CHECK_THAT(*fact(findings, "tlb.miss_latency").value, WithinAbs(80, 1));
   CHECK(fact(findings, "tlb.reach_2").value == 32 * 1024 * mib);
@@ -242,52 +250,50 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
   entries.clear();
   add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes,
             [](std::int64_t) { return 210.0; });
-  CHECK(fact(memory_latency::conclude(entries), "tlb.reach").reason.find("plateau") !=
-        std::string::npos);
+  CHECK(fact(concluded(entries), "tlb.reach").reason.find("plateau") != std::string::npos);
 }
 
 TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]") {
   std::vector<Entry> entries;
   add_curve(entries, {{"sweep", "size"}, {"level", "constant"}}, steps(512, 64 * kib, 512),
             [](std::int64_t s) { return s <= 2 * kib ? 30.0 : 90.0; });
-  const Findings findings = memory_latency::conclude(entries);
+  const Findings findings = concluded(entries);
   CHECK(fact(findings, "const.l1.size").value == 2 * kib);
   CHECK_FALSE(fact(findings, "const.l1_5.size").value.has_value());
 }
 
 TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_latency]") {
-  CHECK(fact(memory_latency::conclude(line_entries(128)), "l1.line").value == 128);
-  CHECK(fact(memory_latency::conclude(line_entries(64)), "l1.line").value == 64);
-  CHECK_FALSE(fact(memory_latency::conclude(line_entries(32)), "l1.line").value.has_value());
-  CHECK_FALSE(fact(memory_latency::conclude(line_entries(256)), "l1.line").value.has_value());
+  CHECK(fact(concluded(line_entries(128)), "l1.line").value == 128);
+  CHECK(fact(concluded(line_entries(64)), "l1.line").value == 64);
+  CHECK_FALSE(fact(concluded(line_entries(32)), "l1.line").value.has_value());
+  CHECK_FALSE(fact(concluded(line_entries(256)), "l1.line").value.has_value());
   auto entries = line_entries(128);
   entries[3].metric.value = 150;  // 64 bytes apart, which should fit
-  CHECK_FALSE(fact(memory_latency::conclude(entries), "l1.line").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l1.line").value.has_value());
 }
 
 TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_latency]") {
   for (const std::int64_t granularity : {32, 64, 128, 256}) {
     CAPTURE(granularity);
     const auto entries = fetch_entries("L1", granularity, l1_hit, l2_hit);
-    const Findings findings = memory_latency::conclude(entries);
+    const Findings findings = concluded(entries);
     const Fact& sector = fact(findings, "l1.sector");
     CHECK(sector.value == granularity);
     CHECK(sector.interval->low == granularity);
     CHECK_FALSE(fact(findings, "l2.fetch_granularity").value.has_value());
   }
   // All hit, and a hit behind a miss: neither has a granularity.
-  CHECK_FALSE(fact(memory_latency::conclude(fetch_entries("L2", 9999, l2_hit, dram)),
-                   "l2.fetch_granularity")
+  CHECK_FALSE(fact(concluded(fetch_entries("L2", 9999, l2_hit, dram)), "l2.fetch_granularity")
                   .value.has_value());
   auto entries = fetch_entries("L2", 64, l2_hit, dram);
   entries[8].metric.value = l2_hit;
-  CHECK_FALSE(fact(memory_latency::conclude(entries), "l2.fetch_granularity").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value.has_value());
 }
 
 TEST_CASE("ways are those that fit at every stride, else sets are hashed",
           "[probes][memory_latency]") {
   const auto of = [](const std::function<bool(int, int)>& fits) {
-    return fact(memory_latency::conclude(associativity_entries(fits)), "l1.associativity");
+    return fact(concluded(associativity_entries(fits)), "l1.associativity");
   };
   CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
   const Fact hashed = of([](int, int) { return true; });
