@@ -103,6 +103,14 @@ struct OpponentCase {
   std::function<Workload(Context&)> prepare;
 };
 
+/// How surely a case is measured, where that is less than the program's policy (harness/timing.h): of a
+/// curve of hundreds of points none needs what a headline needs. The policy's own limits still hold.
+struct Precision {
+  double relative_half_width = 0.005;
+  int min_samples = 6;
+  double time_limit_s = 0.05;
+};
+
 /// One point of a probe's sweep.
 struct Case {
   std::string name;  ///< path below the probe's name, e.g. "type:float4/block:256/size:1GiB"
@@ -116,6 +124,7 @@ struct Case {
   CacheState cache = CacheState::hot;
   std::vector<CounterRequest> counters;
   std::vector<LineShare> line_shares;
+  std::optional<Precision> precision;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;

@@ -230,9 +230,13 @@ class ProbeRun {
 
   double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  /// Rewrites the whole document: whatever was measured before a crash is kept.
+  /// Rewrites the whole document: whatever was measured up to a second before a crash is kept. Not
+  /// after every case, since a sweep of hundreds would spend most of its time here.
   void write(ProbeStatus status, const std::string& reason) {
-    if (options_.out.empty() && status == ProbeStatus::partial) return;
+    if (status == ProbeStatus::partial) {
+      if (options_.out.empty() || (written_at_ && elapsed_s() < *written_at_ + 1)) return;
+      written_at_ = elapsed_s();
+    }
     document_.entries.clear();
     for (Measured& m : measured_) {
       m.entry.repetitions = repetitions_seen_[m.entry.name];
@@ -268,6 +272,7 @@ class ProbeRun {
   std::map<std::string, std::int64_t> repetitions_seen_;
   std::optional<Error> fatal_;
   std::size_t done_ = 0, total_ = 0;
+  std::optional<double> written_at_;
   Clock::time_point start_ = Clock::now();
 };
 

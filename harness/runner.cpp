@@ -17,6 +17,17 @@ double relative_spread(const std::vector<double>& values) {
   return (*high - *low) / median(values);
 }
 
+/// The policy, relaxed to what a case needs.
+TimingPolicy policy_for(const Case& c, TimingPolicy policy) {
+  if (!c.precision) return policy;
+  const Precision& precision = *c.precision;
+  policy.target_relative_half_width =
+      std::max(policy.target_relative_half_width, precision.relative_half_width);
+  policy.min_samples = std::min(policy.min_samples, precision.min_samples);
+  policy.time_limit_s = std::min(policy.time_limit_s, precision.time_limit_s);
+  return policy;
+}
+
 /// A round's share of the samples and the time. Its interval may be wider, since the rounds'
 /// samples add up.
 TimingPolicy one_round_of(const TimingPolicy& policy) {
@@ -98,9 +109,10 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<st
 
 Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
                                         std::optional<std::string>& wrong) {
-  const TimingPolicy round = one_round_of(policy_);
+  const TimingPolicy policy = policy_for(c, policy_);
+  const TimingPolicy round = one_round_of(policy);
   Rounds rounds;
-  for (int r = 0; r < policy_.rounds; ++r) {
+  for (int r = 0; r < policy.rounds; ++r) {
     if (r > 0 && context_.buffers().moves_with_placement()) {
       context_.buffers().set_placement(r);
       workloads = prepare_and_verify(c, wrong);
@@ -115,7 +127,7 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
     append(rounds.samples, samples);
   }
   // What one round alone could not know: whether the rounds together are sure of their median.
-  if (narrow_enough(rounds.samples.of_workload, policy_.target_relative_half_width)) {
+  if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width)) {
     rounds.samples.timing.stop = "converged";
   } else if (rounds.samples.timing.stop == "converged") {
     rounds.samples.timing.stop = "round limit";

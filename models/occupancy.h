@@ -20,6 +20,8 @@ struct SmLimits {
   int shared_reserved_per_block = 0;   ///< taken by the driver: 1 KiB since 8.0
   int shared_granularity = 128;        ///< 256 on 7.x
   std::span<const int> carveouts_kib;  ///< sizes that the split with L1 can have, ascending
+  /// L1 and shared memory together; same guide, the "Shared Memory" sections of each capability.
+  int unified_bytes = 0;
   /// FMA a clock; same guide, table "Throughput of Native Arithmetic Instructions".
   int fp32_per_clock = 0;
   /// Of L1 and shared memory; GA102 white paper: 64 on Turing, 128 since.

@@ -14,7 +14,7 @@ constexpr std::array carveouts_164{0, 8, 16, 32, 64, 100, 132, 164};
 constexpr std::array carveouts_228{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
 constexpr SmLimits limits(int major, int minor, int warps, int blocks,
-                          std::span<const int> carveouts, int fp32) {
+                          std::span<const int> carveouts, int unified_kib, int fp32) {
   const bool reserves = major >= 8;
   const int shared = carveouts.back() * 1024;
   const int reserved = reserves ? 1024 : 0;
@@ -27,16 +27,17 @@ constexpr SmLimits limits(int major, int minor, int warps, int blocks,
           .shared_reserved_per_block = reserved,
           .shared_granularity = major >= 8 ? 128 : 256,
           .carveouts_kib = carveouts,
+          .unified_bytes = unified_kib * 1024,
           .fp32_per_clock = fp32,
           .l1_bytes_per_clock = major >= 8 ? 128 : 64};
 }
 
 constexpr std::array table{
-    limits(7, 5, 32, 16, carveouts_turing, 64), limits(8, 0, 64, 32, carveouts_164, 64),
-    limits(8, 6, 48, 16, carveouts_100, 128),   limits(8, 7, 48, 16, carveouts_164, 128),
-    limits(8, 9, 48, 24, carveouts_100, 128),   limits(9, 0, 64, 32, carveouts_228, 128),
-    limits(10, 0, 64, 32, carveouts_228, 128),  limits(10, 3, 64, 32, carveouts_228, 128),
-    limits(12, 0, 48, 24, carveouts_100, 128),  limits(12, 1, 48, 24, carveouts_100, 128)};
+    limits(7, 5, 32, 16, carveouts_turing, 96, 64), limits(8, 0, 64, 32, carveouts_164, 192, 64),
+    limits(8, 6, 48, 16, carveouts_100, 128, 128),   limits(8, 7, 48, 16, carveouts_164, 192, 128),
+    limits(8, 9, 48, 24, carveouts_100, 128, 128),   limits(9, 0, 64, 32, carveouts_228, 256, 128),
+    limits(10, 0, 64, 32, carveouts_228, 256, 128),  limits(10, 3, 64, 32, carveouts_228, 256, 128),
+    limits(12, 0, 48, 24, carveouts_100, 128, 128),  limits(12, 1, 48, 24, carveouts_100, 128, 128)};
 
 }  // namespace
 

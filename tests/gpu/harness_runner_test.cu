@@ -73,6 +73,17 @@ TEST_CASE("a right kernel gets a figure", "[gpu][harness]") {
   CHECK(std::abs(*entry.opponents[0].ratio - 1) < 0.05);
 }
 
+TEST_CASE("a case that asks for less precision takes fewer samples", "[gpu][harness]") {
+  Running gpu;
+  Case c = make_case(Sabotage::none);
+  CHECK(gpu.runner.measure("test/ones", "test", c).samples.size() >= 24);
+  c.precision = Precision{.relative_half_width = 1, .min_samples = 6, .time_limit_s = 10};
+  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  CHECK(entry.samples.size() >= 6);
+  CHECK(entry.samples.size() < 24);
+  CHECK(entry.timing.stop == "converged");
+}
+
 TEST_CASE("a kernel that writes a NaN, leaves a gap or writes past its end gets none",
           "[gpu][harness]") {
   for (const auto& [sabotage, sentence] :

@@ -62,6 +62,14 @@ cudaError_t __wrap_cudaLaunchKernel(const void* host_function, dim3 grid, dim3 b
 }
 #endif
 
+// What cudaLaunchKernelEx, for launches with attributes, calls instead.
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* host_function,
+                                       void** arguments) {
+  kernels().launched.insert(host_function);
+  return __real_cudaLaunchKernelExC(config, host_function, arguments);
+}
+
 }  // extern "C"
 
 namespace fathom::test {

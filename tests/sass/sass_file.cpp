@@ -64,15 +64,16 @@ std::vector<SassFunction> disassemble(const std::string& file) {
   std::map<std::string, std::size_t> by_mangled_name;
   const std::regex function_line("\\s*Function : (\\S+)");
   // "/*0050*/   @!P0 LDG.E.128 R4, ... ;": the address, perhaps a predicate, the opcode.
-  const std::regex instruction_line("\\s*/\\*[0-9a-f]{4,}\\*/\\s+(?:@!?U?P[T0-9]+ )?\\s*([A-Z][A-Z0-9_.]*).*");
+  const std::regex instruction_line("\\s*/\\*[0-9a-f]{4,}\\*/\\s+(?:@!?U?P[T0-9]+ )?\\s*(([A-Z][A-Z0-9_.]*)[^;]*).*");
   const std::string tool = FATHOM_CUOBJDUMP;
   std::smatch match;
   for_each_line(output_of(tool + " -sass " + file), [&](const std::string& line) {
     if (std::regex_match(line, match, function_line)) {
       by_mangled_name[match[1]] = functions.size();
-      functions.push_back({demangle(match[1]), {}, 0, 0, 0});
+      functions.push_back({demangle(match[1]), {}, 0, 0, 0, {}});
     } else if (!functions.empty() && std::regex_match(line, match, instruction_line)) {
-      functions.back().instructions.push_back(match[1]);
+      functions.back().lines.push_back(match[1]);
+      functions.back().instructions.push_back(match[2]);
     }
   });
   if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);

@@ -10,6 +10,7 @@ struct SassFunction {
   std::string name;                       ///< demangled
   std::vector<std::string> instructions;  ///< opcodes with modifiers, in order: "LDG.E.128"
   int registers = 0, stack_bytes = 0, local_bytes = 0;
+  std::vector<std::string> lines;  ///< the instructions with operands: "LDG.E.128 R4, [R2.64]"
 
   /// Instructions whose opcode is `prefix` or begins with it and a dot.
   int count(const std::string& opcode) const;

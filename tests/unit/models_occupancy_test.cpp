@@ -169,6 +169,15 @@ TEST_CASE("Next steps are the largest values that help", "[models]") {
   CHECK(next_occupancy_steps(sm_limits(9, 0), {.threads_per_block = 256}).empty());
 }
 
+TEST_CASE("shared memory leaves the L1 something at every carve-out", "[models]") {
+  for (const SmLimits& sm : all_sm_limits()) {
+    CAPTURE(sm.major, sm.minor);
+    CHECK(sm.unified_bytes % (32 * 1024) == 0);
+    CHECK(sm.unified_bytes - sm.shared_bytes >= 28 * 1024);
+    CHECK(sm.carveouts_kib.back() * 1024 == sm.shared_bytes);
+  }
+}
+
 TEST_CASE("Unknown GPUs and impossible kernels are refused", "[models]") {
   CHECK_THROWS_AS(sm_limits(7, 0), std::invalid_argument);
   const SmLimits& sm = sm_limits(9, 0);

@@ -1,0 +1,162 @@
+#include "probes/memory_latency/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/cuda_check.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+/// A headline is the mean over thousands of loads already; two dozen samples of it say how it
+/// varies.
+constexpr Precision headline_precision{
+    .relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.15};
+
+/// Of memory that no chain writes: not zero, which could be told from data by compression.
+constexpr int fill_byte = 0x5A;
+
+std::optional<std::string> check(const Report& report, Chase chase, bool base_reported) {
+  if (base_reported) chase.chain.base = report.base;
+  const ChaseEnd expected = follow(chase.chain, chase.walked_loads, chase.loads);
+  if (report.end != expected.address) {
+    return fmt::format("the chase of {} loads ended at {:#x} instead of {:#x}", chase.loads,
+                       report.end, expected.address);
+  }
+  if (report.sum != expected.sum) {
+    return fmt::format("the addresses that the chase visited sum to {:#x} instead of {:#x}",
+                       report.sum, expected.sum);
+  }
+  const bool timed =
+      chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
+  if (!timed || report.clock_end <= report.clock_begin) return "the chase reported no clocks";
+  return std::nullopt;
+}
+
+Report read_report(const Buffer& report, cudaStream_t stream) {
+  return copy_to_host<Report>(report, stream).front();
+}
+
+/// Bytes from the region's start to behind the last element of the chain.
+std::size_t span_of(const Chain& chain) {
+  const std::uint64_t jitter = std::uint64_t{chain.jitter_slots - 1} * chain.jitter_bytes;
+  return (chain.count - 1) * chain.stride + jitter + sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+Case make_case(const Point& point) {
+  Case c;
+  const char* method = point.timed == Timed::mean ? method_mean : method_each;
+  c.name = fmt::format("{}/{}/{}/{}", point.sweep, point.level, point.instruction, method);
+  std::replace(c.name.begin(), c.name.end(), ' ', '-');
+  c.axes = {{"sweep", point.sweep},
+            {"level", point.level},
+            {"instruction", point.instruction},
+            {"method", method}};
+  for (const auto& [name, value] : point.more) {
+    c.axes.emplace_back(name, value);
+    std::string key = name.substr(0, name.find(" ("));
+    std::replace(key.begin(), key.end(), ' ', '-');
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr) {
+      c.name += fmt::format("/{}:{}", key, std::get<std::string>(value));
+    } else {
+      c.name += fmt::format("/{}:{}", key,
+                            name.ends_with("(B)") ? size_name(*number) : fmt::to_string(*number));
+    }
+  }
+  c.suite = point.suite;
+  c.metric = {"latency", "cycles", Better::lower, std::nullopt};
+  c.precision = point.headline ? headline_precision : Precision{};
+  return c;
+}
+
+std::size_t region_bytes(const DeviceFacts& device) {
+  const std::size_t wanted = std::max<std::size_t>(4 * device.l2_bytes, std::size_t{1} << 30);
+  return std::min(wanted, device.memory_bytes / 4);
+}
+
+Chain every_word(std::size_t bytes) {
+  return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
+}
+
+Buffer report_buffer(Context& context) {
+  return context.buffers().output("report", sizeof(Report));
+}
+
+Workload chase_workload(Context& context, const Buffer& report, const Chase& chase,
+                        bool base_reported, const std::shared_ptr<Readings>& readings,
+                        std::function<void()> launch, std::shared_ptr<void> keep) {
+  cudaStream_t stream = context.stream();
+  Workload workload;
+  workload.launch = [launch = std::move(launch), keep = std::move(keep)] { launch(); };
+  workload.poison = [=, &context] { context.buffers().poison(report); };
+  workload.verify = [=] { return check(read_report(report, stream), chase, base_reported); };
+  workload.read_sample = [=] {
+    return readings->take(read_report(report, stream), chase.timed, chase.loads);
+  };
+  workload.extras = [readings] { return readings->extras(); };
+  return workload;
+}
+
+std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device,
+                                                  Timed timed) {
+  const auto readings = std::make_shared<Readings>();
+  const std::size_t region = region_bytes(device);
+  return [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer memory = context.buffers().output("region", region);
+    const Buffer report = report_buffer(context);
+    Chase chase = g.chase;
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), stream));
+    chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory.data);
+    chase.timed = timed;
+    chase.report = report.as<Report>();
+    launch_write_chain(chase.chain, stream);
+    return chase_workload(context, report, chase, false, readings,
+                          [=] { launch_global_chase(g.load, chase, g.carveout_percent, stream); });
+  };
+}
+
+CounterRequest load_sectors(const GlobalChase& g) {
+  const Chain& warm = g.chase.warm;
+  const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
+  return {"global_load_sectors",
+          g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
+          "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
+}
+
+std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
+                                   std::size_t unit) {
+  std::vector<std::size_t> sizes;
+  for (int k = 0;; ++k) {
+    const double size = low * std::exp2(static_cast<double>(k) / per_octave);
+    if (size > high * 1.0000001) break;
+    sizes.push_back(static_cast<std::size_t>(size + 1e-6 * size) / unit * unit);
+  }
+  sort_unique(sizes);
+  return sizes;
+}
+
+void sort_unique(std::vector<std::size_t>& sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+}
+
+std::string size_name(std::size_t bytes) {
+  for (const auto& [unit, name] : {std::pair{std::size_t{1} << 30, "GiB"},
+                                   {std::size_t{1} << 20, "MiB"},
+                                   {std::size_t{1} << 10, "KiB"}}) {
+    if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
+  }
+  return fmt::format("{}B", bytes);
+}
+
+int whole_unrolls(std::size_t loads) {
+  return static_cast<int>((loads + chase_unroll - 1) / chase_unroll * chase_unroll);
+}
+
+}  // namespace fathom::memory_latency

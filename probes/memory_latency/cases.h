@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/probe.h"
+#include "probes/memory_latency/kernels.h"
+#include "probes/memory_latency/readings.h"
+
+// The cases of the sweep, by what they ask. Each file's name says which.
+
+namespace fathom::memory_latency {
+
+std::vector<Case> latency_cases(const DeviceFacts& device);  ///< of every level, both ways
+std::vector<Case> l1_cases(const DeviceFacts& device);  ///< size by carve-out, line, associativity
+std::vector<Case> l2_cases(const DeviceFacts& device);  ///< size and partitions
+std::vector<Case> fetch_cases(const DeviceFacts& device);
+std::vector<Case> constant_cases(const DeviceFacts& device);
+std::vector<Case> cluster_cases(const DeviceFacts& device);
+std::vector<Case> link_cases(const DeviceFacts& device);  ///< host memory, another GPU's memory
+std::vector<Case> page_cases(const DeviceFacts& device);
+
+// What they share.
+
+/// Where a point belongs. Its axes, in this order: sweep, level, instruction, method, and `more`.
+struct Point {
+  std::string sweep;  ///< "latency", "size", "line", ...
+  std::string level;  ///< "L1"
+  std::string instruction;
+  Timed timed = Timed::mean;
+  Axes more;
+  Suite suite = Suite::standard;
+  bool headline = false;  ///< a fact by itself: sampled more surely than a curve's points
+};
+
+inline constexpr const char* method_mean = "unrolled chase";
+inline constexpr const char* method_each = "single loads";
+
+/// The case without `prepare` and counters.
+Case make_case(const Point& point);
+
+/// Which chase a case makes.
+struct GlobalChase {
+  GlobalLoad load = GlobalLoad::cached;
+  Chase chase;  ///< bases relative to the region
+  int carveout_percent = 0;
+};
+
+/// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
+std::size_t region_bytes(const DeviceFacts& device);
+/// All elements of `bytes`, 8 bytes each: as many sectors as there are.
+Chain every_word(std::size_t bytes);
+/// Preferred share of shared memory, in percent, that leaves the most L1.
+inline constexpr int most_l1 = 0;
+
+std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
+                                                  const DeviceFacts& device, Timed timed);
+/// What a chase's loads must be by counter: each load of the one thread asks for one sector.
+CounterRequest load_sectors(const GlobalChase& chase);
+
+/// Workload of a chase whose launch is `launch` and whose report goes to `report`. `keep` lives as
+/// long as the workload. `base_reported`: the chain lies where the kernel says.
+Workload chase_workload(Context& context, const Buffer& report, const Chase& chase,
+                        bool base_reported, const std::shared_ptr<Readings>& readings,
+                        std::function<void()> launch, std::shared_ptr<void> keep = nullptr);
+Buffer report_buffer(Context& context);
+
+/// Sizes from `low` to `high`, `per_octave` to a doubling, rounded down to a multiple of `unit`.
+std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
+                                   std::size_t unit);
+void sort_unique(std::vector<std::size_t>& sizes);
+std::string size_name(std::size_t bytes);  ///< "48KiB"
+/// A multiple of the chase's unrolling that is at least `loads`.
+int whole_unrolls(std::size_t loads);
+
+}  // namespace fathom::memory_latency

@@ -1,0 +1,93 @@
+#include "probes/memory_latency/conclude.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "probes/memory_latency/conclude_latencies.h"
+#include "probes/memory_latency/conclude_lines.h"
+#include "probes/memory_latency/conclude_sizes.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+View curve_view(const char* title, const char* sweep, const char* level, const char* x,
+                std::vector<std::string> series) {
+  View view;
+  view.kind = View::Kind::plot;
+  view.title = title;
+  view.where = {{"sweep", {sweep}}};
+  if (level != nullptr) view.where.emplace_back("level", std::vector<AxisValue>{level});
+  view.x = x;
+  view.x_label = x;
+  view.y_label = "Latency (cycles)";
+  view.x_log2 = true;
+  view.series = std::move(series);
+  view.show_bound = view.show_expected = false;
+  return view;
+}
+
+std::vector<View> views() {
+  View latencies;
+  latencies.title = "Latency inside each level";
+  latencies.note = "Cycles of the SM clock; p5 to p95 over single loads.";
+  latencies.where = {{"sweep", {"latency"}}};
+  latencies.columns = {"level",     "instruction", "method",           "working set (B)",
+                       "metric",    "interval",    "extra:latency_ns", "extra:p5",
+                       "extra:p50", "extra:p95",   "verdict"};
+  View distances;
+  distances.title = "Distributed shared memory by cluster size and distance in ranks";
+  distances.where = {{"sweep", {"distance"}}};
+  distances.columns = {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"};
+  View lines;
+  lines.title = "Lines and sets of the L1";
+  lines.where = {{"sweep", {"line", "associativity"}}};
+  lines.columns = {"sweep", "candidate (B)", "stride (B)", "elements", "metric"};
+  return {latencies,
+          curve_view("Latency against working set, L1 by carve-out", "size", "L1",
+                     "working set (B)", {"carve-out (KiB)"}),
+          curve_view("Latency against working set, L2 and DRAM", "size", "L2", "working set (B)",
+                     {"level"}),
+          curve_view("Latency against working set, constant memory", "size", "constant",
+                     "working set (B)", {"level"}),
+          curve_view("Latency against footprint, one line in each large page", "pages", nullptr,
+                     "working set (B)", {"level"}),
+          curve_view("Second load of a pair against its distance from the first", "fetch", nullptr,
+                     "distance (B)", {"level"}),
+          distances,
+          lines};
+}
+
+/// "29.0" or "(not measured)".
+std::string value_of(const std::vector<Fact>& facts, const char* id, double unit = 1) {
+  const auto found = std::ranges::find(facts, id, &Fact::id);
+  if (found == facts.end() || !found->value) return "(not measured)";
+  return fmt::format("{:.1f}", *found->value / unit);
+}
+
+}  // namespace
+
+Findings conclude(std::span<const Entry> entries) {
+  Findings findings;
+  for (const auto part : {latency_facts, size_facts, line_facts}) {
+    std::vector<Fact> facts = part(entries);
+    std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
+  }
+  findings.views = views();
+  const bool any =
+      std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
+  if (any) {
+    const auto& facts = findings.facts;
+    findings.answer = fmt::format(
+        "A load takes {} cycles from shared memory, {} from the L1, {} from the L2 and {} from "
+        "DRAM; "
+        "the L1 holds up to {} KiB, the L2 {} MiB.",
+        value_of(facts, "shared.latency"), value_of(facts, "l1.latency"),
+        value_of(facts, "l2.latency"), value_of(facts, "dram.latency"),
+        value_of(facts, "l1.size", 1024), value_of(facts, "l2.size", 1024 * 1024));
+  }
+  return findings;
+}
+
+}  // namespace fathom::memory_latency

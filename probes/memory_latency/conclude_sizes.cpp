@@ -1,0 +1,211 @@
+#include "probes/memory_latency/conclude_sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "probes/memory_latency/conclude_latencies.h"
+#include "results/query.h"
+#include "results/segmentation.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+constexpr const char* working_set = "working set (B)";
+constexpr std::size_t fewest_points = 8;
+
+/// A curve that was measured well enough to be cut, and its regimes.
+struct Curve {
+  std::vector<const Entry*> entries;
+  std::optional<Segmentation> cut;  ///< empty: too few points
+  int samples = 0;
+};
+
+Curve curve(std::span<const Entry> all, const AxisFilter& filter) {
+  Curve result;
+  for (const Entry* entry : select(all, filter)) {
+    if (!entry->metric.value) continue;
+    result.entries.push_back(entry);
+    result.samples += static_cast<int>(entry->samples.size());
+  }
+  if (result.entries.size() >= fewest_points) {
+    result.cut = segment(curve_of(result.entries, working_set));
+  }
+  return result;
+}
+
+constexpr const char* not_measured = "its curve was left out of this run, or too much of it failed";
+
+/// The curve's boundary `index` as a size.
+Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
+             std::string quantity) {
+  const Boundary& boundary = c.cut->boundaries.at(index);
+  Fact fact;
+  fact.id = std::move(id);
+  fact.subject = std::move(subject);
+  fact.quantity = std::move(quantity);
+  fact.value = boundary.below_x;
+  fact.unit = "B";
+  fact.interval = boundary.interval;
+  fact.method = fmt::format(
+      "largest working set before the chase's latency leaves {}; {} regimes "
+      "by change-point segmentation of {} points",
+      c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
+      c.cut->regimes.size(), c.entries.size());
+  if (c.cut->stability) {
+    fact.method +=
+        fmt::format(", the same in {:.0f} % of the bootstrapped curves", 100 * *c.cut->stability);
+  }
+  fact.repeats = c.samples;
+  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+  return fact;
+}
+
+std::string no_change(const Curve& c) {
+  return fmt::format("the latency stays on one plateau up to {:.0f} B, the largest set tried",
+                     c.cut->regimes.back().last_x);
+}
+
+void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  std::set<std::int64_t> carveouts;
+  for (const Entry* entry : select(entries, {{"sweep", "size"}, {"level", "L1"}})) {
+    const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
+    if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
+  }
+  if (carveouts.empty()) facts.push_back(missing_fact("l1.size", "L1", "size", "B", not_measured));
+  for (const std::int64_t carveout : carveouts) {
+    // The smallest carve-out's is what people mean by the size of the L1.
+    const bool first = carveout == *carveouts.begin();
+    const std::string id = first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout);
+    const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
+    const Curve c =
+        curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
+    if (!c.cut || c.cut->boundaries.empty()) {
+      facts.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
+      continue;
+    }
+    Fact fact = size_at(c, 0, id, subject, "size");
+    const auto expected = c.entries.front()->extras.find("expected_l1_bytes");
+    if (expected != c.entries.front()->extras.end()) {
+      fact.bound =
+          Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
+    }
+    facts.push_back(std::move(fact));
+  }
+}
+
+/// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
+/// where its lines end: at the first change, if that is not the other already. Far lines cost less
+/// than a third of the way from the L2 to DRAM.
+void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "size"}, {"level", "L2"}});
+  const Entry* dram = find_measured(
+      entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
+  const auto missing = [&](const char* id, const char* quantity, std::string reason) {
+    facts.push_back(missing_fact(id, "L2", quantity, "B", std::move(reason)));
+  };
+  if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
+    const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
+                               : dram == nullptr ? "the latency of DRAM is not there to tell misses"
+                                                 : not_measured;
+    missing("l2.size", "size", reason);
+    missing("l2.partition", "partition size", reason);
+    return;
+  }
+  const double hit = c.cut->regimes.front().level;
+  const double misses = hit + (*dram->metric.value - hit) / 3;
+  // The last change before which there were no misses to speak of.
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
+    if (c.cut->regimes[i].last_y < misses) last = i;
+  }
+  const bool reaches_dram = c.cut->regimes.back().last_y >= misses;
+  if (!last || !reaches_dram) {
+    const std::string reason = reaches_dram ? "the curve begins among misses"
+                                            : "the latency never comes near that of DRAM";
+    missing("l2.size", "size", reason);
+    missing("l2.partition", "partition size", reason);
+    return;
+  }
+  Fact size = size_at(c, *last, "l2.size", "L2", "size");
+  const auto expected = c.entries.front()->extras.find("expected_l2_bytes");
+  if (expected != c.entries.front()->extras.end()) {
+    size.published = Published{expected->second, "the driver, for this GPU"};
+  }
+  facts.push_back(std::move(size));
+  if (*last == 0) {
+    missing("l2.partition", "partition size", "the latency changes nowhere below the L2's size");
+  } else {
+    facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
+  }
+}
+
+void add_constant(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
+  const std::pair<const char*, const char*> names[] = {{"const.l1.size", "constant L1"},
+                                                       {"const.l1_5.size", "constant L1.5"}};
+  // A plateau's end each; a ramp between two plateaus is no level.
+  std::vector<std::size_t> ends;
+  if (c.cut) {
+    for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
+      if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
+    }
+  }
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    const auto& [id, subject] = names[i];
+    if (i < ends.size()) {
+      facts.push_back(size_at(c, ends[i], id, subject, "size"));
+    } else {
+      facts.push_back(missing_fact(
+          id, subject, "size", "B",
+          c.cut ? "the curve ends, with all the constant memory that there is, before it"
+                : not_measured));
+    }
+  }
+}
+
+/// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
+void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "pages"}});
+  const auto name = [](const char* what, int level) {
+    return level == 1 ? fmt::format("tlb.{}", what) : fmt::format("tlb.{}_{}", what, level);
+  };
+  int level = 0;
+  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
+    if (c.cut->regimes[i].kind != Regime::Kind::plateau) continue;
+    const std::string subject = fmt::format("TLB level {}", ++level);
+    facts.push_back(size_at(c, i, name("reach", level), subject, "reach"));
+    const auto next = std::find_if(
+        c.cut->regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1, c.cut->regimes.end(),
+        [](const Regime& regime) { return regime.kind == Regime::Kind::plateau; });
+    if (next == c.cut->regimes.end()) continue;
+    Fact cost = facts.back();
+    cost.id = name("miss_latency", level);
+    cost.quantity = "miss latency";
+    cost.unit = "cycles";
+    cost.better = Better::lower;
+    cost.value = next->level - c.cut->regimes[i].level;
+    cost.interval.reset();
+    cost.method = "difference of the plateaus before and after its reach";
+    facts.push_back(std::move(cost));
+  }
+  if (level == 0) {
+    facts.push_back(missing_fact(
+        "tlb.reach", "TLB", "reach", "B",
+        c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
+  }
+}
+
+}  // namespace
+
+std::vector<Fact> size_facts(std::span<const Entry> entries) {
+  std::vector<Fact> facts;
+  add_l1(facts, entries);
+  add_l2(facts, entries);
+  add_constant(facts, entries);
+  add_tlb(facts, entries);
+  return facts;
+}
+
+}  // namespace fathom::memory_latency

@@ -1,0 +1,189 @@
+#include <type_traits>
+
+#include "harness/cuda_check.h"
+#include "probes/memory_latency/chase.cuh"
+
+namespace fathom::memory_latency {
+namespace {
+
+/// `zero` is a run-time 0, so that no atomic can be simplified away.
+template <GlobalLoad kind>
+struct Global {
+  std::uint64_t zero;
+
+  __device__ std::uint64_t load(std::uint64_t p) const {
+    std::uint64_t next;
+    if constexpr (kind == GlobalLoad::cached) {
+      asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
+    } else if constexpr (kind == GlobalLoad::l2_only) {
+      asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
+    } else if constexpr (kind == GlobalLoad::read_only) {
+      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
+    } else if constexpr (kind == GlobalLoad::system) {
+      asm volatile("ld.global.cv.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
+    } else if constexpr (kind == GlobalLoad::atomic_add) {
+      asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(next) : "l"(p), "l"(zero) : "memory");
+    } else {
+      asm volatile("atom.global.cas.b64 %0, [%1], %2, %2;"
+                   : "=l"(next)
+                   : "l"(p), "l"(zero)
+                   : "memory");
+    }
+    return next;
+  }
+
+  /// What atomics find is in the L2, and there they take it from.
+  __device__ std::uint64_t warm(std::uint64_t p) const {
+    constexpr bool atomic = kind == GlobalLoad::atomic_add || kind == GlobalLoad::atomic_cas;
+    return Global < atomic ? GlobalLoad::l2_only : kind > {zero}.load(p);
+  }
+};
+
+template <class Space>
+__device__ void warm_up(const Space& space, const Chase& chase) {
+  std::uint64_t seen = 0;
+#pragma unroll 1
+  for (int pass = 0; pass < chase.warm_passes; ++pass) {
+#pragma unroll 4
+    for (std::uint32_t i = threadIdx.x; i < chase.warm.count; i += warm_threads) {
+      seen += space.warm(address_of(chase.warm, i));
+    }
+  }
+  if (seen == 0x5EED5EED5EED5EEDull) chase.report->warmed = 1;
+}
+
+template <GlobalLoad kind, Timed timed>
+__global__ void __launch_bounds__(warm_threads) chase_global(Chase chase, std::uint64_t zero) {
+  const Global<kind> space{zero};
+  begin_report(chase.report);
+  warm_up(space, chase);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    run_chase<timed>(space, address_at(chase.chain, 0), chase.chain.base, chase);
+  }
+  end_report(chase.report);
+}
+
+template <GlobalLoad kind>
+__global__ void second_of_pair(Pairs pairs) {
+  static_assert(kind == GlobalLoad::cached || kind == GlobalLoad::l2_only);
+  __shared__ std::uint32_t times[max_timed_loads];
+  __shared__ std::uint32_t sink;
+  const std::uint32_t slot = shared_address(&sink);
+  const auto load = [](const std::byte* p) {
+    std::uint32_t value;
+    if constexpr (kind == GlobalLoad::cached) {
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    } else {
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    }
+    return value;
+  };
+  begin_report(pairs.report);
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < empty_brackets; ++i) {
+    const std::int64_t start = clock_now();
+    need(sum, slot);
+    const std::int64_t end = clock_now();
+    pairs.report->empty[i] = bracket(start, end);
+  }
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < pairs.count; ++i) {
+    const std::byte* first = pairs.base + i * pairs.spacing;
+    const std::byte* second = first + pairs.distance;
+    const std::uint32_t x = load(first);
+    need(x, slot);
+    __threadfence_block();
+    const std::int64_t start = clock_now();
+    const std::uint32_t y = load(second);
+    need(y, slot);
+    const std::int64_t end = clock_now();
+    times[i] = bracket(start, end);
+    sum += x + y;
+  }
+  for (std::uint32_t i = 0; i < pairs.count; ++i) pairs.report->times[i] = times[i];
+  pairs.report->sum = sum;
+  end_report(pairs.report);
+}
+
+__global__ void write_chain(Chain chain) {
+  const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= chain.count) return;
+  *reinterpret_cast<std::uint64_t*>(address_at(chain, k)) = address_at(chain, std::uint64_t{k} + 1);
+}
+
+__global__ void write_index_chain(Chain chain, std::uint32_t* texels) {
+  const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= chain.count) return;
+  texels[address_at(chain, k)] =
+      static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
+}
+
+__global__ void fill_words(std::uint32_t* words, std::uint64_t count) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) words[i] = word_value(static_cast<std::uint32_t>(i));
+}
+
+constexpr unsigned writer_threads = 256;
+
+unsigned blocks_for(std::uint64_t elements) {
+  return static_cast<unsigned>((elements + writer_threads - 1) / writer_threads);
+}
+
+template <GlobalLoad kind>
+void launch_kind(const Chase& chase, int carveout_percent, cudaStream_t stream) {
+  with_timed(chase.timed, [&](auto timed) {
+    const auto kernel = chase_global<kind, decltype(timed)::value>;
+    FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     carveout_percent));
+    kernel<<<1, warm_threads, 0, stream>>>(chase, 0);
+  });
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void launch_write_chain(const Chain& chain, cudaStream_t stream) {
+  write_chain<<<blocks_for(chain.count), writer_threads, 0, stream>>>(chain);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_write_index_chain(const Chain& chain, std::uint32_t* texels, cudaStream_t stream) {
+  write_index_chain<<<blocks_for(chain.count), writer_threads, 0, stream>>>(chain, texels);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t stream) {
+  fill_words<<<blocks_for(count), writer_threads, 0, stream>>>(words, count);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_percent,
+                         cudaStream_t stream) {
+  switch (load) {
+    case GlobalLoad::cached:
+      return launch_kind<GlobalLoad::cached>(chase, carveout_percent, stream);
+    case GlobalLoad::l2_only:
+      return launch_kind<GlobalLoad::l2_only>(chase, carveout_percent, stream);
+    case GlobalLoad::read_only:
+      return launch_kind<GlobalLoad::read_only>(chase, carveout_percent, stream);
+    case GlobalLoad::system:
+      return launch_kind<GlobalLoad::system>(chase, carveout_percent, stream);
+    case GlobalLoad::atomic_add:
+      return launch_kind<GlobalLoad::atomic_add>(chase, carveout_percent, stream);
+    case GlobalLoad::atomic_cas:
+      return launch_kind<GlobalLoad::atomic_cas>(chase, carveout_percent, stream);
+  }
+}
+
+void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream) {
+  if (load == GlobalLoad::cached) {
+    second_of_pair<GlobalLoad::cached><<<1, 1, 0, stream>>>(pairs);
+  } else {
+    second_of_pair<GlobalLoad::l2_only><<<1, 1, 0, stream>>>(pairs);
+  }
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::memory_latency

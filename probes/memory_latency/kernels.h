@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "probes/memory_latency/chain.h"
+
+namespace fathom::memory_latency {
+
+// Every chase is one thread's: a load's address is what the load before it returned, so the time
+// of a chase over its loads is the latency of one. Two ways to time it: the clocks from the first
+// load to the last (`mean`), and the clocks of each load by itself (`each`).
+
+enum class Timed { mean, each };
+
+inline constexpr int chase_unroll = 16;       ///< loads of a chase are a multiple of it
+inline constexpr int max_timed_loads = 1024;  ///< of `Timed::each`: its times wait in shared memory
+inline constexpr int empty_brackets = 64;
+inline constexpr int warm_threads = 1024;
+inline constexpr int constant_bytes = 64 * 1024;
+inline constexpr std::uint32_t large_page_bytes = 2u << 20;
+
+/// The instruction of a chase through memory that has an address.
+enum class GlobalLoad {
+  cached,      ///< ld.global: L1 and L2 (.ca written out becomes a scoped load, LDG.STRONG.SM)
+  l2_only,     ///< ld.global.cg
+  read_only,   ///< ld.global.nc
+  system,      ///< ld.global.cv: every load goes to the memory itself, whosever it is
+  atomic_add,  ///< atom.global.add of zero
+  atomic_cas,  ///< atom.global.cas that never swaps
+};
+
+enum class SharedLoad { load, atomic_add, atomic_cas };
+
+/// What a chase wrote. Clocks are the SM's, nanoseconds the GPU's global timer.
+struct Report {
+  std::uint64_t base;    ///< of the chain, where the kernel placed it (shared memory)
+  std::uint64_t end;     ///< address after the last load
+  std::uint32_t sum;     ///< of the low words of the addresses loaded from
+  std::uint32_t warmed;  ///< no figure: keeps the compiler from dropping the loads that warm up
+  std::int64_t clocks;   ///< `mean`: of all timed loads together
+  std::int64_t clock_begin, clock_end;   ///< of the kernel
+  std::uint64_t ns_begin, ns_end;        ///< at the same moments
+  std::uint32_t empty[empty_brackets];   ///< `each`: clocks of a bracket without a load
+  std::uint32_t times[max_timed_loads];  ///< `each`: clocks of a load's bracket
+};
+
+/// Arguments of one chase; pointers to device memory.
+struct Chase {
+  Chain chain;
+  int loads = 0;         ///< timed; with `each` at most max_timed_loads
+  int walked_loads = 0;  ///< by the same thread before that, not timed
+  /// Memory chases only: elements that all threads load before, `warm_passes` times over.
+  Chain warm;
+  int warm_passes = 0;
+  Timed timed = Timed::mean;
+  Report* report = nullptr;
+};
+
+/// Writes the chain into the memory that `chain.base` points to, 8 bytes an element: the address of
+/// the next one.
+void launch_write_chain(const Chain& chain, cudaStream_t stream);
+/// The same in 4 bytes an element for texture chases, whose base is 0, whose addresses are texel
+/// indices, and whose texels begin at `texels`.
+void launch_write_index_chain(const Chain& chain, std::uint32_t* texels, cudaStream_t stream);
+
+/// `carveout_percent`: cudaFuncAttributePreferredSharedMemoryCarveout.
+void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_percent,
+                         cudaStream_t stream);
+/// The chain's addresses are indices into a linear texture of 32-bit texels.
+void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream);
+/// The chain is written by the kernel at offset 0 of `shared_bytes` of shared memory; its base is
+/// reported.
+void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
+                         cudaStream_t stream);
+/// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block
+/// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From
+/// compute capability 9.0 on; elsewhere the kernel is empty.
+void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
+                          int target, cudaStream_t stream);
+/// The largest power of two of blocks that one cluster of the above may have on this GPU, up to 16;
+/// 0 before compute capability 9.0.
+int largest_cluster(int major, int shared_bytes);
+
+/// Puts the chain, whose base is 0, into the 64 KiB of constant memory; asynchronous. Doing it
+/// again before each chase leaves the constant caches without it. `words`: device memory,
+/// constant_bytes of it, the chain in its place.
+void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
+void launch_constant_chase(const Chase& chase, cudaStream_t stream);
+
+/// Pairs of loads, each pair in fresh memory: the second is timed.
+struct Pairs {
+  const std::byte* base = nullptr;
+  std::uint32_t count = 0;     ///< at most max_timed_loads
+  std::uint64_t spacing = 0;   ///< bytes from one pair to the next
+  std::uint32_t distance = 0;  ///< bytes from the first load's word to the second's; multiple of 4
+  Report* report = nullptr;    ///< sum: of both words of all pairs
+};
+void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream);
+
+/// What fill_words puts at word `index`.
+__host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
+  return mixed(index + 1);
+}
+void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t stream);
+
+}  // namespace fathom::memory_latency

@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include "models/occupancy.h"
+#include "probes/memory_latency/cases.h"
+
+// The L1: the carve-out of shared memory leaves it the rest of what both share.
+
+namespace fathom::memory_latency {
+namespace {
+
+constexpr std::size_t line = 128;
+constexpr std::size_t kib = 1024;
+constexpr int curve_loads = 4096;  // at least one round of every working set of the curves
+
+/// The preference with which the driver, which rounds up, takes this carve-out.
+int percent_for(const models::SmLimits& sm, int carveout_kib) {
+  return 100 * carveout_kib / (sm.shared_bytes / 1024);
+}
+
+GlobalChase l1_chase(std::size_t count, std::uint64_t stride, int percent) {
+  GlobalChase g;
+  g.chase.chain = {.count = static_cast<std::uint32_t>(count), .stride = stride};
+  g.chase.warm = g.chase.chain;
+  g.chase.warm_passes = 2;
+  // A round by the thread itself: what the crowd's loads threw out comes back if it fits.
+  g.chase.walked_loads = static_cast<int>(count);
+  g.chase.loads = curve_loads;
+  g.carveout_percent = percent;
+  return g;
+}
+
+Case size_case(const DeviceFacts& device, const models::SmLimits& sm, int carveout_kib,
+               std::size_t bytes, bool quick, bool counted) {
+  Case c = make_case({"size",
+                      "L1",
+                      "ld.global",
+                      Timed::mean,
+                      {{"carve-out (KiB)", std::int64_t{carveout_kib}},
+                       {"working set (B)", static_cast<std::int64_t>(bytes)}},
+                      quick ? Suite::quick : Suite::standard});
+  GlobalChase g = l1_chase(bytes / line, line, percent_for(sm, carveout_kib));
+  g.chase.warm = every_word(bytes);
+  c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
+  if (counted) c.counters = {load_sectors(g), {"l1_hit_rate", std::nullopt, 0, ""}};
+  c.prepare = global_workload(g, device, Timed::mean);
+  return c;
+}
+
+/// `thorough`: more points, on the way to the edge and around it.
+void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
+                    const models::SmLimits& sm, int carveout_kib, bool thorough) {
+  const std::size_t expected = sm.unified_bytes - carveout_kib * kib;
+  const std::vector<std::size_t> coarse = geometric(4 * kib, 2 * expected, thorough ? 2 : 1, kib);
+  std::vector<std::size_t> sizes = coarse;
+  // More below than above: the hardware may keep some for itself, but has no more than there is.
+  const std::size_t below = std::min(expected / 2, (thorough ? 24 : 12) * kib);
+  for (std::size_t size = expected - below; size <= expected + 5 * kib; size += kib) {
+    sizes.push_back(size);
+  }
+  sort_unique(sizes);
+  for (const std::size_t size : sizes) {
+    const bool counted = std::ranges::find(coarse, size) != coarse.end();
+    result.push_back(size_case(device, sm, carveout_kib, size, thorough, counted));
+  }
+}
+
+/// Elements, one in each stride, that fill three quarters of the L1 if a line is half of
+/// `candidate` and four thirds of it if a line is that long: at strides of half the candidate they
+/// fit, and at the candidate's they do if and only if a line is shorter. Elements are at random in
+/// one half or the other of their strides, or a shorter line would leave every second set empty.
+void add_line_cases(std::vector<Case>& result, const DeviceFacts& device,
+                    const models::SmLimits& sm) {
+  const int carveout_kib = sm.carveouts_kib.front();
+  const double bytes = sm.unified_bytes - carveout_kib * 1024.0;
+  for (const int candidate : {64, 128, 256}) {
+    for (const int stride : {candidate / 2, candidate}) {
+      GlobalChase g = l1_chase(static_cast<std::size_t>(bytes / (0.75 * candidate)),
+                               static_cast<std::uint64_t>(stride), percent_for(sm, carveout_kib));
+      g.chase.chain.jitter_slots = 2;
+      g.chase.chain.jitter_bytes = static_cast<std::uint32_t>(stride) / 2;
+      g.chase.warm = g.chase.chain;
+      g.chase.loads = whole_unrolls(g.chase.chain.count);
+      Case c = make_case(
+          {"line",
+           "L1",
+           "ld.global",
+           Timed::mean,
+           {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}},
+           Suite::quick});
+      c.prepare = global_workload(g, device, Timed::mean);
+      result.push_back(std::move(c));
+    }
+  }
+}
+
+void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device,
+                             const models::SmLimits& sm) {
+  for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib}) {
+    for (const std::size_t elements : {4, 8, 16, 32, 64, 128, 256}) {
+      GlobalChase g = l1_chase(elements, stride, percent_for(sm, sm.carveouts_kib.front()));
+      Case c = make_case({"associativity",
+                          "L1",
+                          "ld.global",
+                          Timed::mean,
+                          {{"stride (B)", static_cast<std::int64_t>(stride)},
+                           {"elements", static_cast<std::int64_t>(elements)}},
+                          stride == 16 * kib ? Suite::quick : Suite::standard});
+      c.prepare = global_workload(g, device, Timed::mean);
+      result.push_back(std::move(c));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Case> l1_cases(const DeviceFacts& device) {
+  const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
+  std::vector<Case> result;
+  for (const int carveout : sm.carveouts_kib) {
+    // The two ends are in the quick suite too.
+    const bool end = carveout == sm.carveouts_kib.front() || carveout == sm.carveouts_kib.back();
+    add_size_curve(result, device, sm, carveout, end);
+  }
+  add_line_cases(result, device, sm);
+  add_associativity_cases(result, device, sm);
+  return result;
+}
+
+}  // namespace fathom::memory_latency

@@ -1,0 +1,181 @@
+#include <cooperative_groups.h>
+
+#include <type_traits>
+
+#include "harness/cuda_check.h"
+#include "probes/memory_latency/chase.cuh"
+
+namespace fathom::memory_latency {
+namespace {
+
+/// Shared memory of the own block.
+template <SharedLoad kind>
+struct Shared {
+  std::uint32_t zero;  ///< at run time, so that no atomic can be simplified away
+
+  __device__ std::uint32_t load(std::uint32_t p) const {
+    std::uint32_t next;
+    if constexpr (kind == SharedLoad::load) {
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(next) : "r"(p) : "memory");
+    } else if constexpr (kind == SharedLoad::atomic_add) {
+      asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(next) : "r"(p), "r"(zero) : "memory");
+    } else {
+      asm volatile("atom.shared.cas.b32 %0, [%1], %2, %2;"
+                   : "=r"(next)
+                   : "r"(p), "r"(zero)
+                   : "memory");
+    }
+    return next;
+  }
+};
+
+/// Shared memory of any block of the cluster. Its machine instructions take generic addresses; here
+/// the upper half stays in its register, where ld.shared::cluster would put it there anew between
+/// one load and the next.
+template <SharedLoad kind>
+struct Cluster {
+  std::uint32_t zero;
+  std::uint32_t upper;  ///< half of the generic addresses of the cluster's shared memory
+
+  __device__ std::uint32_t load(std::uint32_t p) const {
+    std::uint32_t next;
+    if constexpr (kind == SharedLoad::load) {
+      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; ld.u32 %0, [a]; }"
+                   : "=r"(next)
+                   : "r"(p), "r"(upper)
+                   : "memory");
+    } else if constexpr (kind == SharedLoad::atomic_add) {
+      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; atom.add.u32 %0, [a], %3; }"
+                   : "=r"(next)
+                   : "r"(p), "r"(upper), "r"(zero)
+                   : "memory");
+    } else {
+      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; atom.cas.b32 %0, [a], %3, %3; }"
+                   : "=r"(next)
+                   : "r"(p), "r"(upper), "r"(zero)
+                   : "memory");
+    }
+    return next;
+  }
+};
+
+/// Writes the chain at `words`, with the addresses that it has for the chasing thread.
+__device__ void write_shared_chain(std::uint32_t* words, const Chain& chain) {
+  Chain offsets = chain;
+  offsets.base = 0;
+  for (std::uint32_t k = threadIdx.x; k < chain.count; k += blockDim.x) {
+    words[address_at(offsets, k) / 4] =
+        static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
+  }
+}
+
+template <SharedLoad kind, Timed timed>
+__global__ void chase_shared(Chase chase, std::uint32_t zero) {
+  extern __shared__ std::uint32_t words[];
+  Chain chain = chase.chain;
+  chain.base = shared_address(words);
+  write_shared_chain(words, chain);
+  __syncthreads();
+  begin_report(chase.report);
+  if (threadIdx.x == 0) {
+    run_chase<timed>(Shared<kind>{zero}, static_cast<std::uint32_t>(address_at(chain, 0)),
+                     chain.base, chase);
+  }
+  end_report(chase.report);
+}
+
+// Only the mean: the compiler puts instructions between the clock and a generic load.
+template <SharedLoad kind>
+__global__ void chase_cluster(Chase chase, int target, std::uint32_t zero) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ std::uint32_t words[];
+  const auto cluster = cooperative_groups::this_cluster();
+  const auto generic = reinterpret_cast<std::uint64_t>(
+      cluster.map_shared_rank(words, static_cast<unsigned>(target)));
+  Chain chain = chase.chain;
+  chain.base = static_cast<std::uint32_t>(generic);
+  write_shared_chain(words, chain);
+  cluster.sync();
+  if (cluster.block_rank() == 0) {
+    begin_report(chase.report);
+    if (threadIdx.x == 0) {
+      const Cluster<kind> space{zero, static_cast<std::uint32_t>(generic >> 32)};
+      run_chase<Timed::mean>(space, static_cast<std::uint32_t>(address_at(chain, 0)), chain.base,
+                             chase);
+    }
+    end_report(chase.report);
+  }
+  cluster.sync();  // a block that left would take its shared memory with it
+#endif
+}
+
+constexpr int fill_threads = 128;
+
+template <class F>
+void with_load(SharedLoad load, F&& f) {
+  switch (load) {
+    case SharedLoad::load:
+      return f(std::integral_constant<SharedLoad, SharedLoad::load>{});
+    case SharedLoad::atomic_add:
+      return f(std::integral_constant<SharedLoad, SharedLoad::atomic_add>{});
+    case SharedLoad::atomic_cas:
+      return f(std::integral_constant<SharedLoad, SharedLoad::atomic_cas>{});
+  }
+}
+
+/// A launch of one cluster; `attribute` must outlive it.
+cudaLaunchConfig_t cluster_config(int cluster_size, int shared_bytes, cudaStream_t stream,
+                                  cudaLaunchAttribute& attribute) {
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(cluster_size);
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(cluster_size));
+  config.blockDim = dim3(fill_threads);
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return config;
+}
+
+}  // namespace
+
+void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
+                         cudaStream_t stream) {
+  with_load(load, [&](auto kind) {
+    with_timed(chase.timed, [&](auto timed) {
+      chase_shared<decltype(kind)::value, decltype(timed)::value>
+          <<<1, fill_threads, static_cast<std::size_t>(shared_bytes), stream>>>(chase, 0);
+    });
+  });
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
+                          int target, cudaStream_t stream) {
+  with_load(load, [&](auto kind) {
+    const auto kernel = chase_cluster<decltype(kind)::value>;
+    FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config = cluster_config(cluster_size, shared_bytes, stream, attribute);
+    FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, chase, target, std::uint32_t{0}));
+  });
+}
+
+int largest_cluster(int major, int shared_bytes) {
+  if (major < 9) return 0;
+  const auto kernel = chase_cluster<SharedLoad::load>;
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  for (int size = 16; size > 1; size /= 2) {
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config = cluster_config(size, shared_bytes, nullptr, attribute);
+    int clusters = 0;
+    const cudaError_t status = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+    if (status == cudaSuccess && clusters > 0) return size;
+    cudaGetLastError();  // too large for this GPU: clears it
+  }
+  return 0;
+}
+
+}  // namespace fathom::memory_latency

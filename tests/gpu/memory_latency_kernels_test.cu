@@ -1,0 +1,190 @@
+// Every kernel of the memory-latency probe: short chases through little memory.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "probes/memory_latency/kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::memory_latency;
+
+namespace {
+
+constexpr int loads = 64;
+constexpr std::uint32_t count = 37;  // the chase goes round, and ends nowhere near its start
+
+struct Memory : test::Pool {
+  Buffer data = buffers.output("data", constant_bytes);
+  Buffer report = buffers.output("report", sizeof(Report));
+
+  Memory() { FATHOM_CUDA(cudaMemsetAsync(data.data, 0x5A, data.bytes, stream.get())); }
+
+  Chase chase(std::uint64_t stride, Timed timed) {
+    buffers.poison(report);
+    Chase c;
+    c.chain = {.count = count, .stride = stride};
+    c.loads = loads;
+    c.walked_loads = 5;
+    c.timed = timed;
+    c.report = report.as<Report>();
+    return c;
+  }
+
+  /// `base_reported`: the chain lies where the kernel says.
+  void check(Chase c, bool base_reported = false) {
+    const Report r = copy_to_host<Report>(report, stream.get()).front();
+    if (base_reported) c.chain.base = r.base;
+    const ChaseEnd end = follow(c.chain, c.walked_loads, c.loads);
+    CHECK(r.end == end.address);
+    CHECK(r.sum == end.sum);
+    CHECK(r.clock_end > r.clock_begin);
+    if (c.timed == Timed::mean) {
+      CHECK(r.clocks > loads);
+      CHECK(r.clocks < r.clock_end - r.clock_begin);
+    } else {
+      for (int i = 0; i < loads; ++i) CHECK(r.times[i] >= 1);
+      for (int i = 0; i < loads; ++i) CHECK(r.times[i] < 1u << 30);
+      for (const std::uint32_t empty : r.empty) CHECK(empty < 10'000);
+    }
+    CHECK_FALSE(buffers.guards_intact().has_value());
+  }
+};
+
+constexpr Timed both[] = {Timed::mean, Timed::each};
+
+}  // namespace
+
+TEST_CASE("chases through global memory end where the host's do",
+          "[gpu][memory_latency][sanitized]") {
+  Memory memory;
+  for (const GlobalLoad load :
+       {GlobalLoad::cached, GlobalLoad::l2_only, GlobalLoad::read_only, GlobalLoad::system,
+        GlobalLoad::atomic_add, GlobalLoad::atomic_cas}) {
+    for (const Timed timed : both) {
+      for (const std::uint32_t slots : {1u, 4u}) {
+        CAPTURE(static_cast<int>(load), static_cast<int>(timed), slots);
+        Chase c = memory.chase(256, timed);
+        c.chain.base = reinterpret_cast<std::uint64_t>(memory.data.data);
+        c.chain.jitter_slots = slots;
+        c.chain.jitter_bytes = 32;
+        c.warm = c.chain;
+        c.warm_passes = 2;
+        launch_write_chain(c.chain, memory.stream.get());
+        launch_global_chase(load, c, 0, memory.stream.get());
+        memory.check(c);
+      }
+    }
+  }
+}
+
+TEST_CASE("chases through shared memory and clusters end where the host's do",
+          "[gpu][memory_latency][sanitized]") {
+  Memory memory;
+  constexpr int bytes = 4096;
+  const int largest = largest_cluster(memory.facts.major, bytes);
+  CHECK((memory.facts.major < 9 ? largest == 0 : largest >= 2));
+  for (const SharedLoad load : {SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas}) {
+    CAPTURE(static_cast<int>(load));
+    for (const Timed timed : both) {
+      const Chase c = memory.chase(8, timed);
+      launch_shared_chase(load, c, bytes, memory.stream.get());
+      memory.check(c, true);
+    }
+    for (int size = 2; size <= largest; size *= 2) {
+      for (const int target : {0, 1, size - 1}) {
+        CAPTURE(size, target);
+        const Chase c = memory.chase(8, Timed::mean);
+        launch_cluster_chase(load, c, bytes, size, target, memory.stream.get());
+        memory.check(c, true);
+      }
+    }
+  }
+}
+
+TEST_CASE("chases through constant memory and textures end where the host's do",
+          "[gpu][memory_latency][sanitized]") {
+  Memory memory;
+  for (const Timed timed : both) {
+    CAPTURE(static_cast<int>(timed));
+    const Chase constants = memory.chase(64, timed);
+    std::vector<std::uint32_t> words(constant_bytes / 4, 0x5A5A5A5Au);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      words[address_at(constants.chain, k) / 4] =
+          static_cast<std::uint32_t>(address_at(constants.chain, std::uint64_t{k} + 1));
+    }
+    FATHOM_CUDA(cudaMemcpyAsync(memory.data.data, words.data(), constant_bytes,
+                                cudaMemcpyHostToDevice, memory.stream.get()));
+    copy_to_constant_memory(memory.data.as<std::uint32_t>(), memory.stream.get());
+    launch_constant_chase(constants, memory.stream.get());
+    memory.check(constants);
+
+    cudaResourceDesc resource;
+    std::memset(&resource, 0, sizeof resource);
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = memory.data.data;
+    resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
+    resource.res.linear.sizeInBytes = memory.data.bytes;
+    cudaTextureDesc description;
+    std::memset(&description, 0, sizeof description);
+    description.readMode = cudaReadModeElementType;
+    cudaTextureObject_t texture = 0;
+    FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+    const Chase texels = memory.chase(32, timed);
+    launch_write_index_chain(texels.chain, memory.data.as<std::uint32_t>(), memory.stream.get());
+    launch_texture_chase(texture, texels, memory.stream.get());
+    memory.check(texels);
+    FATHOM_CUDA(cudaDestroyTextureObject(texture));
+  }
+}
+
+TEST_CASE("pairs read the two words they say", "[gpu][memory_latency][sanitized]") {
+  Memory memory;
+  const std::uint64_t words = memory.data.bytes / 4;
+  launch_fill_words(memory.data.as<std::uint32_t>(), words, memory.stream.get());
+  const auto host = copy_to_host<std::uint32_t>(memory.data, memory.stream.get());
+  for (std::uint32_t i = 0; i < words; ++i) REQUIRE(host[i] == word_value(i));
+  for (const GlobalLoad load : {GlobalLoad::cached, GlobalLoad::l2_only}) {
+    for (const std::uint32_t distance : {4u, 512u}) {
+      CAPTURE(static_cast<int>(load), distance);
+      memory.buffers.poison(memory.report);
+      const Pairs pairs{memory.data.data, 64, 1024, distance, memory.report.as<Report>()};
+      launch_pairs(load, pairs, memory.stream.get());
+      std::uint32_t sum = 0;
+      for (std::uint32_t i = 0; i < 64; ++i) sum += host[i * 256] + host[i * 256 + distance / 4];
+      const auto report = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+      CHECK(report.sum == sum);
+      for (int i = 0; i < 64; ++i) CHECK(report.times[i] < 1u << 30);
+      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+    }
+  }
+}
+
+TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_latency]") {
+  Memory memory;
+  double by_way[2];
+  for (const Timed timed : both) {
+    Chase c = memory.chase(128, timed);
+    c.chain.base = reinterpret_cast<std::uint64_t>(memory.data.data);
+    c.loads = max_timed_loads;
+    c.warm = c.chain;
+    c.warm_passes = 2;
+    launch_write_chain(c.chain, memory.stream.get());
+    launch_global_chase(GlobalLoad::cached, c, 0, memory.stream.get());
+    memory.check(c);
+    const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+    std::vector<std::uint32_t> times(r.times, r.times + c.loads),
+        empty(r.empty, r.empty + empty_brackets);
+    std::sort(times.begin(), times.end());
+    std::sort(empty.begin(), empty.end());
+    by_way[static_cast<int>(timed)] =
+        timed == Timed::mean ? static_cast<double>(r.clocks) / c.loads
+                             : double(times[times.size() / 2]) - empty[empty.size() / 2];
+  }
+  CAPTURE(by_way[0], by_way[1]);
+  CHECK(std::abs(by_way[0] - by_way[1]) <= 1);
+}

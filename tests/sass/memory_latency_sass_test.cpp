@@ -1,0 +1,179 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "probes/memory_latency/kernels.h"
+#include "tests/sass/sass_file.h"
+
+using namespace fathom::memory_latency;
+
+namespace {
+
+/// A load: the register that it writes and the one that holds its address.
+struct Load {
+  std::string opcode, result, address;
+};
+
+/// The load in `line`, if its opcode begins with `opcode`.
+std::optional<Load> load_in(const std::string& line, const std::string& opcode) {
+  if (!line.starts_with(opcode)) return std::nullopt;
+  std::smatch match;
+  // "LDG.E.64 R4, desc[UR6][R2.64]", "ATOMS.ADD R4, [R2], R5", "LDC R4, c[0x3][R2]"
+  static const std::regex in_brackets(
+      "(\\S+) (?:P[T0-9]+, )?(R[0-9]+), .*\\[(R[0-9]+)(?:\\.64|\\.U32)?(?:\\+[^\\]]*)?\\].*");
+  // "TLD.LZ RZ, R4, R2, UR6, 0x0, 1D, 0x1"
+  static const std::regex texture("(T\\S+) RZ, (R[0-9]+), (R[0-9]+), .*");
+  if (std::regex_match(line, match, in_brackets) || std::regex_match(line, match, texture)) {
+    return Load{match[1], match[2], match[3]};
+  }
+  return std::nullopt;
+}
+
+bool reads_clock(const std::string& line) {
+  return line.starts_with("CS2R") && line.find("SR_CLOCKLO") != std::string::npos;
+}
+
+/// What stands between two clock reads with `loads` of `opcode` between them; the shortest such
+/// part, since others hold the loads that warm up or read the times.
+std::vector<std::string> timed_part(const SassFunction& function, const std::string& opcode,
+                                    int loads) {
+  std::vector<std::string> shortest, part;
+  bool inside = false;
+  for (const std::string& line : function.lines) {
+    if (!reads_clock(line)) {
+      part.push_back(line);
+      continue;
+    }
+    int found = 0;
+    for (const std::string& earlier : part) found += load_in(earlier, opcode).has_value();
+    if (inside && found == loads && (shortest.empty() || part.size() < shortest.size())) {
+      shortest = part;
+    }
+    part.clear();
+    inside = true;
+  }
+  return shortest;
+}
+
+/// Between the clocks: the loads, each with the result of the one before as its address, then one
+/// store, for which the last clock waits.
+void check_chase(const SassFunction& function, const std::string& opcode) {
+  CAPTURE(function.name, opcode);
+  const std::vector<std::string> part = timed_part(function, opcode, chase_unroll);
+  REQUIRE_FALSE(part.empty());
+  std::string previous;
+  int independent = 0, stores = 0;
+  for (const std::string& line : part) {
+    stores += line.starts_with("ST");
+    const std::optional<Load> load = load_in(line, opcode);
+    if (!load) continue;
+    CHECK(stores == 0);
+    independent += !previous.empty() && load->address != previous;
+    previous = load->result;
+  }
+  CHECK(independent == 0);
+  CHECK(stores == 1);
+}
+
+std::string global_name(GlobalLoad load, Timed timed) {
+  return "chase_global<(fathom::memory_latency::GlobalLoad)" +
+         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
+         std::to_string(static_cast<int>(timed)) + ">";
+}
+
+std::string shared_name(SharedLoad load, Timed timed) {
+  return "chase_shared<(fathom::memory_latency::SharedLoad)" +
+         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
+         std::to_string(static_cast<int>(timed)) + ">";
+}
+
+std::string timed_name(const char* kernel, Timed timed) {
+  return std::string(kernel) + "<(fathom::memory_latency::Timed)" +
+         std::to_string(static_cast<int>(timed)) + ">";
+}
+
+/// One load stands in the bracket, and one store behind it.
+void check_bracket(const SassFunction& function, const std::string& opcode) {
+  CAPTURE(function.name, opcode);
+  const std::vector<std::string> part = timed_part(function, opcode, 1);
+  REQUIRE_FALSE(part.empty());
+  int stores = 0;
+  bool loaded = false;
+  for (const std::string& line : part) {
+    if (load_in(line, opcode)) loaded = true;
+    if (line.starts_with("ST")) {
+      CHECK(loaded);
+      ++stores;
+    }
+  }
+  CHECK(stores == 1);
+}
+
+void check_both(const std::vector<SassFunction>& functions, const std::string& mean,
+                const std::string& each, const std::string& opcode) {
+  check_chase(find(functions, mean), opcode);
+  check_bracket(find(functions, each), opcode);
+}
+
+}  // namespace
+
+TEST_CASE("the timed part of a chase is dependent loads of the level's instruction",
+          "[sass][memory_latency]") {
+  const auto functions = disassemble_library("probe_memory_latency_kernels");
+  const std::pair<GlobalLoad, const char*> globals[] = {
+      {GlobalLoad::cached, "LDG.E.64"},
+      {GlobalLoad::l2_only, "LDG.E.64.STRONG.GPU"},
+      {GlobalLoad::read_only, "LDG.E.64.CONSTANT"},
+      {GlobalLoad::system, "LDG.E.64.STRONG.SYS"},
+      {GlobalLoad::atomic_add, "ATOMG.E.ADD.64"},
+      {GlobalLoad::atomic_cas, "ATOMG.E.CAS.64"}};
+  for (const auto& [load, opcode] : globals) {
+    check_both(functions, global_name(load, Timed::mean), global_name(load, Timed::each), opcode);
+  }
+  // A plain load is the cached one, not one with a scope or a path of its own.
+  const SassFunction& cached = find(functions, global_name(GlobalLoad::cached, Timed::mean));
+  CHECK(cached.histogram("LDG").size() == 1);
+  const std::pair<SharedLoad, const char*> shareds[] = {{SharedLoad::load, "LDS"},
+                                                        {SharedLoad::atomic_add, "ATOMS.ADD"},
+                                                        {SharedLoad::atomic_cas, "ATOMS.CAS"}};
+  for (const auto& [load, opcode] : shareds) {
+    check_both(functions, shared_name(load, Timed::mean), shared_name(load, Timed::each), opcode);
+  }
+  check_both(functions, timed_name("chase_constant", Timed::mean),
+             timed_name("chase_constant", Timed::each), "LDC");
+  check_both(functions, timed_name("chase_texture", Timed::mean),
+             timed_name("chase_texture", Timed::each), "TLD");
+  for (const auto& [load, opcode] : {std::pair{SharedLoad::load, "LD.E"},
+                                     {SharedLoad::atomic_add, "ATOM.E.ADD"},
+                                     {SharedLoad::atomic_cas, "ATOM.E.CAS"}}) {
+    const std::string name = "chase_cluster<(fathom::memory_latency::SharedLoad)" +
+                             std::to_string(static_cast<int>(load)) + ">";
+    const SassFunction& function = find(functions, name);
+    // Empty before compute capability 9.0.
+    if (function.count("LD") > 0 || function.count("ATOM") > 0) check_chase(function, opcode);
+  }
+}
+
+TEST_CASE("nothing between a chase's loads invalidates the L1", "[sass][memory_latency]") {
+  for (const SassFunction& function : disassemble_library("probe_memory_latency_kernels")) {
+    if (function.name.find("chase_cluster") != std::string::npos) continue;  // cluster.sync
+    CAPTURE(function.name);
+    CHECK(function.count("CCTL") == 0);
+  }
+}
+
+TEST_CASE("both loads of a pair are what the level asks for", "[sass][memory_latency]") {
+  const auto functions = disassemble_library("probe_memory_latency_kernels");
+  for (const auto& [load, opcode] :
+       {std::pair{GlobalLoad::cached, "LDG.E"}, {GlobalLoad::l2_only, "LDG.E.STRONG.GPU"}}) {
+    const SassFunction& function =
+        find(functions, "second_of_pair<(fathom::memory_latency::GlobalLoad)" +
+                            std::to_string(static_cast<int>(load)) + ">");
+    CHECK(function.histogram("LDG") == std::map<std::string, int>{{opcode, 2}});
+    check_bracket(function, opcode);
+  }
+}

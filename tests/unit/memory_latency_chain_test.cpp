@@ -1,0 +1,95 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "probes/memory_latency/chain.h"
+#include "probes/memory_latency/conclude_distribution.h"
+
+using namespace fathom::memory_latency;
+using Catch::Matchers::WithinAbs;
+
+TEST_CASE("a chain visits each element once and comes back", "[probes][memory_latency]") {
+  for (const std::uint32_t count : {1u, 2u, 3u, 4u, 5u, 16u, 17u, 100u, 1024u, 4097u}) {
+    CAPTURE(count);
+    const Chain chain{.base = 4096, .count = count, .stride = 128};
+    std::set<std::uint64_t> visited;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t address = address_at(chain, k);
+      CHECK(address >= chain.base);
+      CHECK(address < chain.base + count * chain.stride);
+      CHECK((address - chain.base) % chain.stride == 0);
+      visited.insert(address);
+    }
+    CHECK(visited.size() == count);
+    CHECK(address_at(chain, count) == address_at(chain, 0));
+  }
+}
+
+TEST_CASE("a chain's order is no stride that a prefetcher could guess",
+          "[probes][memory_latency]") {
+  const Chain chain{.count = 4096, .stride = 1};
+  std::set<std::int64_t> steps;
+  for (std::uint32_t k = 0; k < chain.count; ++k) {
+    steps.insert(static_cast<std::int64_t>(address_at(chain, k + 1) - address_at(chain, k)));
+  }
+  // Of random steps between 4096 places about 3200 differ.
+  CHECK(steps.size() > 2500);
+}
+
+TEST_CASE("shifted elements stay within their strides and use every slot",
+          "[probes][memory_latency]") {
+  const Chain chain{.count = 1000, .stride = 256, .jitter_slots = 2, .jitter_bytes = 128};
+  int shifted = 0;
+  for (std::uint32_t i = 0; i < chain.count; ++i) {
+    const std::uint64_t offset = address_of(chain, i) - i * chain.stride;
+    CHECK((offset == 0 || offset == 128));
+    shifted += offset == 128;
+  }
+  CHECK(shifted > 400);
+  CHECK(shifted < 600);
+}
+
+TEST_CASE("follow is the chase of a chain in memory", "[probes][memory_latency]") {
+  const Chain chain{.base = 0, .count = 37, .stride = 4};
+  std::vector<std::uint32_t> memory(37);
+  for (std::uint32_t k = 0; k < 37; ++k) {
+    memory[address_at(chain, k) / 4] = static_cast<std::uint32_t>(address_at(chain, k + 1));
+  }
+  std::uint64_t p = address_at(chain, 5);
+  std::uint32_t sum = 0;
+  for (int i = 0; i < 100; ++i) {
+    sum += static_cast<std::uint32_t>(p);
+    p = memory[p / 4];
+  }
+  const ChaseEnd end = follow(chain, 5, 100);
+  CHECK(end.address == p);
+  CHECK(end.sum == sum);
+  CHECK(follow(chain, 5, 101).address != p);
+}
+
+TEST_CASE("two groups are told from one", "[probes][memory_latency]") {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  std::vector<double> two, one, flat;
+  for (int i = 0; i < 5000; ++i) {
+    two.push_back((i % 4 == 0 ? 270 : 210) + 8 * normal(random));
+    one.push_back(240 + 30 * normal(random));
+    flat.push_back(200 + 80 * uniform(random));
+  }
+  two.push_back(9000);  // a refresh is no group
+  const TwoGroups groups = two_groups(two);
+  CHECK(groups.separation > bimodal_separation);
+  CHECK_THAT(groups.low, WithinAbs(210, 1));
+  CHECK_THAT(groups.high, WithinAbs(270, 1));
+  CHECK_THAT(groups.high_share, WithinAbs(0.25, 0.02));
+  CHECK(two_groups(one).separation < bimodal_separation);
+  CHECK(two_groups(flat).separation < bimodal_separation);
+  const TwoGroups alike = two_groups(std::vector<double>(100, 33.0));
+  CHECK(alike.separation == 0);
+  CHECK(alike.low == 33.0);
+  CHECK_THROWS_AS(two_groups({}), std::invalid_argument);
+}

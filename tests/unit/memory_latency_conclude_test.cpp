@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "probes/memory_latency/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+constexpr std::int64_t kib = 1024, mib = 1024 * kib;
+constexpr double l1_hit = 33, l2_hit = 210, dram = 600;
+
+/// An entry whose samples are noisy by a thousandth.
+Entry noisy(Axes axes, double value) {
+  static int number = 0;
+  std::mt19937 random(++number);
+  std::normal_distribution<double> normal;
+  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value, Better::lower);
+  e.samples.clear();
+  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
+  return e;
+}
+
+Entry level(const char* name, const char* instruction, double value,
+            const char* method = "unrolled chase") {
+  return noisy(
+      {{"sweep", "latency"}, {"level", name}, {"instruction", instruction}, {"method", method}},
+      value);
+}
+
+void add_curve(std::vector<Entry>& entries, Axes axes, const std::vector<std::int64_t>& sizes,
+               const std::function<double(std::int64_t)>& latency) {
+  for (const std::int64_t size : sizes) {
+    Axes with_size = axes;
+    with_size.emplace_back("working set (B)", size);
+    entries.push_back(noisy(with_size, latency(size)));
+  }
+}
+
+std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_t step) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = low; size <= high; size += step) sizes.push_back(size);
+  return sizes;
+}
+
+/// What is concluded; every fact of it has a value or a reason, and an id of its own.
+Findings concluded(const std::vector<Entry>& entries) {
+  Findings findings = memory_latency::conclude(entries);
+  std::set<std::string> ids;
+  for (const Fact& f : findings.facts) {
+    CAPTURE(f.id);
+    CHECK(f.value.has_value() == f.reason.empty());
+    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
+    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
+    CHECK(ids.insert(f.id).second);
+  }
+  return findings;
+}
+
+const Fact& fact(const Findings& findings, const std::string& id) {
+  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
+  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
+  return *found;
+}
+
+std::vector<Entry> line_entries(int line) {
+  std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
+  for (const std::int64_t candidate : {64, 128, 256}) {
+    for (const std::int64_t stride : {candidate / 2, candidate}) {
+      const double filled = std::min<double>(stride, line) / (0.75 * candidate);
+      entries.push_back(noisy({{"sweep", "line"},
+                               {"level", "L1"},
+                               {"candidate (B)", candidate},
+                               {"stride (B)", stride}},
+                              filled > 1 ? 150 : l1_hit));
+    }
+  }
+  return entries;
+}
+
+std::vector<Entry> fetch_entries(const char* name, std::int64_t granularity, double hit,
+                                 double miss) {
+  std::vector<Entry> entries;
+  for (const std::int64_t distance : {4, 16, 28, 32, 60, 64, 96, 124, 128, 192, 252, 256, 512}) {
+    entries.push_back(noisy({{"sweep", "fetch"}, {"level", name}, {"distance (B)", distance}},
+                            distance < granularity ? hit : miss));
+  }
+  return entries;
+}
+
+std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fits) {
+  std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
+  for (const std::int64_t stride : {4, 16, 64}) {
+    for (const std::int64_t elements : {4, 8, 16, 32, 64, 128, 256}) {
+      entries.push_back(
+          noisy({{"sweep", "associativity"}, {"stride (B)", stride * kib}, {"elements", elements}},
+                fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+TEST_CASE("without entries every fact says why it is missing", "[probes][memory_latency]") {
+  const Findings findings = concluded({});
+  CHECK(findings.answer.empty());
+  CHECK(findings.facts.size() > 30);
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+}
+
+TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][memory_latency]") {
+  Entry mean = level("L1", "ld.global", l1_hit);
+  mean.interval = Interval{32.9, 33.1, 0.95, "planted"};
+  mean.extras["latency_ns"] = 16.5;
+  mean.expected = Expectation{40.7, 0.3, "somebody"};
+  planted::add_counter(mean, "global_load_sectors", 5120, 5120);
+  const std::vector<Entry> entries{mean, level("L1", "ld.global", 34, "single loads"),
+                                   level("L1", "ld.global.nc", 35)};
+  const Findings findings = concluded(entries);
+  const Fact& cycles = fact(findings, "l1.latency");
+  CHECK(cycles.value == l1_hit);
+  CHECK(cycles.unit == "cycles");
+  CHECK(cycles.reason.empty());
+  CHECK(cycles.repeats == 6);
+  CHECK(cycles.evidence.size() == 2);
+  CHECK(cycles.method.find("34.0 cycles") != std::string::npos);
+  CHECK(cycles.published->value == 40.7);
+  CHECK(cycles.counters.size() == 1);
+  const Fact& seconds = fact(findings, "l1.latency_time");
+  CHECK(seconds.unit == "s");
+  CHECK_THAT(*seconds.value, WithinRel(16.5e-9, 1e-12));
+  CHECK_THAT(seconds.interval->low, WithinRel(32.9 * 0.5e-9, 1e-9));
+  CHECK_FALSE(seconds.published.has_value());
+  CHECK(fact(findings, "l1.read_only_latency").value == 35);
+  CHECK_FALSE(fact(findings, "l1.read_only_latency_time").value.has_value());  // no global timer
+  CHECK_FALSE(fact(findings, "l2.latency").value.has_value());
+}
+
+TEST_CASE("the L2 has near and far lines only where single loads form two groups",
+          "[probes][memory_latency]") {
+  Entry each = level("L2", "ld.global.cg", 240, "single loads");
+  each.extras = {{"p5", 200},
+                 {"p95", 285},
+                 {"low_group", 210},
+                 {"high_group", 270},
+                 {"high_group_share", 0.5},
+                 {"group_separation", 0.93}};
+  CHECK(fact(concluded(std::vector{each}), "l2.near_latency").value == 210);
+  CHECK(fact(concluded(std::vector{each}), "l2.far_latency").value == 270);
+  each.extras["group_separation"] = 0.7;
+  const Findings findings = concluded(std::vector{each});
+  CHECK_FALSE(fact(findings, "l2.near_latency").value.has_value());
+  CHECK(fact(findings, "l2.far_latency").reason.find("0.70") != std::string::npos);
+}
+
+TEST_CASE("distributed shared memory is the median over distances, without the own block",
+          "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  for (const std::int64_t distance : {0, 1, 2, 3}) {
+    entries.push_back(noisy({{"sweep", "distance"},
+                             {"instruction", "ld.shared::cluster"},
+                             {"cluster size", std::int64_t{4}},
+                             {"distance", distance}},
+                            distance == 0 ? 30 : 180 + 5.0 * distance));
+  }
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "dsmem.latency_cluster_4").value == 190);
+  CHECK(fact(findings, "dsmem.latency_cluster_4").evidence.size() == 3);
+  CHECK(fact(findings, "dsmem.latency").value == 190);
+  CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value.has_value());
+}
+
+TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each carve-out",
+          "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  for (const auto& [carveout, size] : {std::pair{std::int64_t{0}, 249 * kib}, {100, 152 * kib}}) {
+    std::vector<std::int64_t> sizes = steps(4 * kib, 228 * kib, 16 * kib);
+    for (const std::int64_t fine : steps(232 * kib, 262 * kib, kib)) sizes.push_back(fine);
+    for (const std::int64_t fine : steps(145 * kib, 162 * kib, kib)) sizes.push_back(fine);
+    std::ranges::sort(sizes);
+    add_curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}}, sizes,
+              [size](std::int64_t s) {
+                return s <= size ? l1_hit : l1_hit + (l2_hit - l1_hit) * std::log2(1.1 * s / size);
+              });
+  }
+  for (Entry& e : entries) e.extras["expected_l1_bytes"] = 256.0 * kib;
+  const Findings findings = concluded(entries);
+  const Fact& most = fact(findings, "l1.size");
+  CHECK(most.value == 249 * kib);
+  CHECK(most.bound->value == 256 * kib);
+  REQUIRE(most.interval);
+  CHECK(most.interval->low <= 249 * kib);
+  CHECK(most.interval->high >= 249 * kib);
+  CHECK(fact(findings, "l1.size.carveout_100kib").value == 152 * kib);
+}
+
+TEST_CASE("the L2 ends where misses begin, its partition where latency first changes",
+          "[probes][memory_latency]") {
+  const auto sizes = steps(mib, 120 * mib, mib);
+  const Axes axes{{"sweep", "size"}, {"level", "L2"}};
+  const auto partitioned = [](std::int64_t s) {
+    return s <= 30 * mib ? l2_hit : s <= 58 * mib ? l2_hit + 60 : dram;
+  };
+  std::vector<Entry> entries{level("DRAM", "ld.global.cg", dram)};
+  add_curve(entries, axes, sizes, partitioned);
+  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
+  CHECK(fact(concluded(entries), "l2.partition").value == 30 * mib);
+
+  // One partition only.
+  entries.resize(1);
+  add_curve(entries, axes, sizes, [](std::int64_t s) { return s <= 58 * mib ? l2_hit : dram; });
+  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
+  CHECK_FALSE(fact(concluded(entries), "l2.partition").value.has_value());
+
+  // A sweep that ends before misses begin has seen no size.
+  entries.resize(1);
+  add_curve(entries, axes, steps(mib, 50 * mib, mib), partitioned);
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
+
+  // Without DRAM's latency nothing says what a miss is.
+  entries.erase(entries.begin());
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
+}
+
+TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
+          "[probes][memory_latency]") {
+  std::vector<std::int64_t> sizes;
+  for (double s = 8.0 * mib; s < 130.0 * 1024 * mib; s *= std::exp2(0.25)) {
+    sizes.push_back(static_cast<std::int64_t>(s * 1.000001) / (2 * mib) * (2 * mib));
+  }
+  std::vector<Entry> entries;
+  add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes, [](std::int64_t s) {
+    return s <= 64 * mib ? 210.0 : s <= 32 * 1024 * mib ? 290.0 : 500.0;
+  });
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "tlb.reach").value == 64 * mib);
+  CHECK_THAT(*fact(findings, "tlb.miss_latency").value, WithinAbs(80, 1));
+  CHECK(fact(findings, "tlb.reach_2").value == 32 * 1024 * mib);
+  CHECK_THAT(*fact(findings, "tlb.miss_latency_2").value, WithinAbs(210, 1));
+
+  entries.clear();
+  add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes,
+            [](std::int64_t) { return 210.0; });
+  CHECK(fact(concluded(entries), "tlb.reach").reason.find("plateau") != std::string::npos);
+}
+
+TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  add_curve(entries, {{"sweep", "size"}, {"level", "constant"}}, steps(512, 64 * kib, 512),
+            [](std::int64_t s) { return s <= 2 * kib ? 30.0 : 90.0; });
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "const.l1.size").value == 2 * kib);
+  CHECK_FALSE(fact(findings, "const.l1_5.size").value.has_value());
+}
+
+TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_latency]") {
+  CHECK(fact(concluded(line_entries(128)), "l1.line").value == 128);
+  CHECK(fact(concluded(line_entries(64)), "l1.line").value == 64);
+  CHECK_FALSE(fact(concluded(line_entries(32)), "l1.line").value.has_value());
+  CHECK_FALSE(fact(concluded(line_entries(256)), "l1.line").value.has_value());
+  auto entries = line_entries(128);
+  entries[3].metric.value = 150;  // 64 bytes apart, which should fit
+  CHECK_FALSE(fact(concluded(entries), "l1.line").value.has_value());
+}
+
+TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_latency]") {
+  for (const std::int64_t granularity : {32, 64, 128, 256}) {
+    CAPTURE(granularity);
+    const auto entries = fetch_entries("L1", granularity, l1_hit, l2_hit);
+    const Findings findings = concluded(entries);
+    const Fact& sector = fact(findings, "l1.sector");
+    CHECK(sector.value == granularity);
+    CHECK(sector.interval->low == granularity);
+    CHECK_FALSE(fact(findings, "l2.fetch_granularity").value.has_value());
+  }
+  // All hit, and a hit behind a miss: neither has a granularity.
+  CHECK_FALSE(fact(concluded(fetch_entries("L2", 9999, l2_hit, dram)), "l2.fetch_granularity")
+                  .value.has_value());
+  auto entries = fetch_entries("L2", 64, l2_hit, dram);
+  entries[8].metric.value = l2_hit;
+  CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value.has_value());
+}
+
+TEST_CASE("ways are those that fit at every stride, else sets are hashed",
+          "[probes][memory_latency]") {
+  const auto of = [](const std::function<bool(int, int)>& fits) {
+    return fact(concluded(associativity_entries(fits)), "l1.associativity");
+  };
+  CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
+  const Fact hashed = of([](int, int) { return true; });
+  CHECK_FALSE(hashed.value.has_value());
+  CHECK(hashed.reason.find("hashed") != std::string::npos);
+  const Fact uneven = of([](int stride, int elements) { return elements <= 256 / stride; });
+  CHECK_FALSE(uneven.value.has_value());
+  CHECK(uneven.reason.find("64 KiB") != std::string::npos);
+}
