@@ -248,6 +248,8 @@ class ProbeRun {
     document_.probes = {std::move(summary)};
     document_.claims = std::move(findings.claims);
     for (Claim& claim : document_.claims) claim.probe = probe_.name();
+    document_.facts = std::move(findings.facts);
+    for (Fact& fact : document_.facts) fact.probe = probe_.name();
     if (!options_.out.empty()) write_document(document_, options_.out);
   }
 

@@ -188,6 +188,33 @@ struct Claim {
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
+/// A figure that somebody else states for the same quantity; in the fact's unit.
+struct Published {
+  double value = 0;
+  std::string source;  ///< title of the document, and the chip where it is not this one
+  friend bool operator==(const Published&, const Published&) = default;
+};
+
+/// What a run states of the GPU: one quantity of one part of it, concluded from entries.
+struct Fact {
+  std::string id;        ///< "<part>.<quantity>": "l1.latency"; unique within a run
+  std::string subject;   ///< the part as a reader knows it: "L1"
+  std::string quantity;  ///< "latency", "size", "bandwidth", ...
+  std::optional<double> value;
+  std::string unit;                   ///< SI base unit or a counted thing: "B", "s", "cycles", ...
+  std::optional<Interval> interval;   ///< of the value
+  std::string method;                 ///< how it was concluded, one phrase
+  int repeats = 0;                    ///< samples behind the value
+  std::vector<std::string> evidence;  ///< names of the entries
+  std::string reason;                 ///< why there is no value; empty exactly where there is one
+  std::optional<Published> published;
+  std::string probe;
+  std::optional<Bound> bound;      ///< what physics allows, in the fact's unit
+  Better better = Better::higher;  ///< higher: `bound` is the most there can be; lower: the least
+  std::vector<Counter> counters;   ///< that back it: hit rates, sectors
+  friend bool operator==(const Fact&, const Fact&) = default;
+};
+
 /// The GPU and the software that produced a run; two runs compare only when it agrees.
 struct Fingerprint {
   std::string gpu_name, gpu_uuid_hash, compute_capability, vbios, driver, cuda_driver, cuda_runtime, toolkit;
@@ -223,6 +250,7 @@ struct Document {
   std::vector<Entry> entries;
   std::vector<ProbeSummary> probes;
   std::vector<Claim> claims;
+  std::vector<Fact> facts;  ///< in the probes' order
   friend bool operator==(const Document&, const Document&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "results/document_io.h"
@@ -202,6 +203,28 @@ Claim claim(const Json& json) {
   return c;
 }
 
+Published published(const Json& json) { return {get<double>(json, "value"), text(json, "source")}; }
+
+Fact fact(const Json& json) {
+  Fact f;
+  f.id = text(json, "id");
+  f.subject = text(json, "subject");
+  f.quantity = text(json, "quantity");
+  f.value = optional<double>(json, "value");
+  f.unit = text(json, "unit");
+  f.interval = converted(json, "interval", interval);
+  f.method = text(json, "method");
+  f.repeats = get<int>(json, "repeats");
+  f.evidence = get<std::vector<std::string>>(json, "evidence");
+  f.reason = text(json, "reason");
+  f.published = converted(json, "published", published);
+  f.probe = text(json, "probe");
+  f.bound = converted(json, "bound", bound);
+  f.better = word<Better>(json, "better");
+  f.counters = list(json, "counters", counter);
+  return f;
+}
+
 Fingerprint fingerprint(const Json& json) {
   Fingerprint f;
   f.gpu_name = text(json, "gpu_name");
@@ -251,6 +274,28 @@ void take_replay_marks(Document& document, const std::string& origin) {
   }
 }
 
+[[noreturn]] void refuse_fact(const std::string& origin, std::size_t index, const char* member,
+                              const std::string& what) {
+  throw Error(ExitCode::document_malformed,
+              fmt::format("{}: /fathom/facts/{}/{} {}. Take the file as it was written.", origin,
+                          index, member, what));
+}
+
+/// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
+void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (!ids.insert(facts[i].id).second) {
+      refuse_fact(origin, i, "id", "is that of an earlier fact; expected: one of its own");
+    }
+    if (facts[i].value.has_value() != facts[i].reason.empty()) {
+      refuse_fact(origin, i, "reason",
+                  facts[i].value ? "is there beside a value; expected: an empty string"
+                                 : "is empty and there is no value; expected: why there is none");
+    }
+  }
+}
+
 }  // namespace
 
 Document from_json(const Json& json, const std::string& origin) {
@@ -278,6 +323,8 @@ Document from_json(const Json& json, const std::string& origin) {
   d.entries = list(json, "benchmarks", entry);
   d.probes = list(own, "probes", probe);
   d.claims = list(own, "claims", claim);
+  if (own.contains("facts")) d.facts = list(own, "facts", fact);  // older runs have none
+  check_facts(d.facts, origin);
   take_replay_marks(d, origin);
   return d;
 }

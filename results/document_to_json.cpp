@@ -267,6 +267,26 @@ Json claim(const Claim& c) {
           {"probe", c.probe}};
 }
 
+Json published(const Published& p) { return {{"value", p.value}, {"source", p.source}}; }
+
+Json fact(const Fact& f) {
+  return {{"id", f.id},
+          {"subject", f.subject},
+          {"quantity", f.quantity},
+          {"value", or_null(f.value)},
+          {"unit", f.unit},
+          {"interval", converted_or_null(f.interval, interval)},
+          {"method", f.method},
+          {"repeats", f.repeats},
+          {"evidence", f.evidence},
+          {"reason", f.reason},
+          {"published", converted_or_null(f.published, published)},
+          {"probe", f.probe},
+          {"bound", converted_or_null(f.bound, bound)},
+          {"better", to_string(f.better)},
+          {"counters", array_of(f.counters, counter)}};
+}
+
 /// The path of the first number that is not finite, below `json`; nothing if all are.
 std::optional<std::string> find_not_finite(const Json& json) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) return "";
@@ -290,7 +310,8 @@ Json to_json(const Document& document) {
                               [&](const Entry& e) { return row(e, document.source, numbering); })},
       {keys::own,
        {{"probes", array_of(document.probes, probe)},
-        {"claims", array_of(document.claims, claim)}}}};
+        {"claims", array_of(document.claims, claim)},
+        {"facts", array_of(document.facts, fact)}}}};
   if (const auto path = find_not_finite(json)) {
     throw Error(ExitCode::document_malformed,
                 fmt::format("The result cannot be written: {} is no finite number, and JSON has no "

@@ -153,10 +153,11 @@ std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fin
 Document merge_documents(const std::vector<Document>& parts) {
   if (parts.empty()) throw std::invalid_argument("nothing to merge");
   Document merged = parts.front();
-  Owners probes("the probe"), entries("the entry");
+  Owners probes("the probe"), entries("the entry"), facts("the fact");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (const ProbeSummary& probe : parts[i].probes) probes.add(probe.name, i);
     for (const Entry& entry : parts[i].entries) entries.add(entry.name, i);
+    for (const Fact& fact : parts[i].facts) facts.add(fact.id, i);
   }
   for (const Document& part : std::span(parts).subspan(1)) {
     require_same_run(parts.front(), part);
@@ -165,6 +166,7 @@ Document merge_documents(const std::vector<Document>& parts) {
     append(merged.entries, part.entries);
     append(merged.probes, part.probes);
     add_claims(merged.claims, part.claims);
+    append(merged.facts, part.facts);
     unite(merged.warnings, part.warnings, [](const std::string& warning) { return warning; });
     unite(merged.bounds, part.bounds, [](const DeviceBound& bound) { return bound.name; });
   }

@@ -26,6 +26,7 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
   std::erase_if(document.probes, [&](const auto& probe) { return unwanted(probe.name); });
   std::erase_if(document.entries, [&](const auto& entry) { return unwanted(entry.probe); });
   std::erase_if(document.claims, [&](const auto& claim) { return unwanted(claim.probe); });
+  std::erase_if(document.facts, [&](const auto& fact) { return unwanted(fact.probe); });
 }
 
 }  // namespace

@@ -133,6 +133,19 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt}};
       e.telemetry.power_w = {maybe(), maybe(), maybe()};
       d.entries.push_back(std::move(e));
+      Fact f;
+      f.id = std::to_string(i) + text();
+      f.subject = text();
+      f.value = maybe();
+      f.reason = f.value ? "" : "none";
+      f.repeats = static_cast<int>(random() >> 33);
+      f.interval = Interval{number(), number(), 0.5, text()};
+      f.evidence = {text(), text()};
+      if (random() % 2 == 0) f.published = Published{number(), "p" + text()};
+      if (random() % 2 == 0) f.bound = Bound{number(), text()};
+      f.better = random() % 2 == 0 ? Better::lower : Better::higher;
+      f.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
+      d.facts.push_back(std::move(f));
     }
     const std::string written = to_text(d);
     const Document read = parse_document(written, "text");
@@ -145,6 +158,15 @@ TEST_CASE("A small document has the very bytes of its golden file", "[results]")
   const fs::path golden = fs::path(FATHOM_SOURCE_DIR) / "tests/unit/data/small_result.json";
   if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_document(small_document(), golden);
   CHECK(to_text(small_document()) == content(golden));
+}
+
+TEST_CASE("A document from before there were facts has none", "[results]") {
+  Document document = sample::document();
+  REQUIRE_FALSE(document.facts.empty());
+  nlohmann::ordered_json json = to_json(document);
+  json["fathom"].erase("facts");
+  document.facts.clear();
+  CHECK(parse_document(json.dump(), "text") == document);
 }
 
 TEST_CASE("Readers of Google Benchmark's JSON find what they look for", "[results]") {

@@ -157,6 +157,22 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
        "/fathom/probes/0/views/0/where/0/values is 1", "an array"},
       {[](Json& j) { j["fathom"]["claims"][1]["verdict"] = nullptr; },
        "/fathom/claims/1/verdict is null", "\"confirmed\", \"refuted\""},
+      {[](Json& j) { j["fathom"]["facts"][0]["value"] = "32"; },
+       "/fathom/facts/0/value is \"32\"", "a number or null"},
+      {[](Json& j) { j["fathom"]["facts"][1].erase("method"); }, "/fathom/facts/1",
+       "has no member \"method\""},
+      {[](Json& j) { j["fathom"]["facts"][1]["id"] = ""; }, "/fathom/facts/1/id", "not empty"},
+      {[](Json& j) { j["fathom"]["facts"][1]["repeats"] = -1; }, "/fathom/facts/1/repeats is -1",
+       "at least 0"},
+      {[](Json& j) { j["fathom"]["facts"][1]["published"] = 33; },
+       "/fathom/facts/1/published is 33", "an object"},
+      {[](Json& j) { j["fathom"]["facts"] = nullptr; }, "/fathom/facts is null", "an array"},
+      {[](Json& j) { j["fathom"]["facts"][1]["id"] = j["fathom"]["facts"][0]["id"]; },
+       "/fathom/facts/1/id is that of an earlier fact", "one of its own"},
+      {[](Json& j) { j["fathom"]["facts"][0]["value"] = nullptr; },
+       "/fathom/facts/0/reason is empty", "why there is none"},
+      {[](Json& j) { j["fathom"]["facts"][0]["reason"] = "x"; },
+       "/fathom/facts/0/reason is there beside a value", "an empty string"},
       {[](Json& j) { j.erase("fathom"); }, "the document", "has no member \"fathom\""}};
   for (const Fault& fault : faults) {
     const Refusal refused = refusal(changed(fault.change));

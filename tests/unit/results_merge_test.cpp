@@ -29,6 +29,9 @@ std::vector<Document> parts() {
     for (const Claim& claim : whole.claims) {
       if (claim.probe == probe.name) part.claims.push_back(claim);
     }
+    for (const Fact& fact : whole.facts) {
+      if (fact.probe == probe.name) part.facts.push_back(fact);
+    }
     parts.push_back(std::move(part));
   }
   return parts;
@@ -83,6 +86,9 @@ TEST_CASE("Parts of different runs are refused with what differs", "[results]") 
   three = parts();
   three[1] = three[0];
   CHECK_THAT(refusal(three), ContainsSubstring("two of them hold the probe copy_bandwidth"));
+  three = parts();
+  three[2].facts = {three[0].facts.front()};
+  CHECK_THAT(refusal(three), ContainsSubstring("two of them hold the fact dram.bandwidth"));
   CHECK_THROWS_AS(merge_documents({}), std::invalid_argument);
 }
 

@@ -13,8 +13,8 @@ namespace fathom::sample {
 
 // A document as a run leaves it, for tests of whatever reads one. Made up, and the same on every
 // machine: several probes, axes of each type, an opponent, counters there and missing with a
-// reason, views of each kind, claims of each verdict, an entry of each verdict that a reader must
-// show.
+// reason, views of each kind, claims of each verdict, facts, an entry of each verdict that a reader
+// must show.
 
 /// `count` values within +-`spread` (relative) of `centre`, seeded.
 inline std::vector<double> samples(double centre, double spread, std::uint32_t seed,
@@ -187,7 +187,46 @@ inline Fingerprint fingerprint() {
   return f;  // confidential_computing stays unknown
 }
 
-/// What `document` has, without entries, probes and claims.
+/// Facts as an atlas has them: with and without an interval, a published figure, a bound; missing.
+inline std::vector<Fact> facts() {
+  Fact latency;
+  latency.id = "l1.latency";
+  latency.subject = "L1";
+  latency.quantity = "latency";
+  latency.value = 32.5;
+  latency.unit = "cycles";
+  latency.interval = Interval{32.25, 33, 0.957, "median, order statistics 10 and 21 of 30"};
+  latency.method = "unrolled chase between two readings of the SM's clock";
+  latency.repeats = 30;
+  latency.evidence = {"bank_conflicts/access:load/stride:1"};
+  latency.published = Published{33, "Dissecting Hopper via microbenchmarking, H800"};
+  latency.probe = "bank_conflicts";
+  latency.better = Better::lower;
+  Fact bandwidth;
+  bandwidth.id = "dram.bandwidth";
+  bandwidth.subject = "DRAM";
+  bandwidth.quantity = "bandwidth";
+  bandwidth.value = 4.28e12;
+  bandwidth.unit = "B/s";
+  bandwidth.method = "largest of the copies";
+  bandwidth.repeats = 30;
+  bandwidth.evidence = {"copy_bandwidth/type:float4/size:1GiB"};
+  bandwidth.probe = "copy_bandwidth";
+  bandwidth.bound = Bound{4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
+  bandwidth.counters = {missing_counter("dram_read_bytes", "the driver does not permit counters")};
+  Fact missing;
+  missing.id = "dsmem.latency";
+  missing.subject = "distributed shared memory";
+  missing.quantity = "latency";
+  missing.unit = "cycles";
+  missing.method = "chase through another block's shared memory";
+  missing.reason = "the chip has no thread-block clusters (compute capability 9.0 and later)";
+  missing.probe = "bank_conflicts";
+  missing.better = Better::lower;
+  return {bandwidth, latency, missing};
+}
+
+/// What `document` has, without entries, probes, claims and facts.
 inline Document empty_run() {
   Document d;
   d.date = "2026-01-31T12:00:00Z";
@@ -282,6 +321,7 @@ inline Document document() {
                "",
                {},
                "warp_reduce"}};
+  d.facts = facts();
   return d;
 }
 
