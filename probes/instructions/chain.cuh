@@ -257,6 +257,7 @@ Kernels kernels_of(const char* op) {
   kernels.state_bytes = sizeof(State);
   kernels.operands_bytes = warp_lanes * sizeof(typename Op::Operands);
   kernels.start_threads = warp_lanes;
+  kernels.writing_warps = 32;
   kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
     if (variant == Variant::latency) {
       if constexpr (Op::latency_steps > 0) {

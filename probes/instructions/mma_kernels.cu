@@ -7,8 +7,8 @@ namespace {
 
 template <class Element, class Sum, int K, int ARegisters, int BRegisters, int SumRegisters>
 struct MmaOp : DefaultSizes {
-  // The largest fragments leave registers for fewer chains and warps.
-  static constexpr bool large = ARegisters > 4;
+  // Fragments of doubles leave registers for fewer chains and warps.
+  static constexpr bool large = std::is_same_v<Element, F64>;
   static constexpr int latency_short_steps = large ? 8 : 16, latency_steps = large ? 32 : 64;
   static constexpr int throughput_chains = large ? 2 : 4, throughput_steps = 16;
   static constexpr int throughput_warps = large ? 8 : 16, max_threads = large ? 256 : 512;

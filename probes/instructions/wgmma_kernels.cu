@@ -221,6 +221,7 @@ Kernels wgmma_kernels_of(const char* op) {
   kernels.state_bytes = sizeof(typename Op::State);
   kernels.operands_bytes = sizeof(typename Op::Operands);
   kernels.start_threads = warpgroup_threads;
+  kernels.writing_warps = warpgroup_threads / warp_lanes;
   kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
     const auto kernel = variant == Variant::latency ? wgmma_latency<Op> : wgmma_throughput<Op>;
     kernel<<<blocks, warps * warp_lanes, 0, stream>>>(run);
