@@ -41,9 +41,9 @@ constexpr std::array table{
 
 /// Turing: 8 tensor cores of 64 fp16 FMA (TU102 white paper). A100: 1024 fp16 FMA, fp64 64 (A100
 /// white paper). GA10x: 512 (A6000: 309.7 TFLOP/s with sparsity). Ada as GA10x, fp8 as int8. H100:
-/// twice the A100 for each type, fp8 as int8 (H100 white paper: 989.4 TFLOP/s with 132 SMs at 1830 MHz).
-/// B200: 2250 TFLOP/s with 148 SMs at 1.965 GHz is just below 4096, fp64 37 TFLOP/s is 64. RTX
-/// Blackwell: 419 TFLOP/s fp16 with 170 SMs at 2.407 GHz.
+/// twice the A100 for each type, fp8 as int8 (H100 white paper: 989.4 TFLOP/s with 132 SMs at 1830
+/// MHz). B200: 2250 TFLOP/s with 148 SMs at 1.965 GHz is just below 4096, fp64 37 TFLOP/s is 64.
+/// RTX Blackwell: 419 TFLOP/s fp16 with 170 SMs at 2.407 GHz.
 struct TensorRow {
   TensorType type;
   std::array<double, 7> fma;
@@ -58,8 +58,8 @@ constexpr std::array tensor_table{
     TensorRow{TensorType::f64, {unknown, 64, unknown, unknown, 128, 64, unknown}},
 };
 
-/// Column of a compute capability; -1 for one that the tables lack (10.3 among them, which has other
-/// rates for some rows).
+/// Column of a compute capability; -1 for one that the tables lack (10.3 among them, which has
+/// other rates for some rows).
 int column_of(int major, int minor) {
   if (major == 7 && minor == 5) return 0;
   if (major == 8) return minor == 0 ? 1 : minor == 6 || minor == 7 ? 2 : minor == 9 ? 3 : -1;

@@ -5,8 +5,8 @@
 
 namespace fathom::models {
 
-/// Rows of the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming Guide
-/// (since CUDA 13: of the Best Practices Guide).
+/// Rows of the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming
+/// Guide (since CUDA 13: of the Best Practices Guide).
 enum class NativeOperation {
   f16_arithmetic,   ///< add, multiply, multiply-add; a result is one half, so that f16x2 gives two
   bf16_arithmetic,  ///< the same of bfloat16
@@ -29,13 +29,14 @@ enum class NativeOperation {
   convert_other,   ///< other conversions that are not between 8-, 16- and 32-bit integers
 };
 
-/// Results per clock and SM, or nothing where the table does not state a figure that we could check.
+/// Results per clock and SM, or nothing where the table does not state a figure that we could
+/// check.
 std::optional<double> native_throughput(NativeOperation operation, int major, int minor);
 inline constexpr std::string_view native_throughput_source =
     "CUDA C++ Programming Guide, \"Throughput of Native Arithmetic Instructions\"";
 
-/// Lanes of warp instructions that an SM can issue in a clock: four schedulers, one instruction each
-/// (Programming Guide, sections of the compute capabilities 7.x to 12.x).
+/// Lanes of warp instructions that an SM can issue in a clock: four schedulers, one instruction
+/// each (Programming Guide, sections of the compute capabilities 7.x to 12.x).
 inline constexpr double issued_lanes_per_clock = 128;
 
 enum class TensorType { f16, bf16, tf32, fp8, s8, f64 };

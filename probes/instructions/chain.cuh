@@ -201,9 +201,9 @@ std::string as_text(const State& state) {
 
 inline std::string wrong_value(const char* what, std::size_t warp, int lane, int chain,
                                const std::string& got, const std::string& want) {
-  return std::string(what) + " of warp " + std::to_string(warp) + ", lane " +
-         std::to_string(lane) + ", chain " + std::to_string(chain) + " is " + got + " instead of " +
-         want + " (in hexadecimal)";
+  return std::string(what) + " of warp " + std::to_string(warp) + ", lane " + std::to_string(lane) +
+         ", chain " + std::to_string(chain) + " is " + got + " instead of " + want +
+         " (in hexadecimal)";
 }
 
 template <class Op>

@@ -2,21 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "probes/instructions/tensor_instructions.h"
 #include "results/query.h"
 
 namespace fathom::instructions {
 namespace {
 
-const Entry* find_entry(std::span<const Entry> entries, std::string_view subject, const char* quantity) {
+const Entry* find_entry(std::span<const Entry> entries, std::string_view subject,
+                        const char* quantity) {
   for (const Entry& entry : entries) {
-    if (matches(entry, {{"instruction", std::string(subject)}, {"quantity", quantity}})) return &entry;
+    if (matches(entry, {{"instruction", std::string(subject)}, {"quantity", quantity}}))
+      return &entry;
   }
   return nullptr;
 }
 
-/// Barriers, fences and the branch wait for nothing but themselves; reading a register has no input.
+/// Barriers, fences and the branch wait for nothing but themselves; reading a register has no
+/// input.
 bool has_throughput(const Instruction& instruction) {
-  return instruction.family != "barrier" && instruction.family != "fence" && instruction.family != "branch";
+  return instruction.family != "barrier" && instruction.family != "fence" &&
+         instruction.family != "branch";
 }
 bool has_latency(const Instruction& instruction) { return instruction.family != "register"; }
 
@@ -24,13 +29,20 @@ std::string why_missing(const Instruction& instruction, const Entry* entry, bool
                         const char* quantity) {
   if (!measurable) {
     return fmt::format("{} has no {} of its own: {}", instruction.subject, quantity,
-                       has_latency(instruction) ? "each one waits for the one before"
-                                                : "it takes no input that a chain could run through");
+                       has_latency(instruction)
+                           ? "each one waits for the one before"
+                           : "it takes no input that a chain could run through");
   }
   if (entry != nullptr) {
-    return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
+    return entry->verdict.reasons.empty() ? "the case gave no value"
+                                          : entry->verdict.reasons.front();
   }
-  if (instruction.hopper_only) return "not in this run, or the GPU lacks it: only compute capability 9.0 has it";
+  if (instruction.hopper_only)
+    return "not in this run, or the GPU lacks it: only compute capability 9.0 has it";
+  if (instruction.not_in_data_centre) {
+    return "not in this run, or the GPU lacks it: compute capability 8.9 and 12.x have it, 9.0 "
+           "only in wgmma";
+  }
   if (instruction.since > 75) {
     return fmt::format("not in this run, or the GPU lacks it: it needs compute capability {}.{}",
                        instruction.since / 10, instruction.since % 10);
@@ -64,7 +76,8 @@ Fact make_fact(const Instruction& instruction, std::span<const Entry> entries, c
   return fact;
 }
 
-std::string value_of(std::span<const Entry> entries, std::string_view subject, const char* quantity) {
+std::string value_of(std::span<const Entry> entries, std::string_view subject,
+                     const char* quantity) {
   const Entry* entry = find_entry(entries, subject, quantity);
   return entry == nullptr || !entry->metric.value ? "(not measured)"
                                                   : fmt::format("{:.4g}", *entry->metric.value);
@@ -87,7 +100,8 @@ std::string answer(std::span<const Entry> entries) {
   for (const Entry& entry : entries) measured = measured || entry.metric.value.has_value();
   if (!measured) return "";
   std::string text = fmt::format(
-      "An FFMA takes {} cycles and an SM completes {} a clock; an IMAD takes {} ({} a clock), a shuffle {} ({}), "
+      "An FFMA takes {} cycles and an SM completes {} a clock; an IMAD takes {} ({} a clock), a "
+      "shuffle {} ({}), "
       "a DFMA {} ({})",
       value_of(entries, "FFMA", "latency"), value_of(entries, "FFMA", "throughput"),
       value_of(entries, "IMAD", "latency"), value_of(entries, "IMAD", "throughput"),
@@ -95,14 +109,16 @@ std::string answer(std::span<const Entry> entries) {
       value_of(entries, "DFMA", "latency"), value_of(entries, "DFMA", "throughput"));
   if (const Entry* tensor = best_tensor(entries)) {
     text += fmt::format("; the tensor cores reach {:.0f} multiply-adds a clock and SM with {}",
-                        *tensor->metric.value, std::get<std::string>(*find_axis(*tensor, "instruction")));
+                        *tensor->metric.value,
+                        std::get<std::string>(*find_axis(*tensor, "instruction")));
   }
   return text + ".";
 }
 
 using Families = std::vector<AxisValue>;
 
-View plot(const char* title, const char* quantity, const char* y_label, Families families, bool log) {
+View plot(const char* title, const char* quantity, const char* y_label, Families families,
+          bool log) {
   View view;
   view.kind = View::Kind::plot;
   view.title = title;
@@ -116,19 +132,23 @@ View plot(const char* title, const char* quantity, const char* y_label, Families
 }
 
 std::vector<View> views() {
-  const Families scalar{"fp32", "fp64", "fp16", "integer", "special", "conversion", "warp", "register"};
+  const Families scalar{"fp32",    "fp64",       "fp16", "integer",
+                        "special", "conversion", "warp", "register"};
   View latencies;
   latencies.title = "Latency of every instruction";
-  latencies.note = "Cycles from one instruction to the next that needs its result. Names with \"and\" "
-                   "are of several, which no chain can take apart.";
+  latencies.note =
+      "Cycles from one instruction to the next that needs its result. Names with \"and\" "
+      "are of several, which no chain can take apart.";
   latencies.where = {{"quantity", {"latency"}}};
   latencies.columns = {"family", "instruction", "ptx", "metric", "interval", "expected", "verdict"};
   View throughputs;
   throughputs.title = "Throughput of every instruction";
-  throughputs.note = "Results of one SM in a clock: lanes, each half of a pair, multiply-adds of a matrix "
-                     "product. The bound is the published rate, else what four schedulers can issue.";
+  throughputs.note =
+      "Results of one SM in a clock: lanes, each half of a pair, multiply-adds of a matrix "
+      "product. The bound is the published rate, else what four schedulers can issue.";
   throughputs.where = {{"quantity", {"throughput"}}};
-  throughputs.columns = {"family", "instruction", "ptx", "metric", "interval", "bound", "of_bound", "verdict"};
+  throughputs.columns = {"family",   "instruction", "ptx",      "metric",
+                         "interval", "bound",       "of_bound", "verdict"};
   return {plot("Latency of arithmetic and warp instructions", "latency", "Latency (cycles)",
                {"fp32", "fp64", "fp16", "integer", "special", "conversion", "warp"}, true),
           plot("Throughput of arithmetic and warp instructions", "throughput",
@@ -160,9 +180,10 @@ std::string_view throughput_unit(const Instruction& instruction) {
 }
 
 bool bound_is_published(const Instruction& instruction, int major, int minor) {
-  return instruction.tensor ? models::tensor_fma_per_clock(*instruction.tensor, major, minor).has_value()
-                            : instruction.native &&
-                                  models::native_throughput(*instruction.native, major, minor).has_value();
+  return instruction.tensor
+             ? models::tensor_fma_per_clock(*instruction.tensor, major, minor).has_value()
+             : instruction.native &&
+                   models::native_throughput(*instruction.native, major, minor).has_value();
 }
 
 std::optional<Bound> throughput_bound(const Instruction& instruction, int major, int minor) {
@@ -173,8 +194,10 @@ std::optional<Bound> throughput_bound(const Instruction& instruction, int major,
   }
   const double issued =
       models::issued_lanes_per_clock * instruction.results / 32 / instruction.per_step;
-  const Bound issue{issued, fmt::format("four schedulers, one warp instruction a clock each, over {} "
-                                        "instructions", instruction.per_step)};
+  const Bound issue{issued,
+                    fmt::format("four schedulers, one warp instruction a clock each, over {} "
+                                "instructions",
+                                instruction.per_step)};
   if (!instruction.native) return issue;
   const auto native = models::native_throughput(*instruction.native, major, minor);
   if (!native || *native > issued) return issue;
@@ -187,7 +210,8 @@ Findings conclude(std::span<const Entry> entries) {
   findings.views = views();
   for (const Instruction& instruction : all_instructions()) {
     findings.facts.push_back(make_fact(instruction, entries, "latency", has_latency(instruction)));
-    findings.facts.push_back(make_fact(instruction, entries, "throughput", has_throughput(instruction)));
+    findings.facts.push_back(
+        make_fact(instruction, entries, "throughput", has_throughput(instruction)));
   }
   return findings;
 }

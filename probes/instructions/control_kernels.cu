@@ -16,7 +16,9 @@ struct WaitOp : LaneOp<WaitOp, Word> {
 };
 
 struct BarSync : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) { asm volatile("bar.sync 0;" ::: "memory"); }
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("bar.sync 0;" ::: "memory");
+  }
 };
 
 /// Of all lanes, where the compiler knows that they are together.
@@ -27,15 +29,21 @@ struct SyncWarp : WaitOp {
 };
 
 struct MembarCta : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) { asm volatile("membar.cta;" ::: "memory"); }
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.cta;" ::: "memory");
+  }
 };
 
 struct MembarGl : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) { asm volatile("membar.gl;" ::: "memory"); }
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.gl;" ::: "memory");
+  }
 };
 
 struct MembarSys : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) { asm volatile("membar.sys;" ::: "memory"); }
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.sys;" ::: "memory");
+  }
 };
 
 /// The clock, with a maximum: a value that nobody uses would not be read. It must be a little later

@@ -44,7 +44,8 @@ struct Fmnmx : LaneOp<Fmnmx, float> {
   static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
     Warp result;
     for (int lane = 0; lane < warp_lanes; ++lane) {
-      result[lane] = parity == 0 ? std::min(x[lane], o[lane].a[0]) : std::max(x[lane], o[lane].a[1]);
+      result[lane] =
+          parity == 0 ? std::min(x[lane], o[lane].a[0]) : std::max(x[lane], o[lane].a[1]);
     }
     return result;
   }
@@ -147,10 +148,10 @@ struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
 
 std::span<const Kernels> float_kernels() {
   static const std::array list{
-      kernels_of<Fadd>("Fadd"),           kernels_of<Fmul>("Fmul"),   kernels_of<Ffma>("Ffma"),
-      kernels_of<Fmnmx>("Fmnmx"),         kernels_of<Dadd>("Dadd"),   kernels_of<Dmul>("Dmul"),
-      kernels_of<Dfma>("Dfma"),           kernels_of<Hadd2>("Hadd2"), kernels_of<Hmul2>("Hmul2"),
-      kernels_of<Hfma2>("Hfma2"),         kernels_of<Hfma2Bf16>("Hfma2Bf16")};
+      kernels_of<Fadd>("Fadd"),   kernels_of<Fmul>("Fmul"),          kernels_of<Ffma>("Ffma"),
+      kernels_of<Fmnmx>("Fmnmx"), kernels_of<Dadd>("Dadd"),          kernels_of<Dmul>("Dmul"),
+      kernels_of<Dfma>("Dfma"),   kernels_of<Hadd2>("Hadd2"),        kernels_of<Hmul2>("Hmul2"),
+      kernels_of<Hfma2>("Hfma2"), kernels_of<Hfma2Bf16>("Hfma2Bf16")};
   return list;
 }
 

@@ -72,7 +72,8 @@ typename Element::Register packed(F&& f) {
     return f(0);
   } else {
     std::uint32_t word = 0;
-    for (int i = 0; i < 4 / Element::bytes; ++i) word |= Element::bits(f(i)) << 8 * Element::bytes * i;
+    for (int i = 0; i < 4 / Element::bytes; ++i)
+      word |= Element::bits(f(i)) << 8 * Element::bytes * i;
     return word;
   }
 }
@@ -82,12 +83,16 @@ struct F32Sum {
   using Register = std::uint32_t;
   static constexpr int per_register = 1;
   static double value(Register r, int) { return __builtin_bit_cast(float, r); }
-  static void add(Register& r, int, int v) { r = __builtin_bit_cast(Register, float(value(r, 0) + v)); }
+  static void add(Register& r, int, int v) {
+    r = __builtin_bit_cast(Register, float(value(r, 0) + v));
+  }
 };
 struct F16Sum {
   using Register = std::uint32_t;
   static constexpr int per_register = 2;
-  static double value(Register r, int i) { return __half2float(__ushort_as_half(r >> 16 * i & 0xFFFF)); }
+  static double value(Register r, int i) {
+    return __half2float(__ushort_as_half(r >> 16 * i & 0xFFFF));
+  }
   static void add(Register& r, int i, int v) {
     const Register sum = __half_as_ushort(__double2half(value(r, i) + v));
     r = (r & ~(0xFFFFu << 16 * i)) | sum << 16 * i;

@@ -13,8 +13,9 @@ using Word = std::uint32_t;
 /// Two additions, which are one instruction.
 struct Iadd3 : LaneOp<Iadd3, Word> {
   static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile(
-        "{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+    asm volatile("{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}"
+                 : "+r"(x)
+                 : "r"(o.a[i]), "r"(o.b[i]));
   }
   static Word next(Word x, Word a, Word b) { return x + a + b; }
 };
@@ -26,21 +27,22 @@ struct Imad : LaneOp<Imad, Word> {
   static Word next(Word x, Word a, Word b) { return x * a + b; }
 };
 
-/// 32 x 32 + 64 bits, which the compiler makes of a product and an addition. Takes both words of the
-/// one before, else the compiler would leave out half.
+/// 32 x 32 + 64 bits, which the compiler makes of a product and an addition. Takes both words of
+/// the one before, else the compiler would leave out half.
 struct ImadWide : LaneOp<ImadWide, std::uint64_t> {
   static std::uint64_t start(int lane, int chain) {
     return std::uint64_t{hashed(lane)} << 32 | hashed(32 * chain + lane);
   }
   static Operands operands(int lane) {
-    const auto word = [&](int i) { return std::uint64_t{hashed(lane + i)} << 32 | hashed(1000 + lane + i); };
+    const auto word = [&](int i) {
+      return std::uint64_t{hashed(lane + i)} << 32 | hashed(1000 + lane + i);
+    };
     return {{0, 0}, {word(0), word(100)}};
   }
   static __device__ void step(std::uint64_t& x, const Operands& o, int i) {
-    asm volatile(
-        "{.reg .u32 low, high; mov.b64 {low, high}, %0; mad.wide.u32 %0, low, high, %1;}"
-        : "+l"(x)
-        : "l"(o.b[i]));
+    asm volatile("{.reg .u32 low, high; mov.b64 {low, high}, %0; mad.wide.u32 %0, low, high, %1;}"
+                 : "+l"(x)
+                 : "l"(o.b[i]));
   }
   static std::uint64_t next(std::uint64_t x, std::uint64_t, std::uint64_t b) {
     return static_cast<Word>(x) * (x >> 32) + b;
@@ -75,10 +77,9 @@ struct Sel : LaneOp<Sel, Word> {
     return o;
   }
   static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile(
-        "{.reg .pred p; setp.ne.u32 p, %2, 0; selp.b32 %0, %0, %1, p;}"
-        : "+r"(x)
-        : "r"(o.a[i]), "r"(o.b[i]));
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; selp.b32 %0, %0, %1, p;}"
+                 : "+r"(x)
+                 : "r"(o.a[i]), "r"(o.b[i]));
   }
   static Word next(Word x, Word a, Word b) { return b != 0 ? x : a; }
 };

@@ -26,7 +26,7 @@ struct Run {
   const std::byte* operands;  ///< Operands of each lane (wgmma: of the block)
   int iterations;
   long long* clocks;  ///< [blocks][warps][clocks_per_warp]
-  std::byte* out;     ///< [blocks][warps][32 lanes][chains][2] State: before one last step, after it
+  std::byte* out;  ///< [blocks][warps][32 lanes][chains][2] State: before one last step, after it
 };
 
 /// Steps of one chain in the bodies of the loops.

@@ -69,21 +69,22 @@ using LargeMma = MmaOp<Element, Sum, K, 4, 2, 4 / Sum::per_register>;
 
 struct MmaF16K8 : SmallMma<F16, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
   }
 };
 
 struct MmaF16K16 : LargeMma<F16, F32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -91,11 +92,11 @@ struct MmaF16K16 : LargeMma<F16, F32Sum, 16> {
 struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
-                 "{%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-                 : "+r"(x.r[0]), "+r"(x.r[1])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+        "{%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+        : "+r"(x.r[0]), "+r"(x.r[1])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -103,10 +104,11 @@ struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
 struct MmaBf16K8 : SmallMma<Bf16, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
   }
 };
@@ -114,11 +116,11 @@ struct MmaBf16K8 : SmallMma<Bf16, F32Sum, 8> {
 struct MmaBf16K16 : LargeMma<Bf16, F32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -126,10 +128,11 @@ struct MmaBf16K16 : LargeMma<Bf16, F32Sum, 16> {
 struct MmaTf32K4 : SmallMma<Tf32, F32Sum, 4> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
   }
 };
@@ -137,11 +140,11 @@ struct MmaTf32K4 : SmallMma<Tf32, F32Sum, 4> {
 struct MmaTf32K8 : LargeMma<Tf32, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -149,10 +152,11 @@ struct MmaTf32K8 : LargeMma<Tf32, F32Sum, 8> {
 struct MmaS8K16 : SmallMma<S8, S32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
-                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
   }
 };
@@ -160,11 +164,11 @@ struct MmaS8K16 : SmallMma<S8, S32Sum, 16> {
 struct MmaS8K32 : LargeMma<S8, S32Sum, 32> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -172,11 +176,11 @@ struct MmaS8K32 : LargeMma<S8, S32Sum, 32> {
 struct MmaE4m3K32 : LargeMma<E4m3, F32Sum, 32> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 890
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-                 : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]),
-                   "r"(o.b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }
 };
@@ -194,12 +198,13 @@ struct MmaF64K4 : MmaOp<F64, F64Sum, 4, 1, 1, 2> {
 struct MmaF64K16 : MmaOp<F64, F64Sum, 16, 8, 4, 4> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
-                 : "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
-                 : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
-                   "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]),
-                   "d"(o.b[2]), "d"(o.b[3]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+        : "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
+        : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
+          "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]), "d"(o.b[2]),
+          "d"(o.b[3]));
 #endif
   }
 };

@@ -16,14 +16,15 @@ namespace {
 /// Clocks that a launch should measure for: a few in a hundred thousand are beside the point.
 constexpr double latency_clocks = 50'000, throughput_clocks = 120'000;
 
-/// The guide's rates and the published latencies must hold to this. The loop around the instructions
-/// costs at most 2 % of the issue slots.
+/// The guide's rates and the published latencies must hold to this. The loop around the
+/// instructions costs at most 2 % of the issue slots.
 constexpr double throughput_tolerance = 0.03, latency_tolerance = 0.05;
 
 template <class T>
 std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
   std::vector<T> host(buffer.bytes / sizeof(T));
-  FATHOM_CUDA(cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(
+      cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   return host;
 }
@@ -94,10 +95,11 @@ Workload prepare(Context& context, const Plan& plan) {
       context.buffers().output("clocks", warps * clocks_per_warp * sizeof(long long));
   // A warpgroup's products are written by the first one of each block alone.
   const int writing_warps = std::min(plan.warps, kernels.writing_warps);
-  const Buffer out = context.buffers().output(
-      "out", static_cast<std::size_t>(plan.blocks) * writing_warps * warp_lanes * shape.chains * 2 *
-                 kernels.state_bytes);
-  const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(), out.data};
+  const Buffer out =
+      context.buffers().output("out", static_cast<std::size_t>(plan.blocks) * writing_warps *
+                                          warp_lanes * shape.chains * 2 * kernels.state_bytes);
+  const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
+                out.data};
 
   Workload workload;
   workload.launch = [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); };
@@ -113,7 +115,8 @@ Workload prepare(Context& context, const Plan& plan) {
   };
   workload.read_sample = [=] {
     const auto values = copy_to_host<long long>(clocks, stream);
-    return plan.variant == Variant::latency ? latency_of(plan, values) : throughput_of(plan, values);
+    return plan.variant == Variant::latency ? latency_of(plan, values)
+                                            : throughput_of(plan, values);
   };
   return workload;
 }
@@ -127,28 +130,32 @@ Case base_case(const Plan& plan, const char* quantity) {
             {"quantity", quantity},
             {"ptx", std::string(instruction.ptx)}};
   c.suite = instruction.quick ? Suite::quick : Suite::standard;
-  c.extras = {{"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
+  c.extras = {
+      {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
   c.prepare = [plan](Context& context) { return prepare(context, plan); };
   return c;
 }
 
-Case latency_case(const Instruction& instruction, const Kernels& kernels, const DeviceFacts& device) {
+Case latency_case(const Instruction& instruction, const Kernels& kernels,
+                  const DeviceFacts& device) {
   const double steps = kernels.latency.short_steps + kernels.latency.steps;
   const int iterations =
       std::max(4, static_cast<int>(latency_clocks / (steps * instruction.usual_latency)));
-  Case c = base_case({instruction, kernels, Variant::latency, instruction.one_block ? 1 : device.sms,
-                      instruction.latency_warps, iterations},
-                     "latency");
+  Case c =
+      base_case({instruction, kernels, Variant::latency, instruction.one_block ? 1 : device.sms,
+                 instruction.latency_warps, iterations},
+                "latency");
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   const bool published = device.major < 9 || (device.major == 9 && device.minor == 0);
   if (instruction.published_latency && published) {
-    c.expected = Expectation{*instruction.published_latency, latency_tolerance,
-                             std::string(latency_source)};
+    c.expected =
+        Expectation{*instruction.published_latency, latency_tolerance, std::string(latency_source)};
   }
   return c;
 }
 
-Case throughput_case(const Instruction& instruction, const Kernels& kernels, const DeviceFacts& device) {
+Case throughput_case(const Instruction& instruction, const Kernels& kernels,
+                     const DeviceFacts& device) {
   const std::optional<Bound> bound = throughput_bound(instruction, device.major, device.minor);
   const bool published = bound_is_published(instruction, device.major, device.minor);
   const double rate = published ? bound->value : instruction.usual_rate;
@@ -156,10 +163,11 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels, con
   const double clocks_per_iteration =
       shape.steps * shape.chains * kernels.throughput_warps * instruction.results / rate;
   const int iterations = std::max(4, static_cast<int>(throughput_clocks / clocks_per_iteration));
-  const Plan plan{instruction, kernels,   Variant::throughput, device.sms, kernels.throughput_warps,
+  const Plan plan{instruction, kernels, Variant::throughput, device.sms, kernels.throughput_warps,
                   iterations};
   Case c = base_case(plan, "throughput");
-  c.metric = {"throughput", std::string(throughput_unit(instruction)), Better::higher, std::nullopt};
+  c.metric = {"throughput", std::string(throughput_unit(instruction)), Better::higher,
+              std::nullopt};
   c.bound = bound;
   if (published && instruction.reaches_bound) {
     c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
@@ -179,15 +187,21 @@ class Instructions : public Probe {
  public:
   std::string name() const override { return "instructions"; }
   std::string question() const override {
-    return "How long does each instruction take, and how many of it does an SM complete in a clock?";
+    return "How long does each instruction take, and how many of it does an SM complete in a "
+           "clock?";
   }
   std::string method() const override {
-    return "Latency: one chain of dependent instructions in a warp of every SM, in two loops of the "
+    return "Latency: one chain of dependent instructions in a warp of every SM, in two loops of "
+           "the "
            "same trip count whose bodies differ in length; the difference of their clocks over the "
-           "instructions by which they differ holds no loop; the median over all warps. Throughput: "
-           "several independent chains in many warps of one block on each SM, all their results over "
-           "the clocks from the first warp's start to the last warp's end; the median over the SMs; "
-           "the instructions executed and the SM's active cycles by counter beside it. Each launch is "
+           "instructions by which they differ holds no loop; the median over all warps. "
+           "Throughput: "
+           "several independent chains in many warps of one block on each SM, all their results "
+           "over "
+           "the clocks from the first warp's start to the last warp's end; the median over the "
+           "SMs; "
+           "the instructions executed and the SM's active cycles by counter beside it. Each launch "
+           "is "
            "checked: every chain's last step against the instruction's reference on the host, and "
            "where the instruction is exact the whole chain; matrices hold small whole numbers, "
            "which every type sums exactly. That the machine code holds the instruction as often as "
@@ -200,7 +214,8 @@ class Instructions : public Probe {
       if (!instruction.runs_on(device.major, device.minor)) continue;
       const Kernels& kernels = find_kernels(instruction.op);
       if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
-      if (kernels.throughput.chains > 0) result.push_back(throughput_case(instruction, kernels, device));
+      if (kernels.throughput.chains > 0)
+        result.push_back(throughput_case(instruction, kernels, device));
     }
     return result;
   }

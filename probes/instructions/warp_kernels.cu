@@ -57,14 +57,14 @@ struct ShflIdx : WarpOp {
 /// With the comparison that makes its condition from the ballot before.
 struct Ballot : WarpOp {
   static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile(
-        "{.reg .pred p; setp.gt.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}"
-        : "+r"(x)
-        : "r"(o.a[i]));
+    asm volatile("{.reg .pred p; setp.gt.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}"
+                 : "+r"(x)
+                 : "r"(o.a[i]));
   }
   static Warp reference(const Warp& x, const WarpOperands& o, int parity) {
     Word ballot = 0;
-    for (int lane = 0; lane < warp_lanes; ++lane) ballot |= Word{x[lane] > o[lane].a[parity]} << lane;
+    for (int lane = 0; lane < warp_lanes; ++lane)
+      ballot |= Word{x[lane] > o[lane].a[parity]} << lane;
     Warp result;
     result.fill(ballot);
     return result;

@@ -10,8 +10,9 @@ namespace {
 constexpr int rows = 64, k_bytes = 32, warpgroup_threads = 128;
 constexpr int a_tile_bytes = rows * k_bytes;
 
-/// Where a tile has byte `byte` of row `row` (of A; of B: column): without swizzle, core matrices of 8
-/// rows of 16 bytes lie one after the other, along K first (PTX ISA, "Shared memory matrix layout").
+/// Where a tile has byte `byte` of row `row` (of A; of B: column): without swizzle, core matrices
+/// of 8 rows of 16 bytes lie one after the other, along K first (PTX ISA, "Shared memory matrix
+/// layout").
 constexpr int core_bytes = 8 * 16;
 constexpr int tile_offset(int row, int byte) {
   return row / 8 * 2 * core_bytes + byte / 16 * core_bytes + row % 8 * 16 + byte % 16;
@@ -31,7 +32,7 @@ struct WgmmaOp {
   using Sum = SumType;
   static constexpr int columns = N;
   static constexpr int k = k_bytes / Element::bytes;
-  static constexpr bool from_registers = FromRegisters;
+  [[maybe_unused]] static constexpr bool from_registers = FromRegisters;
   static constexpr int b_tile_bytes = N * k_bytes;
   static constexpr int latency_short_steps = 8, latency_steps = 32;
   static constexpr int throughput_steps = 32, throughput_warps = 8;
@@ -55,9 +56,11 @@ struct Group {
     const auto& operands = *reinterpret_cast<const typename Op::Operands*>(run.operands);
     constexpr int words = (2 * a_tile_bytes + Op::b_tile_bytes) / 4;
     for (int i = threadIdx.x; i < words; i += blockDim.x) {
-      reinterpret_cast<std::uint32_t*>(shared)[i] = reinterpret_cast<const std::uint32_t*>(&operands)[i];
+      reinterpret_cast<std::uint32_t*>(shared)[i] =
+          reinterpret_cast<const std::uint32_t*>(&operands)[i];
     }
-    for (int i = 0; i < 8; ++i) a_registers[i / 4][i % 4] = operands.a_registers[thread][i / 4][i % 4];
+    for (int i = 0; i < 8; ++i)
+      a_registers[i / 4][i % 4] = operands.a_registers[thread][i / 4][i % 4];
     sums = reinterpret_cast<const typename Op::State*>(run.starts)[thread];
     a[0] = descriptor(shared);
     a[1] = descriptor(shared + a_tile_bytes);
@@ -162,7 +165,8 @@ void fill_wgmma(int, std::byte* starts, std::byte* operands) {
   auto& o = *reinterpret_cast<typename Op::Operands*>(operands);
   for (int thread = 0; thread < warpgroup_threads; ++thread) {
     states[thread] = {};
-    add_to<Op>(states[thread], thread, [](int row, int column) { return value_of_c(row, column, 0); });
+    add_to<Op>(states[thread], thread,
+               [](int row, int column) { return value_of_c(row, column, 0); });
     for (int i = 0; i < 8; ++i) {
       o.a_registers[thread][i / 4][i % 4] = a_register<typename Op::Element>(
           thread % warp_lanes, i % 4, thread / warp_lanes * 16, i / 4);
@@ -175,7 +179,8 @@ void fill_wgmma(int, std::byte* starts, std::byte* operands) {
   };
   for (int k = 0; k < Op::k; ++k) {
     for (int row = 0; row < rows; ++row) {
-      for (int parity = 0; parity < 2; ++parity) put(o.a[parity], row, k, value_of_a(row, k, parity));
+      for (int parity = 0; parity < 2; ++parity)
+        put(o.a[parity], row, k, value_of_a(row, k, parity));
     }
     for (int column = 0; column < Op::columns; ++column) put(o.b, column, k, value_of_b(k, column));
   }
@@ -192,7 +197,8 @@ std::string check_wgmma(const Shape&, int, std::span<const std::byte> out) {
       State& after = states[2 * thread + 1];
       add_to<Op>(before, thread, [](int row, int column) { return value_of_c(row, column, 0); });
       after = before;
-      add_to<Op>(after, thread, [](int row, int column) { return product_of(row, column, Op::k, 0); });
+      add_to<Op>(after, thread,
+                 [](int row, int column) { return product_of(row, column, Op::k, 0); });
     }
     return states;
   }();
@@ -204,8 +210,8 @@ std::string check_wgmma(const Shape&, int, std::span<const std::byte> out) {
       const double got = Op::Sum::value(states[i].r[r], 0);
       if (got == want) continue;  // false for a NaN too
       const int lane = static_cast<int>(i / 2 % warp_lanes);
-      return wrong_value(i % 2 == 0 ? "the chain's end" : "the last step", i / 2 / warp_lanes, lane, r,
-                         std::to_string(got), std::to_string(want));
+      return wrong_value(i % 2 == 0 ? "the chain's end" : "the last step", i / 2 / warp_lanes, lane,
+                         r, std::to_string(got), std::to_string(want));
     }
   }
   return count == 0 ? "nothing was written" : "";
@@ -258,17 +264,18 @@ void add_shapes(std::vector<Kernels>& list, std::array<const char*, 6> names) {
 std::span<const Kernels> wgmma_kernels() {
   static const std::vector<Kernels> list = [] {
     std::vector<Kernels> all;
-    add_shapes<WgmmaF16>(all, {"WgmmaF16<64, false>", "WgmmaF16<128, false>", "WgmmaF16<256, false>",
-                               "WgmmaF16<64, true>", "WgmmaF16<128, true>", "WgmmaF16<256, true>"});
-    add_shapes<WgmmaBf16>(all, {"WgmmaBf16<64, false>", "WgmmaBf16<128, false>",
-                                "WgmmaBf16<256, false>", "WgmmaBf16<64, true>",
-                                "WgmmaBf16<128, true>", "WgmmaBf16<256, true>"});
-    add_shapes<WgmmaTf32>(all, {"WgmmaTf32<64, false>", "WgmmaTf32<128, false>",
-                                "WgmmaTf32<256, false>", "WgmmaTf32<64, true>",
-                                "WgmmaTf32<128, true>", "WgmmaTf32<256, true>"});
-    add_shapes<WgmmaE4m3>(all, {"WgmmaE4m3<64, false>", "WgmmaE4m3<128, false>",
-                                "WgmmaE4m3<256, false>", "WgmmaE4m3<64, true>",
-                                "WgmmaE4m3<128, true>", "WgmmaE4m3<256, true>"});
+    add_shapes<WgmmaF16>(all,
+                         {"WgmmaF16<64, false>", "WgmmaF16<128, false>", "WgmmaF16<256, false>",
+                          "WgmmaF16<64, true>", "WgmmaF16<128, true>", "WgmmaF16<256, true>"});
+    add_shapes<WgmmaBf16>(all,
+                          {"WgmmaBf16<64, false>", "WgmmaBf16<128, false>", "WgmmaBf16<256, false>",
+                           "WgmmaBf16<64, true>", "WgmmaBf16<128, true>", "WgmmaBf16<256, true>"});
+    add_shapes<WgmmaTf32>(all,
+                          {"WgmmaTf32<64, false>", "WgmmaTf32<128, false>", "WgmmaTf32<256, false>",
+                           "WgmmaTf32<64, true>", "WgmmaTf32<128, true>", "WgmmaTf32<256, true>"});
+    add_shapes<WgmmaE4m3>(all,
+                          {"WgmmaE4m3<64, false>", "WgmmaE4m3<128, false>", "WgmmaE4m3<256, false>",
+                           "WgmmaE4m3<64, true>", "WgmmaE4m3<128, true>", "WgmmaE4m3<256, true>"});
     add_shapes<WgmmaS8>(all, {"WgmmaS8<64, false>", "WgmmaS8<128, false>", "WgmmaS8<256, false>",
                               "WgmmaS8<64, true>", "WgmmaS8<128, true>", "WgmmaS8<256, true>"});
     return all;

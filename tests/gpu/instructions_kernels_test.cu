@@ -4,6 +4,7 @@
 #include "harness/cuda_check.h"
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
+#include "probes/instructions/tensor_instructions.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
@@ -29,14 +30,16 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   FATHOM_CUDA(
       cudaMemcpy(operand_buffer.data, operands.data(), operands.size(), cudaMemcpyHostToDevice));
   const int writing = std::min(warps, kernels.writing_warps);
-  const Buffer clocks = buffers.output("clocks", blocks * warps * clocks_per_warp * sizeof(long long));
+  const Buffer clocks =
+      buffers.output("clocks", blocks * warps * clocks_per_warp * sizeof(long long));
   const Buffer out = buffers.output(
       "out", std::size_t{blocks} * writing * warp_lanes * shape.chains * 2 * kernels.state_bytes);
   buffers.poison(out);
   buffers.poison(clocks);
-  kernels.launch(variant,
-                 {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
-                 blocks, warps, gpu.stream.get());
+  kernels.launch(
+      variant,
+      {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
+      blocks, warps, gpu.stream.get());
   const auto written = test::to_host<std::byte>(out.data, out.bytes);
   CHECK(kernels.check(shape, iterations, written) == "");
   const auto ticks = test::to_host<long long>(clocks.data, blocks * warps * clocks_per_warp);
@@ -46,8 +49,8 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   }
   CHECK_FALSE(buffers.guards_intact().has_value());
 
-  // One wrong bit must be seen: in the last lane's last step. An approximate function may round it away,
-  // so take a high one.
+  // One wrong bit must be seen: in the last lane's last step. An approximate function may round it
+  // away, so take a high one.
   auto spoiled = written;
   spoiled.back() ^= std::byte{0x40};
   CHECK(kernels.check(shape, iterations, spoiled) != "");
@@ -65,7 +68,8 @@ void run_all(const Instruction (&instructions)[N]) {
 
 }  // namespace
 
-TEST_CASE("arithmetic instructions compute what their references do", "[gpu][instructions][sanitized]") {
+TEST_CASE("arithmetic instructions compute what their references do",
+          "[gpu][instructions][sanitized]") {
   run_all(arithmetic_instructions);
 }
 TEST_CASE("warp instructions compute what their references do", "[gpu][instructions][sanitized]") {

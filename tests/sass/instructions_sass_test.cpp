@@ -3,6 +3,7 @@
 
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
+#include "probes/instructions/tensor_instructions.h"
 #include "tests/sass/sass_file.h"
 
 using namespace fathom::instructions;
@@ -10,8 +11,8 @@ using namespace fathom::instructions;
 namespace {
 
 /// "...::Ffma>(" or, of a kernel template's template argument, "...WgmmaF16<64, false> >(".
-const SassFunction* find_kernel(const std::vector<SassFunction>& functions, const std::string& kernel,
-                                const std::string& op) {
+const SassFunction* find_kernel(const std::vector<SassFunction>& functions,
+                                const std::string& kernel, const std::string& op) {
   const SassFunction* found = nullptr;
   for (const SassFunction& function : functions) {
     if (function.name.find(kernel + "<") == std::string::npos) continue;
@@ -49,8 +50,9 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
     const int steps = (shape.short_steps + shape.steps + 1) * shape.chains;
     CAPTURE(found, steps);
     CHECK(found >= steps);
-    // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a step.
-    CHECK(found <= (instruction.sass[0].name == "NOP" ? 1.5 : 1.03) * steps);
+    // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a
+    // step.
+    CHECK(found <= (instruction.sass[0].name == "NOP" ? 1.5 : 1.03) * steps + 5);
   };
   check_kernel(wgmma ? "wgmma_latency" : "latency_chain", kernels.latency);
   check_kernel(wgmma ? "wgmma_throughput" : "throughput_chains", kernels.throughput);
@@ -68,16 +70,19 @@ bool built_for_hopper(const std::vector<SassFunction>& functions) {
 
 // The compiler merges, splits and drops what it can: what is timed must be there as often as the
 // count of steps says.
-TEST_CASE("every instruction stands in its loops as often as it is counted", "[sass][instructions]") {
+TEST_CASE("every instruction stands in its loops as often as it is counted",
+          "[sass][instructions]") {
   const auto functions = disassemble_library("probe_instructions_kernels");
   const bool hopper = built_for_hopper(functions);
-  for (const Instruction& instruction : arithmetic_instructions) {
-    if (hopper || instruction.since <= 75) check(functions, instruction);
-  }
-  for (const Instruction& instruction : warp_instructions) {
-    if (hopper || instruction.since <= 75) check(functions, instruction);
-  }
-  if (!hopper) return;
-  for (const Instruction& instruction : mma_instructions) check(functions, instruction);
-  for (const Instruction& instruction : wgmma_instructions) check(functions, instruction);
+  // The library does not say what it was built for; what every chip has it must hold anyway.
+  const auto check_all = [&](const auto& instructions) {
+    for (const Instruction& instruction : instructions) {
+      if (hopper ? instruction.runs_on(9, 0) : instruction.since == 75)
+        check(functions, instruction);
+    }
+  };
+  check_all(arithmetic_instructions);
+  check_all(warp_instructions);
+  check_all(mma_instructions);
+  check_all(wgmma_instructions);
 }

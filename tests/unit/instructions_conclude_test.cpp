@@ -84,8 +84,8 @@ TEST_CASE("a fact without a value says why", "[probes]") {
   entries[0].verdict.reasons = {"the last step of warp 0 is wrong"};
   const auto facts = instructions::conclude(entries).facts;
   CHECK(fact_named(facts, "dfma.latency").reason == "the last step of warp 0 is wrong");
-  CHECK(fact_named(facts, "wgmma_f16_n64_shared.latency").reason.find("only compute capability 9.0") !=
-        std::string::npos);
+  CHECK(fact_named(facts, "wgmma_f16_n64_shared.latency")
+            .reason.find("only compute capability 9.0") != std::string::npos);
   CHECK(fact_named(facts, "redux.latency").reason.find("8.0") != std::string::npos);
   CHECK(fact_named(facts, "bar_sync_32.throughput").reason.find("waits") != std::string::npos);
   CHECK(fact_named(facts, "clock.latency").reason.find("no input") != std::string::npos);
@@ -118,4 +118,7 @@ TEST_CASE("bounds are the published rates, or what the schedulers issue", "[prob
   CHECK_FALSE(instruction_named("wgmma_s8_n64_shared").runs_on(10, 0));
   CHECK_FALSE(instruction_named("mma_f16_k16").runs_on(7, 5));
   CHECK(instruction_named("mma_f16_k8").runs_on(7, 5));
+  CHECK(instruction_named("mma_e4m3_k32").runs_on(8, 9));
+  CHECK_FALSE(instruction_named("mma_e4m3_k32").runs_on(9, 0));
+  CHECK(instruction_named("mma_e4m3_k32").runs_on(12, 0));
 }

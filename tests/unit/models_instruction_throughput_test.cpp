@@ -10,7 +10,8 @@
 namespace fathom::models {
 namespace {
 
-TEST_CASE("published instruction rates agree with the SMs' limits and the data sheets", "[models]") {
+TEST_CASE("published instruction rates agree with the SMs' limits and the data sheets",
+          "[models]") {
   for (const GpuSpec& gpu : gpu_table()) {
     CAPTURE(gpu.name);
     const SmLimits& sm = sm_limits(gpu.major, gpu.minor);
@@ -30,9 +31,11 @@ TEST_CASE("published instruction rates agree with the SMs' limits and the data s
 }
 
 TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
-  for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_other); ++operation) {
+  for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_other);
+       ++operation) {
     CAPTURE(operation);
-    for (const auto& [major, minor] : {std::pair{7, 5}, {8, 0}, {8, 6}, {8, 9}, {9, 0}, {10, 0}, {12, 0}}) {
+    for (const auto& [major, minor] :
+         {std::pair{7, 5}, {8, 0}, {8, 6}, {8, 9}, {9, 0}, {10, 0}, {12, 0}}) {
       const auto rate = native_throughput(static_cast<NativeOperation>(operation), major, minor);
       if (!rate) continue;
       CHECK(*rate > 0);
