@@ -6,7 +6,8 @@
 //                          parity alternates, so that the compiler cannot merge two steps into one
 //   start(lane, chain), operands(lane)           on the host: never zeros
 //   reference(warp, operands, parity)            on the host: one step of a whole warp
-//   exact_chain            whether the reference is exact step by step
+//   whole_chain            whether a chain's end is checked too, as `right` has it: not where errors
+//                          add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
 // and sizes that it may set apart from LaneOp's.
 
@@ -29,7 +30,7 @@ struct DefaultSizes {
   static constexpr int throughput_chains = 8, throughput_steps = 64;
   static constexpr int throughput_warps = 16;
   static constexpr int max_threads = 512;
-  static constexpr bool exact_chain = true;
+  static constexpr bool whole_chain = true;
 };
 
 /// Two pairs of operands: even steps use the first.
@@ -40,6 +41,7 @@ struct OperandPairs {
 
 /// A pseudo-random word, the same on every machine.
 inline std::uint32_t hashed(std::uint32_t x) {
+  x += 0x9E3779B9u;
   x = (x ^ (x >> 16)) * 0x7FEB352Du;
   x = (x ^ (x >> 15)) * 0x846CA68Bu;
   return x ^ (x >> 16);
@@ -221,7 +223,7 @@ std::string check_chains(const Shape& shape, int iterations, std::span<const std
       for (int lane = 0; lane < warp_lanes; ++lane) before[lane] = state(lane, 0);
       const auto last = Op::reference(before, operands, 0);
       for (int lane = 0; lane < warp_lanes; ++lane) {
-        if constexpr (Op::exact_chain) {
+        if constexpr (Op::whole_chain) {
           const State& want = chain_after<Op>(chain, shape.total(iterations))[lane];
           if (!Op::right(want, before[lane])) {
             return wrong_value("the chain's end", warp, lane, chain, as_text(before[lane]),

@@ -50,7 +50,7 @@ struct MembarSys : WaitOp {
 /// than what was read before, or the same where its 32 bits ran over.
 struct ReadClock : LaneOp<ReadClock, Word> {
   static constexpr int latency_steps = 0;
-  static constexpr bool exact_chain = false;
+  static constexpr bool whole_chain = false;
   static Word start(int, int chain) { return chain; }
   static __device__ void step(Word& x, const Operands&, int) {
     asm volatile("{.reg .u32 t; mov.u32 t, %%clock; max.u32 %0, %0, t;}" : "+r"(x));
@@ -62,7 +62,7 @@ struct ReadClock : LaneOp<ReadClock, Word> {
 /// The number of the SM, added: it is the same in every step, and no GPU has as many as 1024.
 struct ReadSpecialRegister : LaneOp<ReadSpecialRegister, Word> {
   static constexpr int latency_steps = 0;
-  static constexpr bool exact_chain = false;
+  static constexpr bool whole_chain = false;
   static __device__ void step(Word& x, const Operands&, int) {
     asm volatile("{.reg .u32 t; mov.u32 t, %%smid; add.u32 %0, %0, t;}" : "+r"(x));
   }

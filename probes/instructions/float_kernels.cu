@@ -32,8 +32,10 @@ struct Ffma : LaneOp<Ffma, float> {
   static float next(float x, float a, float b) { return std::fma(x, a, b); }
 };
 
-/// Even steps take the smaller one, odd steps the larger: no step follows from the one before.
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x.
 struct Fmnmx : LaneOp<Fmnmx, float> {
+  static Operands operands(int) { return {{0.75f, 1.5f}, {0, 0}}; }
   static __device__ void step(float& x, const Operands& o, int i) {
     if (i == 0) {
       asm volatile("min.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[0]));

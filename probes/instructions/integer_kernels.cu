@@ -84,8 +84,12 @@ struct Sel : LaneOp<Sel, Word> {
   static Word next(Word x, Word a, Word b) { return b != 0 ? x : a; }
 };
 
-/// Even steps take the smaller one, odd steps the larger.
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x.
 struct Imnmx : LaneOp<Imnmx, Word> {
+  static Operands operands(int lane) {
+    return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 0}};
+  }
   static __device__ void step(Word& x, const Operands& o, int i) {
     if (i == 0) {
       asm volatile("min.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[0]));
@@ -170,7 +174,8 @@ struct DivideU32 : LaneOp<DivideU32, Word> {
   static __device__ void step(Word& x, const Operands& o, int i) {
     asm volatile("div.u32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
   }
-  static Word next(Word x, Word a, Word) { return a / x; }
+  /// A wrong result may be 0, which the host must not divide by.
+  static Word next(Word x, Word a, Word) { return x == 0 ? ~0u : a / x; }
 };
 
 struct DivideS32 : LaneOp<DivideS32, Word> {
@@ -185,7 +190,7 @@ struct DivideS32 : LaneOp<DivideS32, Word> {
     asm volatile("div.s32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
   }
   static Word next(Word x, Word a, Word) {
-    return static_cast<std::int32_t>(a) / static_cast<std::int32_t>(x);
+    return x == 0 ? ~0u : static_cast<std::int32_t>(a) / static_cast<std::int32_t>(x);
   }
 };
 

@@ -7,12 +7,12 @@
 namespace fathom::instructions {
 namespace {
 
-/// A special function: approximate, so that only the last step is checked, to 2^-18 of its result
-/// and 2^-20 absolutely (PTX ISA: the largest error documented is 2^-20.5 for sine and cosine
-/// within their range, tanh's 2^-11 apart).
-template <class Derived, int Bits = 18>
+/// A special function: approximate, right to 2^-18 of its result and 2^-20 absolutely (PTX ISA: the
+/// largest error documented is 2^-20.5 for sine and cosine within their range, tanh's 2^-11 apart).
+/// Where each step draws two values together (`Contracts`) that holds for the whole chain, too.
+template <class Derived, bool Contracts, int Bits = 18>
 struct SpecialOp : LaneOp<Derived, float> {
-  static constexpr bool exact_chain = false;
+  static constexpr bool whole_chain = Contracts;
   static bool right(float want, float got) {
     if (!std::isfinite(want)) return want == got;
     return std::abs(got - want) <= std::abs(want) / (1 << Bits) + 0x1p-20;
@@ -23,7 +23,7 @@ struct SpecialOp : LaneOp<Derived, float> {
 // shrink slowly, and the logarithm's, which wanders.
 
 /// With an addition: of two reciprocals in a row the compiler leaves nothing.
-struct MufuRcp : SpecialOp<MufuRcp> {
+struct MufuRcp : SpecialOp<MufuRcp, true> {
   static __device__ void step(float& x, const Operands& o, int i) {
     asm volatile("{.reg .f32 t; add.ftz.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}"
                  : "+f"(x)
@@ -32,28 +32,28 @@ struct MufuRcp : SpecialOp<MufuRcp> {
   static float next(float x, float a, float) { return 1 / (x + a); }
 };
 
-struct MufuRsq : SpecialOp<MufuRsq> {
+struct MufuRsq : SpecialOp<MufuRsq, true> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
   }
   static float next(float x, float, float) { return 1 / std::sqrt(x); }
 };
 
-struct MufuSqrt : SpecialOp<MufuSqrt> {
+struct MufuSqrt : SpecialOp<MufuSqrt, true> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
   }
   static float next(float x, float, float) { return std::sqrt(x); }
 };
 
-struct MufuEx2 : SpecialOp<MufuEx2> {
+struct MufuEx2 : SpecialOp<MufuEx2, true> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}" : "+f"(x));
   }
   static float next(float x, float, float) { return std::exp2(-x); }
 };
 
-struct MufuLg2 : SpecialOp<MufuLg2> {
+struct MufuLg2 : SpecialOp<MufuLg2, false> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("{.reg .f32 t; abs.f32 t, %0; lg2.approx.ftz.f32 %0, t;}" : "+f"(x));
   }
@@ -61,21 +61,21 @@ struct MufuLg2 : SpecialOp<MufuLg2> {
 };
 
 /// With the multiplication that brings the angle into the function's range.
-struct MufuSin : SpecialOp<MufuSin> {
+struct MufuSin : SpecialOp<MufuSin, false> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("sin.approx.ftz.f32 %0, %0;" : "+f"(x));
   }
   static float next(float x, float, float) { return std::sin(x); }
 };
 
-struct MufuCos : SpecialOp<MufuCos> {
+struct MufuCos : SpecialOp<MufuCos, true> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("cos.approx.ftz.f32 %0, %0;" : "+f"(x));
   }
   static float next(float x, float, float) { return std::cos(x); }
 };
 
-struct MufuTanh : SpecialOp<MufuTanh, 10> {
+struct MufuTanh : SpecialOp<MufuTanh, false, 10> {
   static __device__ void step(float& x, const Operands&, int) {
     asm volatile("tanh.approx.f32 %0, %0;" : "+f"(x));
   }
