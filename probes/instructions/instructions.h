@@ -169,7 +169,7 @@ inline constexpr Instruction warp_instructions[] = {
     {.id = "match_any", .subject = "MATCH.ANY", .family = "warp", .ptx = "match.any.sync.b32", .op = "MatchAny",
      .sass = {{{"MATCH.ANY"}}}, .usual_latency = 24, .usual_rate = 4, .note = "All 32 lanes differ."},
     {.id = "redux", .subject = "REDUX", .family = "warp", .ptx = "redux.sync.max.u32", .op = "ReduxMax",
-     .sass = {{{"REDUX"}}}, .since = 80, .counted = false, .native = NativeOperation::warp_reduce, .usual_latency = 24,
+     .sass = {{{"REDUX"}, {"CREDUX"}}}, .since = 80, .counted = false, .native = NativeOperation::warp_reduce, .usual_latency = 24,
      .quick = true, .note = "With the move from the uniform register that it writes."},
     {.id = "syncwarp", .subject = "__syncwarp", .family = "barrier", .ptx = "bar.warp.sync",
      .op = "SyncWarp", .sass = {{{"NOP"}, {"WARPSYNC"}}}, .usual_latency = 8,
