@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace fathom::models {
+
+/// Rows of the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming
+/// Guide (since CUDA 13: of the Best Practices Guide).
+enum class NativeOperation {
+  f16_arithmetic,   ///< add, multiply, multiply-add; a result is one half, so that f16x2 gives two
+  bf16_arithmetic,  ///< the same of bfloat16
+  f32_arithmetic,
+  f64_arithmetic,
+  special_function,  ///< reciprocal, rsqrt, base-2 logarithm and exponential, sine, cosine
+  integer_add,       ///< 32-bit add, extended-precision add, subtract
+  integer_multiply,  ///< 32-bit multiply, multiply-add
+  integer_shift,
+  integer_compare,  ///< compare, minimum, maximum
+  float_compare,
+  bit_reverse,
+  bitwise_logic,  ///< 32-bit AND, OR, XOR
+  leading_zeros,  ///< count of leading zeros, most significant non-sign bit
+  population_count,
+  warp_shuffle,
+  warp_reduce,
+  warp_vote,
+  convert_64_bit,  ///< from and to 64-bit types
+  convert_other,   ///< other conversions that are not between 8-, 16- and 32-bit integers
+};
+
+/// Results per clock and SM, or nothing where the table does not state a figure that we could
+/// check.
+std::optional<double> native_throughput(NativeOperation operation, int major, int minor);
+inline constexpr std::string_view native_throughput_source =
+    "CUDA C++ Programming Guide, \"Throughput of Native Arithmetic Instructions\"";
+
+/// Lanes of warp instructions that an SM can issue in a clock: four schedulers, one instruction
+/// each (Programming Guide, sections of the compute capabilities 7.x to 12.x).
+inline constexpr double issued_lanes_per_clock = 128;
+
+enum class TensorType { f16, bf16, tf32, fp8, s8, f64 };
+
+/// Dense fused multiply-adds per clock and SM at the chip's best: what its white paper says of a
+/// tensor core or an SM, or follows from its peak, SMs and clock. Where products of the same chip
+/// differ (GeForce halves fp32 accumulation) the highest. Nothing where the chip lacks the type.
+std::optional<double> tensor_fma_per_clock(TensorType type, int major, int minor);
+inline constexpr std::string_view tensor_source =
+    "architecture white paper: dense multiply-adds per clock and SM";
+
+}  // namespace fathom::models

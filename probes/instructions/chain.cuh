@@ -1,0 +1,285 @@
+#pragma once
+
+// The one pattern that times an instruction. An Op has
+//   State, Operands        trivially copyable; a chain's value, and what a thread keeps besides
+//   step(State&, const Operands&, int parity)    __device__: the instruction, by inline PTX;
+//                          parity alternates, so that the compiler cannot merge two steps into one
+//   start(lane, chain), operands(lane)           on the host: never zeros
+//   reference(warp, operands, parity)            on the host: one step of a whole warp
+//   whole_chain            whether a chain's end is checked too, as `right` has it: not where errors
+//                          add up or the result is the GPU's own
+//   right(want, got)       whether a step's result is right
+// and sizes that it may set apart from LaneOp's.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/cuda_check.h"
+#include "probes/instructions/kernels.h"
+
+namespace fathom::instructions {
+
+struct DefaultSizes {
+  static constexpr int latency_short_steps = 64, latency_steps = 256;
+  static constexpr int throughput_chains = 8, throughput_steps = 64;
+  static constexpr int throughput_warps = 16;
+  static constexpr int max_threads = 512;
+  static constexpr bool whole_chain = true;
+};
+
+/// Two pairs of operands: even steps use the first.
+template <class Value>
+struct OperandPairs {
+  Value a[2], b[2];
+};
+
+/// A pseudo-random word, the same on every machine.
+inline std::uint32_t hashed(std::uint32_t x) {
+  x += 0x9E3779B9u;
+  x = (x ^ (x >> 16)) * 0x7FEB352Du;
+  x = (x ^ (x >> 15)) * 0x846CA68Bu;
+  return x ^ (x >> 16);
+}
+
+/// An instruction on one lane's register. `Derived::next(x, a, b)` is its reference.
+template <class Derived, class Value>
+struct LaneOp : DefaultSizes {
+  using State = Value;
+  using Operands = OperandPairs<Value>;
+  using Warp = std::array<State, warp_lanes>;
+
+  static State start(int lane, int chain) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      return static_cast<Value>(1 + (hashed(32 * chain + lane) >> 12) * 0x1p-20);
+    } else {
+      return hashed(32 * chain + lane) | 1u;
+    }
+  }
+  /// Floating point: a pair of factors whose product is 1 and of terms whose sum is 0, so that no
+  /// chain grows without bound.
+  static Operands operands(int lane) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      return {{Value(1.5), Value(2.0 / 3)}, {Value(0.375), Value(-0.25)}};
+    } else {
+      const auto word = [&](int i) { return Value(hashed(1000 + 4 * lane + i) | 1u); };
+      return {{word(0), word(1)}, {word(2), word(3)}};
+    }
+  }
+  static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
+    Warp result;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      result[lane] = Derived::next(x[lane], o[lane].a[parity], o[lane].b[parity]);
+    }
+    return result;
+  }
+  static bool right(const State& want, const State& got) { return want == got; }
+};
+
+template <class Op, int Steps, int Chains>
+__device__ __forceinline__ void take_steps(typename Op::State (&x)[Chains],
+                                           const typename Op::Operands& operands) {
+  static_assert(Steps % 2 == 0, "the parity of the first step must stay the same");
+#pragma unroll
+  for (int step = 0; step < Steps; ++step) {
+#pragma unroll
+    for (int chain = 0; chain < Chains; ++chain) Op::step(x[chain], operands, step % 2);
+  }
+}
+
+template <class Op, int Chains>
+struct Thread {
+  using State = typename Op::State;
+  State x[Chains];
+  typename Op::Operands operands;
+
+  __device__ explicit Thread(const Run& run) {
+    const int lane = threadIdx.x % warp_lanes;
+    for (int c = 0; c < Chains; ++c) {
+      x[c] = reinterpret_cast<const State*>(run.starts)[lane * Chains + c];
+    }
+    operands = reinterpret_cast<const typename Op::Operands*>(run.operands)[lane];
+  }
+
+  __device__ void finish(const Run& run) {
+    State* out = reinterpret_cast<State*>(run.out) +
+                 (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * Chains * 2;
+#pragma unroll
+    for (int c = 0; c < Chains; ++c) {
+      out[2 * c] = x[c];
+      Op::step(x[c], operands, 0);
+      out[2 * c + 1] = x[c];
+    }
+  }
+};
+
+__device__ __forceinline__ void write_clocks(const Run& run, long long a, long long b, long long c,
+                                             long long d) {
+  if (threadIdx.x % warp_lanes != 0) return;
+  const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes;
+  long long* slot = run.clocks + static_cast<std::size_t>(warp) * clocks_per_warp;
+  slot[0] = a;
+  slot[1] = b;
+  slot[2] = c;
+  slot[3] = d;
+}
+
+template <class Op>
+__global__ void __launch_bounds__(Op::max_threads) latency_chain(Run run) {
+  Thread<Op, 1> thread(run);
+  __syncthreads();
+  const long long short_start = clock64();
+#pragma unroll 1
+  for (int i = 0; i < run.iterations; ++i) {
+    take_steps<Op, Op::latency_short_steps>(thread.x, thread.operands);
+  }
+  const long long short_end = clock64();
+  __syncthreads();
+  const long long long_start = clock64();
+#pragma unroll 1
+  for (int i = 0; i < run.iterations; ++i) {
+    take_steps<Op, Op::latency_short_steps + Op::latency_steps>(thread.x, thread.operands);
+  }
+  const long long long_end = clock64();
+  thread.finish(run);
+  write_clocks(run, short_start, short_end, long_start, long_end);
+}
+
+template <class Op>
+__global__ void __launch_bounds__(Op::max_threads) throughput_chains(Run run) {
+  Thread<Op, Op::throughput_chains> thread(run);
+  __syncthreads();
+  const long long start = clock64();
+#pragma unroll 1
+  for (int i = 0; i < run.iterations; ++i) {
+    take_steps<Op, Op::throughput_steps>(thread.x, thread.operands);
+  }
+  const long long end = clock64();
+  thread.finish(run);
+  write_clocks(run, start, end, 0, 0);
+}
+
+template <class Op>
+std::array<typename Op::Operands, warp_lanes> warp_operands() {
+  std::array<typename Op::Operands, warp_lanes> operands;
+  for (int lane = 0; lane < warp_lanes; ++lane) operands[lane] = Op::operands(lane);
+  return operands;
+}
+
+/// What chain `chain` holds after `steps` steps, by the reference. Kept: a case checks more than
+/// one launch.
+template <class Op>
+const std::array<typename Op::State, warp_lanes>& chain_after(int chain, int steps) {
+  static std::map<std::pair<int, int>, std::array<typename Op::State, warp_lanes>> known;
+  const auto [place, is_new] = known.try_emplace({chain, steps});
+  if (is_new) {
+    for (int lane = 0; lane < warp_lanes; ++lane) place->second[lane] = Op::start(lane, chain);
+    const auto operands = warp_operands<Op>();
+    for (int step = 0; step < steps; ++step) {
+      place->second = Op::reference(place->second, operands, step % 2);
+    }
+  }
+  return place->second;
+}
+
+template <class State>
+std::string as_text(const State& state) {
+  static_assert(sizeof(State) % 4 == 0);
+  std::array<std::uint32_t, sizeof(State) / 4> words;
+  std::memcpy(words.data(), &state, sizeof(State));
+  std::string text;
+  for (const std::uint32_t word : words) {
+    char hex[16];
+    std::snprintf(hex, sizeof hex, "%s%08x", text.empty() ? "" : " ", word);
+    text += hex;
+  }
+  return text;
+}
+
+inline std::string wrong_value(const char* what, std::size_t warp, int lane, int chain,
+                               const std::string& got, const std::string& want) {
+  return std::string(what) + " of warp " + std::to_string(warp) + ", lane " + std::to_string(lane) +
+         ", chain " + std::to_string(chain) + " is " + got + " instead of " + want +
+         " (in hexadecimal)";
+}
+
+template <class Op>
+std::string check_chains(const Shape& shape, int iterations, std::span<const std::byte> out) {
+  using State = typename Op::State;
+  const auto operands = warp_operands<Op>();
+  const auto* states = reinterpret_cast<const State*>(out.data());
+  const std::size_t warps = out.size() / (sizeof(State) * 2 * shape.chains * warp_lanes);
+  for (std::size_t warp = 0; warp < warps; ++warp) {
+    for (int chain = 0; chain < shape.chains; ++chain) {
+      const auto state = [&](int lane, int which) {
+        return states[((warp * warp_lanes + lane) * shape.chains + chain) * 2 + which];
+      };
+      std::array<State, warp_lanes> before;
+      for (int lane = 0; lane < warp_lanes; ++lane) before[lane] = state(lane, 0);
+      const auto last = Op::reference(before, operands, 0);
+      for (int lane = 0; lane < warp_lanes; ++lane) {
+        if constexpr (Op::whole_chain) {
+          const State& want = chain_after<Op>(chain, shape.total(iterations))[lane];
+          if (!Op::right(want, before[lane])) {
+            return wrong_value("the chain's end", warp, lane, chain, as_text(before[lane]),
+                               as_text(want));
+          }
+        }
+        if (!Op::right(last[lane], state(lane, 1))) {
+          return wrong_value("the last step", warp, lane, chain, as_text(state(lane, 1)),
+                             as_text(last[lane]));
+        }
+      }
+    }
+  }
+  return warps == 0 ? "nothing was written" : "";
+}
+
+template <class Op>
+Kernels kernels_of(const char* op) {
+  using State = typename Op::State;
+  Kernels kernels{};
+  kernels.op = op;
+  if constexpr (Op::latency_steps > 0) {
+    kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
+  } else {
+    kernels.latency.chains = 0;
+  }
+  if constexpr (Op::throughput_steps > 0) {
+    kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps};
+  } else {
+    kernels.throughput.chains = 0;
+  }
+  kernels.throughput_warps = Op::throughput_warps;
+  kernels.state_bytes = sizeof(State);
+  kernels.operands_bytes = warp_lanes * sizeof(typename Op::Operands);
+  kernels.start_threads = warp_lanes;
+  kernels.writing_warps = 32;
+  kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
+    if (variant == Variant::latency) {
+      if constexpr (Op::latency_steps > 0) {
+        latency_chain<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
+      }
+    } else if constexpr (Op::throughput_steps > 0) {
+      throughput_chains<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
+    }
+    FATHOM_CUDA(cudaGetLastError());
+  };
+  kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {
+    auto* states = reinterpret_cast<State*>(starts);
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      for (int c = 0; c < chains; ++c) states[lane * chains + c] = Op::start(lane, c);
+    }
+    const auto all = warp_operands<Op>();
+    std::memcpy(operands, all.data(), sizeof all);
+  };
+  kernels.check = check_chains<Op>;
+  return kernels;
+}
+
+}  // namespace fathom::instructions

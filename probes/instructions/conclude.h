@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "harness/probe.h"
+#include "probes/instructions/instructions.h"
+
+namespace fathom::instructions {
+
+/// Every instruction, in the order of the report.
+std::span<const Instruction> all_instructions();
+
+/// What a throughput counts: "results/clk/SM", or "FMA/clk/SM" of tensor instructions.
+std::string_view throughput_unit(const Instruction& instruction);
+
+/// The most results an SM can have of it in a clock: the published rate, or what the schedulers can
+/// issue, whichever is less.
+std::optional<Bound> throughput_bound(const Instruction& instruction, int major, int minor);
+
+/// Whether that bound is a published rate of this instruction.
+bool bound_is_published(const Instruction& instruction, int major, int minor);
+
+/// One latency and one throughput fact for each instruction, those that were not measured with the
+/// reason.
+Findings conclude(std::span<const Entry> entries);
+
+}  // namespace fathom::instructions

@@ -1,0 +1,106 @@
+#include "probes/instructions/chain.cuh"
+
+// Barriers, fences, special registers and a loop's branch.
+
+namespace fathom::instructions {
+namespace {
+
+using Word = std::uint32_t;
+
+/// An instruction that changes no register: its chain is that each waits for the one before.
+struct WaitOp : LaneOp<WaitOp, Word> {
+  static constexpr int latency_short_steps = 16, latency_steps = 64;
+  static constexpr int throughput_steps = 0;
+  static constexpr int max_threads = 1024;
+  static Word next(Word x, Word, Word) { return x; }
+};
+
+struct BarSync : WaitOp {
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("bar.sync 0;" ::: "memory");
+  }
+};
+
+/// Of all lanes, where the compiler knows that they are together.
+struct SyncWarp : WaitOp {
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("bar.warp.sync -1;" ::: "memory");
+  }
+};
+
+struct MembarCta : WaitOp {
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.cta;" ::: "memory");
+  }
+};
+
+struct MembarGl : WaitOp {
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.gl;" ::: "memory");
+  }
+};
+
+struct MembarSys : WaitOp {
+  static __device__ void step(Word&, const Operands&, int) {
+    asm volatile("membar.sys;" ::: "memory");
+  }
+};
+
+/// The clock, with a maximum: a value that nobody uses would not be read. It must be a little later
+/// than what was read before, or the same where its 32 bits ran over.
+struct ReadClock : LaneOp<ReadClock, Word> {
+  static constexpr int latency_steps = 0;
+  static constexpr bool whole_chain = false;
+  static Word start(int, int chain) { return chain; }
+  static __device__ void step(Word& x, const Operands&, int) {
+    asm volatile("{.reg .u32 t; mov.u32 t, %%clock; max.u32 %0, %0, t;}" : "+r"(x));
+  }
+  static Word next(Word x, Word, Word) { return x; }
+  static bool right(Word before, Word now) { return now > 1000 && now - before < 1'000'000; }
+};
+
+/// The number of the SM, added: it is the same in every step, and no GPU has as many as 1024.
+struct ReadSpecialRegister : LaneOp<ReadSpecialRegister, Word> {
+  static constexpr int latency_steps = 0;
+  static constexpr bool whole_chain = false;
+  static __device__ void step(Word& x, const Operands&, int) {
+    asm volatile("{.reg .u32 t; mov.u32 t, %%smid; add.u32 %0, %0, t;}" : "+r"(x));
+  }
+  static Word next(Word x, Word, Word) { return x; }
+  static bool right(Word before, Word now) { return now - before < 1024; }
+};
+
+/// A loop that does next to nothing: an addition, the counter, the comparison and the branch.
+struct LoopBranch : LaneOp<LoopBranch, Word> {
+  static constexpr int latency_short_steps = 2, latency_steps = 8, throughput_steps = 0;
+  static constexpr Word turns = 32;
+  static Operands operands(int lane) { return {{turns, turns}, {hashed(lane), hashed(lane + 32)}}; }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile(
+        "{.reg .pred again;\n .reg .u32 left;\n mov.u32 left, %1;\n"
+        "turn: .pragma \"nounroll\";\n xor.b32 %0, %0, %2;\n shl.b32 %0, %0, 1;\n"
+        "sub.u32 left, left, 1;\n setp.ne.u32 again, left, 0;\n @again bra turn;\n}"
+        : "+r"(x)
+        : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) {
+    for (Word left = a; left != 0; --left) x = (x ^ b) << 1;
+    return x;
+  }
+};
+
+}  // namespace
+
+std::span<const Kernels> control_kernels() {
+  static const std::array list{kernels_of<BarSync>("BarSync"),
+                               kernels_of<SyncWarp>("SyncWarp"),
+                               kernels_of<MembarCta>("MembarCta"),
+                               kernels_of<MembarGl>("MembarGl"),
+                               kernels_of<MembarSys>("MembarSys"),
+                               kernels_of<ReadClock>("ReadClock"),
+                               kernels_of<ReadSpecialRegister>("ReadSpecialRegister"),
+                               kernels_of<LoopBranch>("LoopBranch")};
+  return list;
+}
+
+}  // namespace fathom::instructions

@@ -1,0 +1,160 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "probes/instructions/chain.cuh"
+
+// Floating-point arithmetic of 16, 32 and 64 bits.
+
+namespace fathom::instructions {
+namespace {
+
+struct Fadd : LaneOp<Fadd, float> {
+  static __device__ void step(float& x, const Operands& o, int i) {
+    asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(o.b[i]));
+  }
+  static float next(float x, float, float b) { return x + b; }
+};
+
+struct Fmul : LaneOp<Fmul, float> {
+  static __device__ void step(float& x, const Operands& o, int i) {
+    asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[i]));
+  }
+  static float next(float x, float a, float) { return x * a; }
+};
+
+struct Ffma : LaneOp<Ffma, float> {
+  static __device__ void step(float& x, const Operands& o, int i) {
+    asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(o.a[i]), "f"(o.b[i]));
+  }
+  static float next(float x, float a, float b) { return std::fma(x, a, b); }
+};
+
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x.
+struct Fmnmx : LaneOp<Fmnmx, float> {
+  static Operands operands(int) { return {{0.75f, 1.5f}, {0, 0}}; }
+  static __device__ void step(float& x, const Operands& o, int i) {
+    if (i == 0) {
+      asm volatile("min.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[0]));
+    } else {
+      asm volatile("max.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[1]));
+    }
+  }
+  static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
+    Warp result;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      result[lane] =
+          parity == 0 ? std::min(x[lane], o[lane].a[0]) : std::max(x[lane], o[lane].a[1]);
+    }
+    return result;
+  }
+};
+
+struct Dadd : LaneOp<Dadd, double> {
+  static __device__ void step(double& x, const Operands& o, int i) {
+    asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(o.b[i]));
+  }
+  static double next(double x, double, double b) { return x + b; }
+};
+
+struct Dmul : LaneOp<Dmul, double> {
+  static __device__ void step(double& x, const Operands& o, int i) {
+    asm volatile("mul.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(o.a[i]));
+  }
+  static double next(double x, double a, double) { return x * a; }
+};
+
+struct Dfma : LaneOp<Dfma, double> {
+  static __device__ void step(double& x, const Operands& o, int i) {
+    asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(o.a[i]), "d"(o.b[i]));
+  }
+  static double next(double x, double a, double b) { return std::fma(x, a, b); }
+};
+
+__half rounded_to(__half, double value) { return __double2half(value); }
+__nv_bfloat16 rounded_to(__nv_bfloat16, double value) { return __double2bfloat16(value); }
+double widened(__half value) { return __half2float(value); }
+double widened(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+/// Two 16-bit numbers in a register. The reference computes in double, where a product of two is
+/// exact and so is its sum with a third of like size, and rounds once.
+template <class Derived, class Half>
+struct PairOp : LaneOp<Derived, std::uint32_t> {
+  using Base = LaneOp<Derived, std::uint32_t>;
+  static std::uint32_t packed(double low, double high) {
+    const Half halves[2] = {rounded_to(Half{}, low), rounded_to(Half{}, high)};
+    std::uint32_t word;
+    std::memcpy(&word, halves, sizeof word);
+    return word;
+  }
+  static std::uint32_t start(int lane, int chain) {
+    return packed(1 + (lane + chain) / 32.0, 1 + (2 * chain + lane + 1) / 64.0);
+  }
+  static typename Base::Operands operands(int) {
+    return {{packed(1.5, 1.25), packed(2.0 / 3, 0.8)}, {packed(0.375, 0.5), packed(-0.375, -0.5)}};
+  }
+  static std::array<double, 2> unpacked(std::uint32_t word) {
+    Half halves[2];
+    std::memcpy(halves, &word, sizeof word);
+    return {widened(halves[0]), widened(halves[1])};
+  }
+  template <class F>
+  static std::uint32_t by_half(F&& f, std::uint32_t x, std::uint32_t a, std::uint32_t b) {
+    const auto u = unpacked(x), v = unpacked(a), w = unpacked(b);
+    return packed(f(u[0], v[0], w[0]), f(u[1], v[1], w[1]));
+  }
+};
+
+struct Hadd2 : PairOp<Hadd2, __half> {
+  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
+    asm volatile("add.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(o.b[i]));
+  }
+  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
+    return by_half([](double u, double, double w) { return u + w; }, x, a, b);
+  }
+};
+
+struct Hmul2 : PairOp<Hmul2, __half> {
+  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
+    asm volatile("mul.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(o.a[i]));
+  }
+  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
+    return by_half([](double u, double v, double) { return u * v; }, x, a, b);
+  }
+};
+
+struct Hfma2 : PairOp<Hfma2, __half> {
+  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
+    asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
+    return by_half([](double u, double v, double w) { return u * v + w; }, x, a, b);
+  }
+};
+
+struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
+  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+#endif
+  }
+  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
+    return by_half([](double u, double v, double w) { return u * v + w; }, x, a, b);
+  }
+};
+
+}  // namespace
+
+std::span<const Kernels> float_kernels() {
+  static const std::array list{
+      kernels_of<Fadd>("Fadd"),   kernels_of<Fmul>("Fmul"),          kernels_of<Ffma>("Ffma"),
+      kernels_of<Fmnmx>("Fmnmx"), kernels_of<Dadd>("Dadd"),          kernels_of<Dmul>("Dmul"),
+      kernels_of<Dfma>("Dfma"),   kernels_of<Hadd2>("Hadd2"),        kernels_of<Hmul2>("Hmul2"),
+      kernels_of<Hfma2>("Hfma2"), kernels_of<Hfma2Bf16>("Hfma2Bf16")};
+  return list;
+}
+
+}  // namespace fathom::instructions

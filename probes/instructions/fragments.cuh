@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "probes/instructions/chain.cuh"
+
+// Matrices of small whole numbers for the tensor instructions: every product and sum is exact in
+// every type, also in fp16's accumulators. A is negated in odd steps, so that accumulators stay
+// small however often a chain adds to them.
+
+namespace fathom::instructions {
+
+/// -2 to 2.
+inline int value_of_a(int row, int k, int parity) {
+  const int value = static_cast<int>(hashed(64 * row + k) % 5) - 2;
+  return parity == 0 ? value : -value;
+}
+inline int value_of_b(int k, int column) {
+  return static_cast<int>(hashed(100'000 + 512 * k + column) % 5) - 2;
+}
+/// 1 to 16: what an accumulator starts from.
+inline int value_of_c(int row, int column, int chain) {
+  return static_cast<int>(hashed(200'000 + 1000 * chain + 512 * row + column) % 16) + 1;
+}
+
+inline int product_of(int row, int column, int k_extent, int parity) {
+  int sum = 0;
+  for (int k = 0; k < k_extent; ++k) sum += value_of_a(row, k, parity) * value_of_b(k, column);
+  return sum;
+}
+
+// Element types: how a small whole number is written, and how many a register holds.
+struct F16 {
+  using Register = std::uint32_t;
+  static constexpr int bytes = 2;
+  static std::uint32_t bits(int v) { return __half_as_ushort(__int2half_rn(v)); }
+};
+struct Bf16 {
+  using Register = std::uint32_t;
+  static constexpr int bytes = 2;
+  static std::uint32_t bits(int v) { return __bfloat16_as_ushort(__float2bfloat16(float(v))); }
+};
+struct Tf32 {
+  using Register = std::uint32_t;
+  static constexpr int bytes = 4;
+  static std::uint32_t bits(int v) { return __builtin_bit_cast(std::uint32_t, float(v)); }
+};
+struct S8 {
+  using Register = std::uint32_t;
+  static constexpr int bytes = 1;
+  static std::uint32_t bits(int v) { return static_cast<std::uint8_t>(v); }
+};
+/// 1 sign bit, 4 exponent bits with bias 7, 3 mantissa bits: 1 is 0x38, 2 is 0x40.
+struct E4m3 {
+  using Register = std::uint32_t;
+  static constexpr int bytes = 1;
+  static std::uint32_t bits(int v) {
+    const int size = v < 0 ? -v : v;
+    return (v < 0 ? 0x80u : 0u) | (size == 0 ? 0u : size == 1 ? 0x38u : 0x40u);
+  }
+};
+struct F64 {
+  using Register = double;
+  static constexpr int bytes = 8;
+};
+
+/// `count` consecutive elements of a row in one register, f(0) lowest.
+template <class Element, class F>
+typename Element::Register packed(F&& f) {
+  if constexpr (std::is_same_v<Element, F64>) {
+    return f(0);
+  } else {
+    std::uint32_t word = 0;
+    for (int i = 0; i < 4 / Element::bytes; ++i)
+      word |= Element::bits(f(i)) << 8 * Element::bytes * i;
+    return word;
+  }
+}
+
+// Accumulators: how many a register holds, and what they are worth.
+struct F32Sum {
+  using Register = std::uint32_t;
+  static constexpr int per_register = 1;
+  static double value(Register r, int) { return __builtin_bit_cast(float, r); }
+  static void add(Register& r, int, int v) {
+    r = __builtin_bit_cast(Register, float(value(r, 0) + v));
+  }
+};
+struct F16Sum {
+  using Register = std::uint32_t;
+  static constexpr int per_register = 2;
+  static double value(Register r, int i) {
+    return __half2float(__ushort_as_half(r >> 16 * i & 0xFFFF));
+  }
+  static void add(Register& r, int i, int v) {
+    const Register sum = __half_as_ushort(__double2half(value(r, i) + v));
+    r = (r & ~(0xFFFFu << 16 * i)) | sum << 16 * i;
+  }
+};
+struct S32Sum {
+  using Register = std::uint32_t;
+  static constexpr int per_register = 1;
+  static double value(Register r, int) { return static_cast<std::int32_t>(r); }
+  static void add(Register& r, int, int v) { r += static_cast<Register>(v); }
+};
+struct F64Sum {
+  using Register = double;
+  static constexpr int per_register = 1;
+  static double value(Register r, int) { return r; }
+  static void add(Register& r, int, int v) { r += v; }
+};
+
+template <class Sum, int Registers>
+struct Accumulators {
+  typename Sum::Register r[Registers];
+};
+
+/// Row and column of accumulator `i` of a lane, for mma's 16 (or 8) rows by 8 columns and, since
+/// wgmma repeats that layout every 8 columns, for a warp's 16 rows of wgmma (PTX ISA, "Matrix
+/// fragments for mma" and "Register fragments for wgmma").
+inline int row_of(int lane, int i) { return lane / 4 + 8 * (i / 2 % 2); }
+inline int column_of(int lane, int i) { return lane % 4 * 2 + i % 2 + 8 * (i / 4); }
+
+/// Register `r` of A's fragment of a lane: 16 rows (8 with one register).
+template <class Element>
+typename Element::Register a_register(int lane, int r, int first_row, int parity) {
+  constexpr int per_register = Element::bytes >= 4 ? 1 : 4 / Element::bytes;
+  const int k = (lane % 4 + 4 * (r / 2)) * per_register;
+  return packed<Element>(
+      [&](int i) { return value_of_a(first_row + lane / 4 + 8 * (r % 2), k + i, parity); });
+}
+
+template <class Element>
+typename Element::Register b_register(int lane, int r) {
+  constexpr int per_register = Element::bytes >= 4 ? 1 : 4 / Element::bytes;
+  const int k = (lane % 4 + 4 * r) * per_register;
+  return packed<Element>([&](int i) { return value_of_b(k + i, lane / 4); });
+}
+
+}  // namespace fathom::instructions

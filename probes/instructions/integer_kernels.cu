@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <bit>
+
+#include "probes/instructions/chain.cuh"
+
+// Integer arithmetic and logic of 32 bits.
+
+namespace fathom::instructions {
+namespace {
+
+using Word = std::uint32_t;
+
+/// Two additions, which are one instruction.
+struct Iadd3 : LaneOp<Iadd3, Word> {
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}"
+                 : "+r"(x)
+                 : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) { return x + a + b; }
+};
+
+struct Imad : LaneOp<Imad, Word> {
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) { return x * a + b; }
+};
+
+/// 32 x 32 + 64 bits, which the compiler makes of a product and an addition. Takes both words of
+/// the one before, else the compiler would leave out half.
+struct ImadWide : LaneOp<ImadWide, std::uint64_t> {
+  static std::uint64_t start(int lane, int chain) {
+    return std::uint64_t{hashed(lane)} << 32 | hashed(32 * chain + lane);
+  }
+  static Operands operands(int lane) {
+    const auto word = [&](int i) {
+      return std::uint64_t{hashed(lane + i)} << 32 | hashed(1000 + lane + i);
+    };
+    return {{0, 0}, {word(0), word(100)}};
+  }
+  static __device__ void step(std::uint64_t& x, const Operands& o, int i) {
+    asm volatile("{.reg .u32 low, high; mov.b64 {low, high}, %0; mad.wide.u32 %0, low, high, %1;}"
+                 : "+l"(x)
+                 : "l"(o.b[i]));
+  }
+  static std::uint64_t next(std::uint64_t x, std::uint64_t, std::uint64_t b) {
+    return static_cast<Word>(x) * (x >> 32) + b;
+  }
+};
+
+/// (x & a) ^ b: with other operands in the next step, so that two do not make one.
+struct Lop3 : LaneOp<Lop3, Word> {
+  static constexpr unsigned table = (0xF0 & 0xCC) ^ 0xAA;
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("lop3.b32 %0, %0, %1, %2, %3;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]), "n"(table));
+  }
+  static Word next(Word x, Word a, Word b) { return (x & a) ^ b; }
+};
+
+struct Shf : LaneOp<Shf, Word> {
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("shf.l.wrap.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) {
+    const unsigned n = b % 32;
+    return n == 0 ? a : (a << n) | (x >> (32 - n));
+  }
+};
+
+/// Even steps keep x where the first condition holds, odd steps where the second does.
+struct Sel : LaneOp<Sel, Word> {
+  static Operands operands(int lane) {
+    Operands o = LaneOp::operands(lane);
+    o.b[0] = lane % 2;
+    o.b[1] = lane / 2 % 2;
+    return o;
+  }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; selp.b32 %0, %0, %1, p;}"
+                 : "+r"(x)
+                 : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) { return b != 0 ? x : a; }
+};
+
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x.
+struct Imnmx : LaneOp<Imnmx, Word> {
+  static Operands operands(int lane) {
+    return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 0}};
+  }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    if (i == 0) {
+      asm volatile("min.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[0]));
+    } else {
+      asm volatile("max.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[1]));
+    }
+  }
+  static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
+    const auto s = [](Word word) { return static_cast<std::int32_t>(word); };
+    Warp result;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      result[lane] = parity == 0 ? std::min(s(x[lane]), s(o[lane].a[0]))
+                                 : std::max(s(x[lane]), s(o[lane].a[1]));
+    }
+    return result;
+  }
+};
+
+struct Popc : LaneOp<Popc, Word> {
+  static __device__ void step(Word& x, const Operands&, int) {
+    asm volatile("popc.b32 %0, %0;" : "+r"(x));
+  }
+  static Word next(Word x, Word, Word) { return std::popcount(x); }
+};
+
+/// Place of the highest bit set. Its chain runs through 4, 2, 1, 0, ~0 and 31.
+struct Flo : LaneOp<Flo, Word> {
+  static __device__ void step(Word& x, const Operands&, int) {
+    asm volatile("bfind.u32 %0, %0;" : "+r"(x));
+  }
+  static Word next(Word x, Word, Word) { return x == 0 ? ~0u : 31 - std::countl_zero(x); }
+};
+
+struct Brev : LaneOp<Brev, Word> {
+  static __device__ void step(Word& x, const Operands&, int) {
+    asm volatile("brev.b32 %0, %0;" : "+r"(x));
+  }
+  static Word next(Word x, Word, Word) {
+    Word reversed = 0;
+    for (int bit = 0; bit < 32; ++bit) reversed |= (x >> bit & 1u) << (31 - bit);
+    return reversed;
+  }
+};
+
+struct Prmt : LaneOp<Prmt, Word> {
+  static Operands operands(int lane) {
+    Operands o = LaneOp::operands(lane);
+    o.b[0] = 0x6035;
+    o.b[1] = 0x2471;
+    return o;
+  }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) {
+    const std::uint64_t bytes = std::uint64_t{a} << 32 | x;
+    Word result = 0;
+    for (int i = 0; i < 4; ++i) result |= Word(bytes >> 8 * (b >> 4 * i & 7) & 0xFF) << 8 * i;
+    return result;
+  }
+};
+
+struct Dp4a : LaneOp<Dp4a, Word> {
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("dp4a.u32.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
+  }
+  static Word next(Word x, Word a, Word b) {
+    for (int i = 0; i < 4; ++i) b += (x >> 8 * i & 0xFF) * (a >> 8 * i & 0xFF);
+    return b;
+  }
+};
+
+/// A sequence: there is no instruction that divides. a / x, which stays between 1 and a.
+struct DivideU32 : LaneOp<DivideU32, Word> {
+  static constexpr int latency_short_steps = 4, latency_steps = 16;
+  static constexpr int throughput_chains = 4, throughput_steps = 4;
+  static Operands operands(int lane) {
+    const Word a = hashed(lane) | 0x8000'0000u;
+    return {{a, a}, {a, a}};
+  }
+  static Word start(int lane, int chain) { return hashed(32 * chain + lane) >> 12 | 1u; }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("div.u32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
+  }
+  /// A wrong result may be 0, which the host must not divide by.
+  static Word next(Word x, Word a, Word) { return x == 0 ? ~0u : a / x; }
+};
+
+struct DivideS32 : LaneOp<DivideS32, Word> {
+  static constexpr int latency_short_steps = 4, latency_steps = 16;
+  static constexpr int throughput_chains = 4, throughput_steps = 4;
+  static Operands operands(int lane) {
+    const Word a = ~(hashed(lane) >> 2 | 0x2000'0000u);  // negative
+    return {{a, a}, {a, a}};
+  }
+  static Word start(int lane, int chain) { return hashed(32 * chain + lane) >> 12 | 1u; }
+  static __device__ void step(Word& x, const Operands& o, int i) {
+    asm volatile("div.s32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
+  }
+  static Word next(Word x, Word a, Word) {
+    return x == 0 ? ~0u : static_cast<std::int32_t>(a) / static_cast<std::int32_t>(x);
+  }
+};
+
+}  // namespace
+
+std::span<const Kernels> integer_kernels() {
+  static const std::array list{kernels_of<Iadd3>("Iadd3"),
+                               kernels_of<Imad>("Imad"),
+                               kernels_of<ImadWide>("ImadWide"),
+                               kernels_of<Lop3>("Lop3"),
+                               kernels_of<Shf>("Shf"),
+                               kernels_of<Sel>("Sel"),
+                               kernels_of<Imnmx>("Imnmx"),
+                               kernels_of<Popc>("Popc"),
+                               kernels_of<Flo>("Flo"),
+                               kernels_of<Brev>("Brev"),
+                               kernels_of<Prmt>("Prmt"),
+                               kernels_of<Dp4a>("Dp4a"),
+                               kernels_of<DivideU32>("DivideU32"),
+                               kernels_of<DivideS32>("DivideS32")};
+  return list;
+}
+
+}  // namespace fathom::instructions

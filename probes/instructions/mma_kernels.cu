@@ -1,0 +1,225 @@
+#include "probes/instructions/fragments.cuh"
+
+// Tensor instructions of one warp: mma.sync. A chain is an accumulator; A and B stay.
+
+namespace fathom::instructions {
+namespace {
+
+template <class Element, class Sum, int K, int ARegisters, int BRegisters, int SumRegisters>
+struct MmaOp : DefaultSizes {
+  // Fragments of doubles leave registers for fewer chains and warps.
+  static constexpr bool large = std::is_same_v<Element, F64>;
+  static constexpr int latency_short_steps = large ? 8 : 16, latency_steps = large ? 32 : 64;
+  static constexpr int throughput_chains = large ? 2 : 4, throughput_steps = 16;
+  static constexpr int throughput_warps = large ? 8 : 16, max_threads = large ? 256 : 512;
+  using State = Accumulators<Sum, SumRegisters>;
+  struct Operands {
+    typename Element::Register a[2][ARegisters], b[BRegisters];
+  };
+  using Warp = std::array<State, warp_lanes>;
+
+  static State start(int lane, int chain) {
+    State state{};
+    add(state, lane, [&](int row, int column) { return value_of_c(row, column, chain); });
+    return state;
+  }
+  static Operands operands(int lane) {
+    Operands o;
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int r = 0; r < ARegisters; ++r) o.a[parity][r] = a_register<Element>(lane, r, 0, parity);
+    }
+    for (int r = 0; r < BRegisters; ++r) o.b[r] = b_register<Element>(lane, r);
+    return o;
+  }
+  static Warp reference(Warp warp, const std::array<Operands, warp_lanes>&, int parity) {
+    static const auto products = [] {
+      std::array<std::array<std::array<int, 8>, 16>, 2> sums;
+      for (int p = 0; p < 2; ++p) {
+        for (int i = 0; i < 128; ++i) sums[p][i / 8][i % 8] = product_of(i / 8, i % 8, K, p);
+      }
+      return sums;
+    }();
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      add(warp[lane], lane, [&](int row, int column) { return products[parity][row][column]; });
+    }
+    return warp;
+  }
+  static bool right(const State& want, const State& got) {
+    for (int i = 0; i < SumRegisters * Sum::per_register; ++i) {
+      const int r = i / Sum::per_register, part = i % Sum::per_register;
+      if (!(Sum::value(want.r[r], part) == Sum::value(got.r[r], part))) return false;
+    }
+    return true;
+  }
+
+ private:
+  template <class F>
+  static void add(State& state, int lane, F&& value) {
+    for (int i = 0; i < SumRegisters * Sum::per_register; ++i) {
+      Sum::add(state.r[i / Sum::per_register], i % Sum::per_register,
+               value(row_of(lane, i), column_of(lane, i)));
+    }
+  }
+};
+
+template <class Element, class Sum, int K>
+using SmallMma = MmaOp<Element, Sum, K, 2, 1, 4 / Sum::per_register>;
+template <class Element, class Sum, int K>
+using LargeMma = MmaOp<Element, Sum, K, 4, 2, 4 / Sum::per_register>;
+
+struct MmaF16K8 : SmallMma<F16, F32Sum, 8> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+  }
+};
+
+struct MmaF16K16 : LargeMma<F16, F32Sum, 16> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+        "{%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+        : "+r"(x.r[0]), "+r"(x.r[1])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaBf16K8 : SmallMma<Bf16, F32Sum, 8> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+#endif
+  }
+};
+
+struct MmaBf16K16 : LargeMma<Bf16, F32Sum, 16> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaTf32K4 : SmallMma<Tf32, F32Sum, 4> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+#endif
+  }
+};
+
+struct MmaTf32K8 : LargeMma<Tf32, F32Sum, 8> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaS8K16 : SmallMma<S8, S32Sum, 16> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
+#endif
+  }
+};
+
+struct MmaS8K32 : LargeMma<S8, S32Sum, 32> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaE4m3K32 : LargeMma<E4m3, F32Sum, 32> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 890
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+#endif
+  }
+};
+
+struct MmaF64K4 : MmaOp<F64, F64Sum, 4, 1, 1, 2> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                 : "+d"(x.r[0]), "+d"(x.r[1])
+                 : "d"(o.a[i][0]), "d"(o.b[0]));
+#endif
+  }
+};
+
+struct MmaF64K16 : MmaOp<F64, F64Sum, 16, 8, 4, 4> {
+  static __device__ void step(State& x, const Operands& o, int i) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+        : "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
+        : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
+          "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]), "d"(o.b[2]),
+          "d"(o.b[3]));
+#endif
+  }
+};
+
+}  // namespace
+
+std::span<const Kernels> mma_kernels() {
+  static const std::array list{
+      kernels_of<MmaF16K8>("MmaF16K8"),         kernels_of<MmaF16K16>("MmaF16K16"),
+      kernels_of<MmaF16K16F16>("MmaF16K16F16"), kernels_of<MmaBf16K8>("MmaBf16K8"),
+      kernels_of<MmaBf16K16>("MmaBf16K16"),     kernels_of<MmaTf32K4>("MmaTf32K4"),
+      kernels_of<MmaTf32K8>("MmaTf32K8"),       kernels_of<MmaS8K16>("MmaS8K16"),
+      kernels_of<MmaS8K32>("MmaS8K32"),         kernels_of<MmaE4m3K32>("MmaE4m3K32"),
+      kernels_of<MmaF64K4>("MmaF64K4"),         kernels_of<MmaF64K16>("MmaF64K16")};
+  return list;
+}
+
+}  // namespace fathom::instructions

@@ -1,0 +1,124 @@
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "probes/instructions/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using instructions::all_instructions;
+using instructions::Instruction;
+
+namespace {
+
+Entry planted_entry(const Instruction& instruction, const char* quantity, double value) {
+  const bool latency = std::string(quantity) == "latency";
+  Entry e = planted::entry(std::string(instruction.id) + "/" + quantity,
+                           {{"family", std::string(instruction.family)},
+                            {"instruction", std::string(instruction.subject)},
+                            {"quantity", quantity}},
+                           value, latency ? Better::lower : Better::higher);
+  if (!latency) e.bound = instructions::throughput_bound(instruction, 9, 0);
+  return e;
+}
+
+const Instruction& instruction_named(std::string_view id) {
+  for (const Instruction& instruction : all_instructions()) {
+    if (instruction.id == id) return instruction;
+  }
+  throw std::out_of_range(std::string(id));
+}
+
+const Fact& fact_named(const std::vector<Fact>& facts, const std::string& id) {
+  for (const Fact& fact : facts) {
+    if (fact.id == id) return fact;
+  }
+  throw std::out_of_range(id);
+}
+
+}  // namespace
+
+TEST_CASE("every instruction has an id, a subject and machine code of its own", "[probes]") {
+  std::set<std::string_view> ids, subjects;
+  for (const Instruction& instruction : all_instructions()) {
+    CAPTURE(instruction.id);
+    CHECK(ids.insert(instruction.id).second);
+    CHECK(subjects.insert(instruction.subject).second);
+    CHECK_FALSE(instruction.op.empty());
+    CHECK_FALSE(instruction.ptx.empty());
+    CHECK_FALSE(instruction.sass[0].name.empty());
+    CHECK(instruction.results >= 32);
+    CHECK(instruction.usual_latency > 0);
+  }
+  CHECK(ids.size() > 80);
+}
+
+TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]") {
+  std::vector<Entry> entries{planted_entry(instruction_named("ffma"), "latency", 4.01),
+                             planted_entry(instruction_named("ffma"), "throughput", 127.2)};
+  const Findings findings = instructions::conclude(entries);
+  CHECK(findings.facts.size() == 2 * all_instructions().size());
+  const Fact& latency = fact_named(findings.facts, "ffma.latency");
+  CHECK(latency.value == 4.01);
+  CHECK(latency.unit == "cycles");
+  CHECK(latency.better == Better::lower);
+  CHECK(latency.reason.empty());
+  CHECK(latency.evidence == std::vector<std::string>{"ffma/latency"});
+  const Fact& throughput = fact_named(findings.facts, "ffma.throughput");
+  CHECK(throughput.value == 127.2);
+  CHECK(throughput.bound->value == 128);
+  CHECK(findings.answer.find("4.01 cycles") != std::string::npos);
+  CHECK(findings.answer.find("127.2") != std::string::npos);
+  std::set<std::string> ids;
+  for (const Fact& fact : findings.facts) {
+    CAPTURE(fact.id);
+    CHECK(ids.insert(fact.id).second);
+    CHECK(fact.value.has_value() == fact.reason.empty());
+  }
+}
+
+TEST_CASE("a fact without a value says why", "[probes]") {
+  std::vector<Entry> entries{planted_entry(instruction_named("dfma"), "latency", 16)};
+  entries[0].metric.value.reset();
+  entries[0].verdict.status = VerdictStatus::wrong_output;
+  entries[0].verdict.reasons = {"the last step of warp 0 is wrong"};
+  const auto facts = instructions::conclude(entries).facts;
+  CHECK(fact_named(facts, "dfma.latency").reason == "the last step of warp 0 is wrong");
+  CHECK(fact_named(facts, "wgmma_f16_n64_shared.latency")
+            .reason.find("only compute capability 9.0") != std::string::npos);
+  CHECK(fact_named(facts, "redux.latency").reason.find("8.0") != std::string::npos);
+  CHECK(fact_named(facts, "bar_sync_32.throughput").reason.find("waits") != std::string::npos);
+  CHECK(fact_named(facts, "clock.latency").reason.find("no input") != std::string::npos);
+  CHECK(fact_named(facts, "fadd.latency").reason == "not in this run");
+  CHECK(instructions::conclude({}).answer.empty());
+}
+
+TEST_CASE("the fastest tensor instruction is named", "[probes]") {
+  const std::vector<Entry> entries{
+      planted_entry(instruction_named("mma_f16_k16"), "throughput", 1024),
+      planted_entry(instruction_named("wgmma_e4m3_n256_shared"), "throughput", 4050),
+      planted_entry(instruction_named("wgmma_f16_n256_shared"), "throughput", 2030)};
+  const std::string answer = instructions::conclude(entries).answer;
+  CHECK(answer.find("4050") != std::string::npos);
+  CHECK(answer.find("e4m3") != std::string::npos);
+}
+
+TEST_CASE("bounds are the published rates, or what the schedulers issue", "[probes]") {
+  const auto bound_of = [](std::string_view id, int major, int minor) {
+    return instructions::throughput_bound(instruction_named(id), major, minor)->value;
+  };
+  CHECK(bound_of("ffma", 8, 0) == 64);
+  CHECK(bound_of("ffma", 9, 0) == 128);
+  CHECK(bound_of("hfma2", 9, 0) == 256);
+  CHECK(bound_of("prmt", 9, 0) == 128);
+  CHECK(bound_of("mufu_rcp", 9, 0) == 16);
+  CHECK(bound_of("mma_f16_k16", 8, 0) == 1024);
+  CHECK(bound_of("wgmma_f16_n256_shared", 9, 0) == 2048);
+  CHECK(bound_of("hfma2", 10, 0) == 256);  // not published: two halves a lane
+  CHECK_FALSE(instruction_named("wgmma_s8_n64_shared").runs_on(10, 0));
+  CHECK_FALSE(instruction_named("mma_f16_k16").runs_on(7, 5));
+  CHECK(instruction_named("mma_f16_k8").runs_on(7, 5));
+  CHECK(instruction_named("mma_e4m3_k32").runs_on(8, 9));
+  CHECK_FALSE(instruction_named("mma_e4m3_k32").runs_on(9, 0));
+  CHECK(instruction_named("mma_e4m3_k32").runs_on(12, 0));
+}

@@ -1,0 +1,58 @@
+#include "models/instruction_throughput.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "models/gpu_table.h"
+#include "models/occupancy.h"
+
+namespace fathom::models {
+namespace {
+
+TEST_CASE("published instruction rates agree with the SMs' limits and the data sheets",
+          "[models]") {
+  for (const GpuSpec& gpu : gpu_table()) {
+    CAPTURE(gpu.name);
+    const SmLimits& sm = sm_limits(gpu.major, gpu.minor);
+    const auto f32 = native_throughput(NativeOperation::f32_arithmetic, gpu.major, gpu.minor);
+    REQUIRE(f32.has_value());
+    CHECK(*f32 == sm.fp32_per_clock);
+    const auto f64 = native_throughput(NativeOperation::f64_arithmetic, gpu.major, gpu.minor);
+    REQUIRE(f64.has_value());
+    CHECK(2 * *f64 * gpu.sms * gpu.boost_clock_hz == Catch::Approx(gpu.fp64_flops).epsilon(0.04));
+    const auto f16 = tensor_fma_per_clock(TensorType::f16, gpu.major, gpu.minor);
+    REQUIRE(f16.has_value());
+    // A data sheet's tensor peak may be at a lower clock, or halved; never above the SM's best.
+    const double share = gpu.fp16_tensor_flops / (2 * *f16 * gpu.sms * gpu.boost_clock_hz);
+    CHECK(share > 0.45);
+    CHECK(share < 1.01);
+  }
+}
+
+TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
+  for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_other);
+       ++operation) {
+    CAPTURE(operation);
+    for (const auto& [major, minor] :
+         {std::pair{7, 5}, {8, 0}, {8, 6}, {8, 9}, {9, 0}, {10, 0}, {12, 0}}) {
+      const auto rate = native_throughput(static_cast<NativeOperation>(operation), major, minor);
+      if (!rate) continue;
+      CHECK(*rate > 0);
+      CHECK(*rate <= 2 * issued_lanes_per_clock);  // pairs of halves
+    }
+    // Hopper has a figure for every row.
+    CHECK(native_throughput(static_cast<NativeOperation>(operation), 9, 0).has_value());
+  }
+}
+
+TEST_CASE("what a chip lacks or nobody published has no rate", "[models]") {
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::fp8, 8, 0).has_value());
+  CHECK_FALSE(tensor_fma_per_clock(TensorType::bf16, 7, 5).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::warp_reduce, 7, 5).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::f32_arithmetic, 6, 1).has_value());
+  CHECK_FALSE(native_throughput(NativeOperation::f64_arithmetic, 10, 3).has_value());
+}
+
+}  // namespace
+}  // namespace fathom::models
