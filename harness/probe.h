@@ -151,6 +151,8 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
+  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`.
+  virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;

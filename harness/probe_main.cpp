@@ -46,6 +46,7 @@ TimingPolicy policy_for(const ProbeOptions& options) {
 
 void print_description(const Probe& probe) {
   const nlohmann::ordered_json description{{"name", probe.name()},
+                                           {"group", probe.group()},
                                            {"question", probe.question()},
                                            {"method", probe.method()},
                                            {"claims", probe.claim_ids()}};

@@ -10,6 +10,7 @@
 #include "results/version.h"
 #include "tools/flag_checks.h"
 #include "tools/predict/predict_command.h"
+#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -56,23 +57,20 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-CLI::Validator known_suite() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return text == "quick" || text == "default"
-                   ? ""
-                   : fmt::format("there is no suite `{}`, only `quick` and `default`", text);
-      },
-      "");
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const RunSuite& suite : run_suites()) names.push_back(suite.name);
+  return names;
 }
 
 void add_run(CLI::App& app, RunArguments& options) {
   app.add_option("--suite", options.suite,
-                 "quick (under a minute) or default (under three minutes)")
-      ->check(known_suite())
+                 "quick (under a minute), default (under three minutes), or another of `fathom list`")
+      ->check(one_of(suite_names()))
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--probe", options.probes, "Only this probe; may be given several times")
+  app.add_option("--probe", options.probes,
+                 "Only this probe, of whichever group; may be given several times")
       ->type_name("NAME");
   app.add_option("--out", options.out,
                  "Folder for document, report, pictures and logs; what an earlier run left there "
@@ -103,6 +101,7 @@ void add_run(CLI::App& app, RunArguments& options) {
       "Examples:\n"
       "  fathom run                                   everything, about three minutes\n"
       "  fathom run --suite quick --out results       under a minute, into ./results\n"
+      "  fathom run --suite atlas                     the memory hierarchy, level by level\n"
       "  fathom run --probe bank_conflicts            one probe\n"
       "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
       "  fathom run --require-gpu --require-counters  for CI: no replay, no missing counters\n");

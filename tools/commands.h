@@ -12,7 +12,7 @@
 namespace fathom {
 
 struct RunArguments {
-  std::string suite = "default";    ///< or "quick"
+  std::string suite = "default";    ///< a name of tools/suites.h
   std::vector<std::string> probes;  ///< by name; empty: all
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
   int device = 0;                   ///< CUDA ordinal

@@ -3,6 +3,7 @@
 
 #include "tools/commands.h"
 #include "tools/probe_binaries.h"
+#include "tools/suites.h"
 
 namespace fathom {
 
@@ -12,14 +13,14 @@ ExitCode list_command() {
   fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n", probes.size(),
              folder.string());
   for (const auto& probe : probes) {
-    fmt::print("{}\n  {}\n", probe.name, probe.question);
+    fmt::print("{} (group {})\n  {}\n", probe.name, probe.group, probe.question);
     if (!probe.claims.empty()) fmt::print("  claims: {}\n", fmt::join(probe.claims, ", "));
     fmt::print("\n");
   }
   fmt::print(
-      "Suites (fathom run --suite NAME):\n"
-      "  quick    the cases that decide most, under a minute\n"
-      "  default  all cases, under three minutes\n");
+      "Suites (fathom run --suite NAME):\n");
+  for (const RunSuite& suite : run_suites())
+    fmt::print("  {:<12} {} (group {})\n", suite.name, suite.description, suite.group);
   return ExitCode::ok;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -28,7 +29,11 @@ ProbeBinary describe(const std::filesystem::path& program) {
   const CapturedRun run = run_and_capture(program, {"--describe"}, description_limit);
   try {
     const auto description = nlohmann::json::parse(run.output);
-    return {program, description.at("name"), description.at("question"), description.at("method"),
+    return {program,
+            description.at("name"),
+            description.at("group"),
+            description.at("question"),
+            description.at("method"),
             description.at("claims")};
   } catch (const nlohmann::json::exception&) {
     const std::string said = last_line(run.errors);
@@ -64,8 +69,19 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
 }
 
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
-                                       const std::vector<std::string>& names) {
-  if (names.empty()) return probes;
+                                       const std::vector<std::string>& names,
+                                       const std::string& group) {
+  std::vector<ProbeBinary> selected;
+  if (names.empty()) {
+    std::copy_if(probes.begin(), probes.end(), std::back_inserter(selected),
+                 [&](const ProbeBinary& probe) { return probe.group == group; });
+    if (selected.empty())
+      throw Error(ExitCode::setup_incomplete,
+                  fmt::format("No probe program of the group `{}` was built: build Fathom again with "
+                              "./fathom run.",
+                              group));
+    return selected;
+  }
   std::vector<std::string> known;
   for (const auto& probe : probes) known.push_back(probe.name);
   for (const auto& name : names)
@@ -73,7 +89,6 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
       throw Error(ExitCode::bad_input,
                   fmt::format("There is no probe `{}`.{} `fathom list` shows them all.", name,
                               did_you_mean(name, known)));
-  std::vector<ProbeBinary> selected;
   for (const auto& probe : probes)
     if (std::find(names.begin(), names.end(), probe.name) != names.end()) selected.push_back(probe);
   return selected;

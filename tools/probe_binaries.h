@@ -12,7 +12,8 @@ std::filesystem::path program_folder();
 /// A probe's program and what it says of itself (`--describe`).
 struct ProbeBinary {
   std::filesystem::path program;
-  std::string name;  ///< "copy_bandwidth"
+  std::string name;   ///< "copy_bandwidth"
+  std::string group;  ///< "core", "atlas": see tools/suites.h
   std::string question;
   std::string method;
   std::vector<std::string> claims;  ///< identifiers
@@ -22,9 +23,11 @@ struct ProbeBinary {
 /// or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
-/// Those with the given names, in the order of `probes`; all of them if no name is given. Throws
-/// Error(bad_input) for a name that is not there, with the closest one that is.
+/// Those with the given names, in the order of `probes`; those of `group` if no name is given. Throws
+/// Error(bad_input) for a name that is not there, with the closest one that is, and
+/// Error(setup_incomplete) if the group has none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
-                                       const std::vector<std::string>& names);
+                                       const std::vector<std::string>& names,
+                                       const std::string& group);
 
 }  // namespace fathom

@@ -13,21 +13,24 @@
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "tools/suites.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
+std::string sweep_of(const RunArguments& options) { return find_run_suite(options.suite)->sweep; }
+
 std::chrono::seconds time_limit(const RunArguments& options) {
   if (options.time_limit_s > 0)
     return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
-  return std::chrono::seconds(options.suite == "quick" ? 120 : 300);
+  return std::chrono::seconds(sweep_of(options) == "quick" ? 120 : 300);
 }
 
 std::vector<std::string> probe_arguments(const RunArguments& options, const fs::path& document,
                                          int progress_fd) {
-  std::vector<std::string> arguments{"--suite",       options.suite,
+  std::vector<std::string> arguments{"--suite",       sweep_of(options),
                                      "--out",         document.string(),
                                      "--device",      std::to_string(options.device),
                                      "--seed",        std::to_string(options.seed),

@@ -17,6 +17,7 @@
 #include "tools/device_query.h"
 #include "tools/probe_runner.h"
 #include "tools/replay.h"
+#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -108,6 +109,7 @@ class Run {
                      [](const auto& a, const auto& b) { return a.name < b.name; });
     merged.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
     merged.executable = "fathom";
+    merged.suite = options_.suite;  // the parts name the size of their sweep
     return merged;
   }
 
@@ -220,7 +222,8 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 
 ExitCode run_command(const RunArguments& options) {
   const fs::path programs = program_folder();
-  const auto probes = select_probes(find_probes(programs), options.probes);
+  const auto probes = select_probes(find_probes(programs), options.probes,
+                                    find_run_suite(options.suite)->group);
   if (options.replay) {
     if (options.require_gpu)
       throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");

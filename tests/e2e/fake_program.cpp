@@ -162,6 +162,7 @@ void fill_disk(const std::string& path) {
 int probe_program(const std::string& name, const Flags& flags) {
   if (flags.contains("--describe")) {
     std::cout << ordered_json{{"name", name},
+                              {"group", name.starts_with("atlas") ? "atlas" : "core"},
                               {"question", "What does " + name + " do?"},
                               {"method", "It pretends."},
                               {"claims", ordered_json::array({"F-" + name})}};

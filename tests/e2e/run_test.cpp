@@ -50,6 +50,27 @@ TEST_CASE("Only the probes asked for run, with the suite and seed asked for", "[
   CHECK(document.seed == "42");
 }
 
+TEST_CASE("A suite is a group of probes and the size of their sweeps", "[e2e]") {
+  Sandbox box({"first", "atlas_of_things"});
+  REQUIRE(code(box.run()) == 0);
+  CHECK(entries_of(box.result(), "first") == 2);
+  CHECK(box.result().probes.size() == 1);
+  REQUIRE(code(box.run({"--suite", "atlas-quick"})) == 0);
+  const Document document = box.result();
+  CHECK(document.probes.size() == 1);
+  CHECK(entries_of(document, "atlas_of_things") == 2);
+  CHECK(document.suite == "atlas-quick");
+  CHECK_THAT(read_text(box.out() / "logs" / "atlas_of_things.log"),
+             ContainsSubstring("flag --suite quick"));
+  // By name a probe runs whatever its group.
+  REQUIRE(code(box.run({"--suite", "atlas", "--probe", "first"})) == 0);
+  CHECK(entries_of(box.result(), "first") == 2);
+  Sandbox without({"first"});
+  const auto none = without.run({"--suite", "atlas"});
+  CHECK(code(none) == static_cast<int>(ExitCode::setup_incomplete));
+  CHECK_THAT(none.errors, ContainsSubstring("group `atlas`"));
+}
+
 TEST_CASE("What is asked of the probes reaches them", "[e2e]") {
   Sandbox box({"first"});
   REQUIRE(code(box.run({"--no-counters", "--require-counters", "--device", "1"})) == 0);

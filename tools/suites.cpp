@@ -1,0 +1,25 @@
+#include "tools/suites.h"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+constexpr RunSuite suites[] = {
+    {"quick", "core", "quick", "the standalone probes' cases that decide most, under a minute"},
+    {"default", "core", "default", "all cases of the standalone probes, under three minutes"},
+    {"atlas-quick", "atlas", "quick", "the memory hierarchy and the instructions in short"},
+    {"atlas", "atlas", "default", "the memory hierarchy and the instructions, level by level"},
+};
+
+}  // namespace
+
+std::span<const RunSuite> run_suites() { return suites; }
+
+const RunSuite* find_run_suite(const std::string& name) {
+  const auto found = std::find_if(std::begin(suites), std::end(suites),
+                                  [&](const RunSuite& suite) { return suite.name == name; });
+  return found == std::end(suites) ? nullptr : found;
+}
+
+}  // namespace fathom
