@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
 #include "harness/buffers.h"
@@ -17,6 +18,9 @@ struct Gpu {
 struct Pool : Gpu {
   BufferPool buffers{0, stream.get(), 1};
 };
+
+/// Whether sanitize.sh runs the tests: every access is instrumented then, and no time is what it is.
+inline bool under_sanitizer() { return std::getenv("FATHOM_UNDER_SANITIZER") != nullptr; }
 
 template <class T>
 std::vector<T> to_host(const void* data, std::size_t count) {
