@@ -20,15 +20,6 @@ constexpr double latency_clocks = 50'000, throughput_clocks = 120'000;
 /// instructions costs at most 2 % of the issue slots.
 constexpr double throughput_tolerance = 0.03, latency_tolerance = 0.05;
 
-template <class T>
-std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
-  std::vector<T> host(buffer.bytes / sizeof(T));
-  FATHOM_CUDA(
-      cudaMemcpyAsync(host.data(), buffer.data, buffer.bytes, cudaMemcpyDeviceToHost, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return host;
-}
-
 Buffer upload(Context& context, const char* role, const std::vector<std::byte>& bytes) {
   const Buffer buffer = context.buffers().output(role, bytes.size());
   FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
