@@ -33,7 +33,6 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
     CAPTURE(probe.name);
     CHECK(probe.program.filename() == "probe_" + probe.name);
     CHECK(probe.question.ends_with('?'));
-    // It puts the models to the test, not what others claim.
     // The atlas states facts, and the validation has models to answer for: neither tests a claim.
     CHECK(probe.claims.empty() == (probe.name == "model_validation" || probe.group == "atlas"));
     const auto help = run_and_capture(probe.program, {"--help"}, 30s);
