@@ -126,8 +126,9 @@ std::vector<LevelRow> hierarchy(const Document& document) {
       if (row.name.empty()) row.name = capitalised(fact->subject);
       return format_quantity(fact->value, fact->unit);
     };
-    row.size = figure("size");
+    // First, since it names the level alone: a size may hold for one setting of it.
     row.latency = figure("latency");
+    row.size = figure("size");
     row.bandwidth = figure("bandwidth");
     if (!row.name.empty()) rows.push_back(std::move(row));
   }

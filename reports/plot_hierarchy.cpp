@@ -13,7 +13,7 @@ constexpr int row_height = 46, head_height = 86, foot_height = 16;
 constexpr std::size_t figure_limit = 14;
 
 // Centres of the columns, as shares of the picture's width.
-constexpr double size_at = 0.5, latency_at = 0.69, bandwidth_at = 0.88;
+constexpr double size_at = 0.54, latency_at = 0.72, bandwidth_at = 0.89;
 
 /// The level nearest to the SM is the narrowest box: its left edge is here, the last one's at 0.02.
 constexpr double narrowest = 0.14;

@@ -8,6 +8,7 @@
 #include "probes/memory_latency/conclude_latencies.h"
 #include "probes/memory_latency/conclude_lines.h"
 #include "probes/memory_latency/conclude_sizes.h"
+#include "results/regime_view.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -28,7 +29,13 @@ View curve_view(const char* title, const char* sweep, const char* level, const c
   return view;
 }
 
-std::vector<View> views() {
+/// Draws the regimes that the facts come from on the curve.
+View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& curve) {
+  if (const auto cut = regimes_of(entries, curve)) draw_regimes(view, *cut, "B", "cycles");
+  return view;
+}
+
+std::vector<View> views(std::span<const Entry> entries) {
   View latencies;
   latencies.title = "Latency inside each level";
   latencies.note = "Cycles of the SM clock; p5 to p95 over single loads.";
@@ -47,12 +54,14 @@ std::vector<View> views() {
   return {latencies,
           curve_view("Latency against working set, L1 by carve-out", "size", "L1",
                      "working set (B)", {"carve-out (KiB)"}),
-          curve_view("Latency against working set, L2 and DRAM", "size", "L2", "working set (B)",
-                     {"level"}),
+          with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
+                                  "working set (B)", {"level"}),
+                       entries, {{"sweep", "size"}, {"level", "L2"}}),
           curve_view("Latency against working set, constant memory", "size", "constant",
                      "working set (B)", {"level"}),
-          curve_view("Latency against footprint, one line in each large page", "pages", nullptr,
-                     "working set (B)", {"level"}),
+          with_regimes(curve_view("Latency against footprint, one line in each large page", "pages",
+                                  nullptr, "working set (B)", {"level"}),
+                       entries, {{"sweep", "pages"}}),
           curve_view("Second load of a pair against its distance from the first", "fetch", nullptr,
                      "distance (B)", {"level"}),
           distances,
@@ -74,7 +83,7 @@ Findings conclude(std::span<const Entry> entries) {
     std::vector<Fact> facts = part(entries);
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
-  findings.views = views();
+  findings.views = views(entries);
   const bool any =
       std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
   if (any) {

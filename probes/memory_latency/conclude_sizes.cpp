@@ -6,8 +6,6 @@
 #include <set>
 
 #include "probes/memory_latency/conclude_latencies.h"
-#include "results/query.h"
-#include "results/segmentation.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -198,6 +196,10 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
 }
 
 }  // namespace
+
+std::optional<Segmentation> regimes_of(std::span<const Entry> entries, const AxisFilter& filter) {
+  return curve(entries, filter).cut;
+}
 
 std::vector<Fact> size_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
