@@ -34,8 +34,8 @@ struct SmLimits {
   int partitions = 4;              ///< each with a scheduler and a quarter of the registers
 };
 
-/// Throws std::invalid_argument for a capability other than 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0,
-/// 10.3, 12.0 and 12.1.
+/// Throws std::invalid_argument for a capability other than 7.5, 8.0, 8.6, 8.7, 8.8, 8.9, 9.0,
+/// 10.0, 10.3, 11.0, 12.0 and 12.1.
 const SmLimits& sm_limits(int major, int minor);
 std::span<const SmLimits> all_sm_limits();
 

@@ -10,30 +10,34 @@
 namespace fathom::models {
 namespace {
 
-void require_whole(const char* name, std::int64_t value, std::int64_t lowest) {
-  // The highest keeps every count exact in a double.
-  if (value < lowest || value > (std::int64_t{1} << 40))
-    throw std::invalid_argument(formatted("a transformer's %s must be at least %lld, not %lld",
-                                          name, static_cast<long long>(lowest),
-                                          static_cast<long long>(value)));
+/// Far above any model's, and small enough that no product of two of them leaves 64 bits.
+constexpr std::int64_t largest_size = std::int64_t{1} << 30, largest_count = 1 << 16;
+
+void require_whole(const char* name, std::int64_t value, std::int64_t lowest,
+                   std::int64_t highest) {
+  if (value < lowest || value > highest)
+    throw std::invalid_argument(
+        formatted("a transformer's %s must be from %lld to %lld, not %lld", name,
+                  static_cast<long long>(lowest), static_cast<long long>(highest),
+                  static_cast<long long>(value)));
 }
 
 TransformerShape completed(TransformerShape s) {
-  for (const auto& [name, value] :
-       std::initializer_list<std::pair<const char*, std::int64_t>>{{"number of layers", s.layers},
-                                                                   {"hidden size", s.hidden},
-                                                                   {"number of heads", s.heads},
-                                                                   {"vocabulary", s.vocabulary}})
-    require_whole(name, value, 1);
+  require_whole("number of layers", s.layers, 1, largest_count);
+  require_whole("hidden size", s.hidden, 1, largest_size);
+  require_whole("number of heads", s.heads, 1, largest_count);
+  require_whole("vocabulary", s.vocabulary, 1, largest_size);
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
            {"number of KV heads", s.kv_heads},
            {"head size", s.head_dim},
-           {"intermediate size", s.intermediate},
            {"number of experts", s.experts},
-           {"number of active experts", s.active_experts},
+           {"number of active experts", s.active_experts}})
+    require_whole(name, value, 0, largest_count);
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
+           {"intermediate size", s.intermediate},
            {"shared expert's size", s.shared_intermediate},
            {"number of positions", s.learned_positions}})
-    require_whole(name, value, 0);
+    require_whole(name, value, 0, largest_size);
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.heads % s.kv_heads != 0)
     throw std::invalid_argument(formatted("%lld heads cannot share %lld KV heads evenly",

@@ -47,6 +47,10 @@ TEST_CASE("predict waves: a grid and a matrix product", "[e2e]") {
         "  75 % where a wave takes its time however full it is\n");
   CHECK(json_of(box, grid)["waves"]["efficiency"] == 0.75);
 
+  const Words timed{"waves", "--blocks", "396", "--blocks-per-sm", "2", "--sms", "132",
+                    "--wave-time", "50e-6"};
+  CHECK(json_of(box, timed)["seconds"] == 100e-6);
+
   const Words product{"waves", "--gemm", "257", "256", "64", "--sms", "4", "--sweep", "1"};
   CHECK_THAT(text_of(box, product), ContainsSubstring("3 x 2 tiles, 2 k steps each"));
   const Json answer = json_of(box, product);
@@ -167,6 +171,14 @@ TEST_CASE("predict: what cannot be is refused in one sentence", "[e2e]") {
       Mistake{{"waves"}, "--blocks"}, Mistake{{"waves", "--blocks", "5"}, "--sms"},
       Mistake{{"waves", "--blocks", "0", "--sms", "3"}, "--blocks"},
       Mistake{{"waves", "--gemm", "1", "2", "--sms", "3"}, "--gemm"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--tile", "1", "2", "3"}, "--tile"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cost", "latency"}, "--wave-time"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--overhead", "1e-6"}, "--wave-time"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--gpu", "H200"}, "--sms"},
+      Mistake{{"roofline", "--gpu", "H200", "--flops", "137B", "--bytes", "1G"}, "137B"},
+      Mistake{{"transformer", "--layers", "2", "--hidden", "64", "--heads", "4294967296", "--vocab",
+               "10", "--gpu", "H200"},
+              "number of heads"},
       Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--split-k", "9"}, "split"},
       Mistake{{"transformer"}, "--params"}, Mistake{{"transformer", "--params", "0"}, "--params"},
       Mistake{{"transformer", "--params", "7B", "--layers", "3"}, "not both"},

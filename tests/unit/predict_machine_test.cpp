@@ -156,14 +156,14 @@ std::string after(const CLI::Validator& check, std::string text) {
 }
 
 TEST_CASE("Quantities take the suffixes that people write", "[predict]") {
-  CHECK(after(quantity(), "137") == "137");
-  CHECK(std::stod(after(quantity(), "1.5e9")) == 1.5e9);
-  CHECK(std::stod(after(quantity(), "4GiB")) == 4294967296.0);
-  CHECK(std::stod(after(quantity(), "7.5 TB/s")) == 7.5e12);
-  CHECK(std::stod(after(quantity(), "2TFLOP")) == 2e12);
-  CHECK(after(quantity(), "0") == "0");
+  CHECK(after(quantity("B"), "137") == "137");
+  CHECK(std::stod(after(quantity("B"), "1.5e9")) == 1.5e9);
+  CHECK(std::stod(after(quantity("B"), "4GiB")) == 4294967296.0);
+  CHECK(std::stod(after(quantity("B/s"), "7.5 TB/s")) == 7.5e12);
+  CHECK(std::stod(after(quantity("FLOP"), "2TFLOP")) == 2e12);
+  CHECK(after(quantity("B"), "0") == "0");
   for (const char* bad : {"", "x", "-1", "nan", "inf", "1e999", "4Q", "4 Gi B x", "B", "1,5"})
-    CHECK(after(quantity(), bad) == "refused");
+    CHECK(after(quantity("B"), bad) == "refused");
   CHECK(std::stod(after(model_size(), "7B")) == 7e9);
   CHECK(std::stod(after(model_size(), "0.5b")) == 5e8);
   CHECK(std::stod(after(model_size(), "1.8T")) == 1.8e12);

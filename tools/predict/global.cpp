@@ -23,15 +23,19 @@ struct GlobalFlags {
   CLI::Option* bytes = nullptr;
 };
 
-/// The fewest sectors that could hold what the lanes ask for: equal addresses count once.
-int fewest_sectors(const WarpAccess& access) {
+/// What the lanes ask for: equal addresses count once.
+std::uint64_t distinct_bytes(const WarpAccess& access) {
   std::vector<std::uint64_t> addresses;
   for (int lane = 0; lane < warp_size; ++lane)
     if (access.active(lane)) addresses.push_back(access.address[lane]);
   std::sort(addresses.begin(), addresses.end());
   const auto distinct = std::unique(addresses.begin(), addresses.end()) - addresses.begin();
-  const auto bytes = static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
-  return static_cast<int>((bytes + sector_bytes - 1) / sector_bytes);
+  return static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
+}
+
+/// The fewest sectors that could hold them.
+int fewest_sectors(const WarpAccess& access) {
+  return static_cast<int>((distinct_bytes(access) + sector_bytes - 1) / sector_bytes);
 }
 
 std::string sentence(const WarpAccess& access, const GlobalExplanation& why) {
@@ -42,9 +46,8 @@ std::string sentence(const WarpAccess& access, const GlobalExplanation& why) {
   if (why.cost.sectors == fewest)
     return fmt::format("{}, as few as the distinct bytes can lie in.", what);
   return fmt::format(
-      "{}, where {} would hold the distinct bytes: {:.1f} % of what moves is wanted "
-      "at best.",
-      what, fewest, 100.0 * fewest / why.cost.sectors);
+      "{}, where {} would hold the distinct bytes: {} of the {} bytes that move are wanted.", what,
+      fewest, distinct_bytes(access), why.cost.sectors * sector_bytes);
 }
 
 std::string picture(const GlobalExplanation& why) {
@@ -90,6 +93,8 @@ void print_json(const WarpAccess& access, const GlobalExplanation& why) {
                       {"lines", why.cost.lines},
                       {"requests", why.cost.requests},
                       {"fewest_sectors", fewest_sectors(access)},
+                      {"distinct_bytes", distinct_bytes(access)},
+                      {"moved_bytes", why.cost.sectors * sector_bytes},
                       {"sentence", sentence(access, why)},
                       {"touched", std::move(lines)}};
   fmt::print("{}\n", document.dump(2));

@@ -150,7 +150,12 @@ std::optional<MachineFigure> Machine::measured_peak(const std::string& precision
 }
 
 int Machine::sms() const {
-  if (document_ && document_->fingerprint.sms) return static_cast<int>(*document_->fingerprint.sms);
+  if (document_ && document_->fingerprint.sms) {
+    const std::int64_t sms = *document_->fingerprint.sms;
+    if (sms < 1 || sms > (1 << 16))
+      throw Error(ExitCode::bad_input, fmt::format("{}: no GPU has {} SMs.", file_, sms));
+    return static_cast<int>(sms);
+  }
   return spec_for("number of SMs").sms.value;
 }
 
@@ -166,7 +171,7 @@ std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
 }
 
 MachineFigure Machine::memory() const {
-  if (document_ && document_->fingerprint.memory_bytes)
+  if (document_ && document_->fingerprint.memory_bytes.value_or(0) > 0)
     return {static_cast<double>(*document_->fingerprint.memory_bytes), "driver", file_};
   return data_sheet(spec_for("memory size").memory_bytes);
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstdio>
 #include <stdexcept>
+#include <system_error>
 
 #include "results/error.h"
 #include "tools/predict/subcommands.h"
@@ -18,6 +20,15 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
+Error lost_answer() {
+  return Error(ExitCode::output_full, "The answer could not be written to standard output.");
+}
+
+/// What was printed may still lie in a buffer.
+void require_written_answer() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw lost_answer();
+}
+
 using AddFlags = std::function<ExitCode()> (*)(CLI::App&);
 
 void add(Commands& commands, CLI::App& predict, const std::string& name,
@@ -26,7 +37,11 @@ void add(Commands& commands, CLI::App& predict, const std::string& name,
   auto act = add_flags(*app);
   commands[name] = {app, [act] {
                       try {
-                        return act();
+                        const ExitCode code = act();
+                        require_written_answer();
+                        return code;
+                      } catch (const std::system_error&) {
+                        throw lost_answer();
                       } catch (const std::invalid_argument& refusal) {
                         throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
                       }

@@ -26,25 +26,23 @@ std::optional<double> scaled(std::string_view text, const Suffixes& suffixes) {
   return std::isfinite(result) ? std::optional(result) : std::nullopt;
 }
 
-std::string_view without_unit(std::string_view text) {
-  for (const std::string_view unit : {"FLOP/s", "FLOP", "B/s", "B"}) {
-    if (text.ends_with(unit)) return text.substr(0, text.size() - unit.size());
-  }
-  return text;
+std::string_view without_unit(std::string_view text, std::string_view unit) {
+  return text.ends_with(unit) ? text.substr(0, text.size() - unit.size()) : text;
 }
 
 }  // namespace
 
-CLI::Validator quantity() {
+CLI::Validator quantity(const std::string& unit) {
   return CLI::Validator(
-      [](std::string& text) {
+      [unit](std::string& text) {
         static const Suffixes suffixes{{"", 1},        {"k", 1e3},     {"M", 1e6},
                                        {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
                                        {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30},
                                        {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-        const auto value = scaled(without_unit(text), suffixes);
+        const auto value = scaled(without_unit(text, unit), suffixes);
         if (!value || *value < 0)
-          return fmt::format("`{}` is not a number from 0 on, such as 1.5e9, 1.5G or 4Gi", text);
+          return fmt::format("`{}` is not a number from 0 on, such as 1.5e9, 1.5G or 4Gi{}", text,
+                             unit);
         text = fmt::format("{}", *value);
         return std::string();
       },
@@ -57,7 +55,7 @@ CLI::Validator model_size() {
         static const Suffixes suffixes{{"", 1},    {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"m", 1e6},
                                        {"B", 1e9}, {"b", 1e9}, {"G", 1e9}, {"T", 1e12}};
         const auto value = scaled(text, suffixes);
-        if (!value || *value < 1)
+        if (!value || *value < 1 || *value > 1e18)
           return fmt::format("`{}` is not a number of parameters, such as 7e9, 7B or 8030261248",
                              text);
         text = fmt::format("{}", *value);

@@ -50,9 +50,10 @@ std::pair<double, double> element_bytes(const std::string& precision) {
   return {2, 2};
 }
 
-double checked_quantity(const std::string& text, const std::string& level) {
+double checked_quantity(const std::string& text, const std::string& unit,
+                        const std::string& level) {
   std::string number = text;
-  const std::string problem = quantity()(number);
+  const std::string problem = quantity(unit)(number);
   if (problem.empty()) return std::stod(number);
   throw Error(ExitCode::bad_input, fmt::format("--level {}: {}.", level, problem));
 }
@@ -72,8 +73,8 @@ void add_level(const std::string& text, Question& question) {
                   fmt::format("--level {}: there is a level {} already{}.", text, name,
                               name == "DRAM" ? ", whose bytes --bytes gives" : ""));
   }
-  const double bytes = checked_quantity(text.substr(equals + 1, at - equals - 1), text);
-  const double bandwidth = checked_quantity(text.substr(at + 1), text);
+  const double bytes = checked_quantity(text.substr(equals + 1, at - equals - 1), "B", text);
+  const double bandwidth = checked_quantity(text.substr(at + 1), "B/s", text);
   question.memory.push_back({name, bandwidth, "given with --level"});
   question.kernel.traffic.push_back({name, bytes});
   question.known.push_back({name, "B/s", {bandwidth, "given", "--level"}});
@@ -195,11 +196,11 @@ std::function<ExitCode()> add_predict_roofline(CLI::App& app) {
       ->type_name("NAME")
       ->capture_default_str();
   auto* flops = app.add_option("--flops", arguments->flops, "FLOPs of the kernel: 137e9, 137G")
-                    ->transform(quantity())
+                    ->transform(quantity("FLOP"))
                     ->type_name("N");
   auto* bytes = app.add_option("--bytes", arguments->bytes,
                                "Bytes that it moves through DRAM, read and written: 2e9, 2GiB")
-                    ->transform(quantity())
+                    ->transform(quantity("B"))
                     ->type_name("N");
   app.add_option("--gemm", arguments->gemm,
                  "Instead of both, a matrix product of M x K by K x N that moves each operand once")

@@ -114,7 +114,7 @@ void print_text(const SwizzleFlags& flags, const LayoutCost& plain,
     fmt::print("\nNo conflicts with `tile[{}]`, by the model of every warp access.\n",
                index_formula(tile, best.layout));
   else
-    fmt::print("\nNo padding and no swizzle is without conflicts; {} has the fewest.\n",
+    fmt::print("\nNone of the layouts tried, paddings and XOR swizzles, is without conflicts; {} has the fewest.\n",
                description(best.layout));
 }
 

@@ -77,7 +77,15 @@ bool gives_shape(const Arguments& a) {
 /// The config's shape with what flags say instead.
 TransformerShape merged(const Arguments& a) {
   TransformerShape shape;
-  if (!a.config.empty()) shape = shape_from_config(a.config);
+  if (!a.config.empty()) {
+    shape = shape_from_config(a.config);
+    const auto window = window_from_config(a.config);
+    if (window && *window < a.load.context)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: its attention looks back {} tokens only, which the model of a "
+                              "context of {} does not know: give --context {} or less.",
+                              a.config.string(), *window, a.load.context, *window));
+  }
   for (const auto& flag : number_flags)
     if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
   for (const auto& flag : switch_flags)

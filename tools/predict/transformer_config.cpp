@@ -118,7 +118,9 @@ void add_qwen_experts(const Config& config, TransformerShape& shape) {
 
 }  // namespace
 
-TransformerShape shape_from_config(const std::filesystem::path& file) {
+namespace {
+
+Config read_config(const std::filesystem::path& file) {
   Json json;
   try {
     json = parse_strict_json(read_file(file), file.string());
@@ -130,7 +132,20 @@ TransformerShape shape_from_config(const std::filesystem::path& file) {
   if (!json.is_object())
     throw Error(ExitCode::bad_input,
                 fmt::format("{} is no JSON object: give a model's config.json.", file.string()));
-  const Config config(std::move(json), file.string());
+  return Config(std::move(json), file.string());
+}
+
+}  // namespace
+
+std::optional<std::int64_t> window_from_config(const std::filesystem::path& file) {
+  const Config config = read_config(file);
+  const std::int64_t window = config.number("sliding_window", 0);
+  if (window <= 0 || !config.flag("use_sliding_window", true)) return std::nullopt;
+  return window;
+}
+
+TransformerShape shape_from_config(const std::filesystem::path& file) {
+  const Config config = read_config(file);
   const std::string family = config.word("model_type");
   if (family == "gpt2") return gpt2_shape(config);
   static const std::vector<std::string> families{"gpt2",  "llama",     "mistral", "mixtral",

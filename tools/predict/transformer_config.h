@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "models/transformer.h"
 
@@ -11,5 +13,10 @@ namespace fathom {
 /// Throws Error(bad_input) for a file that cannot be read or is no such config, and for a family
 /// that it does not know.
 models::TransformerShape shape_from_config(const std::filesystem::path& file);
+
+/// Tokens that its attention looks back, if not all of them (`sliding_window`, unless
+/// `use_sliding_window` is false). The models do not know such a window: what they say of a longer
+/// context would be too much. Throws as above.
+std::optional<std::int64_t> window_from_config(const std::filesystem::path& file);
 
 }  // namespace fathom

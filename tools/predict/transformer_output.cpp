@@ -109,7 +109,7 @@ void print_machine(const TransformerAnswer& a) {
   fmt::print("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : plural(a.load.gpus, "GPU"),
              on.fits ? "can hold" : "cannot hold",
              on.fits      ? std::string()
-             : !on.needed ? ", nor can any number of them"
+             : !on.needed ? ", nor can any number of them that divides its heads"
                           : fmt::format("; it needs {}", *on.needed));
   print_phase("prefill", on.bounds.prefill);
   print_phase("decode", on.bounds.decode);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "models/gpu_table.h"
 #include "models/tile_quantisation.h"
@@ -26,8 +28,12 @@ struct Arguments {
   int sms = 0;
   int sweep = 0;
   std::string cost = "latency";
+  double wave_time = 0, overhead = 0;  ///< seconds
   MachineFlags machine;
   bool json = false;
+  struct {
+    CLI::Option *tile, *split_k, *sweep, *cost;
+  } given{};  ///< to tell a default that was given from one that was not
 };
 
 BlockCost cost_of(const std::string& word) {
@@ -67,7 +73,8 @@ Json to_json(std::uint64_t m, const TileQuantisation& q) {
 }
 
 void print_waves(std::uint64_t blocks, const Waves& w) {
-  fmt::print("{} blocks in waves of {}: {:.4g} waves, {} paid for\n", format_count(double(blocks)),
+  fmt::print("{} {} in waves of {}: {:.4g} waves, {} paid for\n", format_count(double(blocks)),
+             blocks == 1 ? "block" : "blocks",
              format_count(double(w.wave_blocks)), w.waves, w.steps);
   if (w.tail_blocks == 0)
     fmt::print("  every wave is full\n");
@@ -81,14 +88,26 @@ ExitCode predict_grid(const Arguments& arguments) {
                   .blocks_per_sm = arguments.blocks_per_sm,
                   .sms = sms_of(arguments)};
   const Waves w = waves(grid);
-  if (arguments.json)
-    fmt::print("{}\n", Json{{"blocks", grid.blocks},
-                            {"blocks_per_sm", grid.blocks_per_sm},
-                            {"sms", grid.sms},
-                            {"waves", to_json(w)}}
-                           .dump(2));
-  else
-    print_waves(grid.blocks, w);
+  std::optional<double> seconds;
+  if (arguments.wave_time > 0)
+    seconds = expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost),
+                               arguments.overhead);
+  if (arguments.json) {
+    Json document{{"blocks", grid.blocks},
+                  {"blocks_per_sm", grid.blocks_per_sm},
+                  {"sms", grid.sms},
+                  {"waves", to_json(w)}};
+    if (seconds) {
+      document["cost"] = arguments.cost;
+      document["seconds"] = *seconds;
+    }
+    fmt::print("{}\n", document.dump(2));
+    return ExitCode::ok;
+  }
+  print_waves(grid.blocks, w);
+  if (seconds)
+    fmt::print("  {} at {} a full wave, of blocks bound by {}\n", format_time(*seconds),
+               format_time(arguments.wave_time), arguments.cost);
   return ExitCode::ok;
 }
 
@@ -105,7 +124,7 @@ void print_product(const TiledProduct& p, const TileQuantisation& q) {
 
 void print_sweep(const std::vector<TileQuantisationPoint>& points) {
   fmt::print("\n{:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}\n", "m", "blocks", "waves",
-             "tiles", "waves", "both", "time");
+             "tile use", "wave use", "both", "time");
   for (const auto& [m, at] : points)
     fmt::print("{:>10}  {:>8}  {:>8.4g}  {:>8}  {:>8}  {:>8}  {:>10.5g}\n", m, at.blocks,
                at.waves.waves, format_percent(at.padding_efficiency),
@@ -149,10 +168,31 @@ ExitCode predict_product(const Arguments& arguments) {
   return ExitCode::ok;
 }
 
+/// A flag that would change nothing is a mistake.
+void refuse_idle_flags(const Arguments& arguments) {
+  const bool grid = arguments.blocks > 0;
+  const auto refuse = [](const char* flag, const std::string& why) {
+    throw Error(ExitCode::bad_input, fmt::format("{} has no use here: {}.", flag, why));
+  };
+  for (const auto& [option, flag] : {std::pair{arguments.given.tile, "--tile"},
+                                     {arguments.given.split_k, "--split-k"},
+                                     {arguments.given.sweep, "--sweep"}})
+    if (grid && option->count() > 0) refuse(flag, "it is about a matrix product (--gemm)");
+  if (!grid && (arguments.wave_time > 0 || arguments.overhead > 0))
+    refuse("--wave-time", "it is about a grid (--blocks)");
+  if (arguments.wave_time == 0 && arguments.overhead > 0)
+    refuse("--overhead", "give --wave-time too");
+  if (grid && arguments.wave_time == 0 && arguments.given.cost->count() > 0)
+    refuse("--cost", "it decides about times, so give --wave-time too");
+  if (arguments.sms > 0 && (!arguments.machine.gpu.empty() || !arguments.machine.result.empty()))
+    refuse("--sms", "--gpu or --result says how many there are");
+}
+
 ExitCode predict(const Arguments& arguments) {
   if (arguments.blocks > 0 && !arguments.sizes.empty())
     throw Error(ExitCode::bad_input,
                 "--blocks and --gemm are two different questions: give one of them.");
+  refuse_idle_flags(arguments);
   if (arguments.blocks > 0) return predict_grid(arguments);
   if (!arguments.sizes.empty()) return predict_product(arguments);
   throw Error(ExitCode::bad_input,
@@ -171,11 +211,13 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
       ->check(whole_number(1, largest))
       ->expected(3)
       ->type_name("M N K");
-  app.add_option("--tile", arguments->tile, "Its tile (default: 128 128 32)")
+  arguments->given.tile =
+      app.add_option("--tile", arguments->tile, "Its tile (default: 128 128 32)")
       ->check(whole_number(1, 1 << 20))
       ->expected(3)
       ->type_name("M N K");
-  app.add_option("--split-k", arguments->split_k, "Blocks that share one tile's k")
+  arguments->given.split_k =
+      app.add_option("--split-k", arguments->split_k, "Blocks that share one tile's k")
       ->check(whole_number(1, 1 << 20))
       ->type_name("N")
       ->capture_default_str();
@@ -188,13 +230,22 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
       ->check(whole_number(1, 1 << 16))
       ->type_name("N");
   add_machine_flags(app, arguments->machine);
-  app.add_option("--cost", arguments->cost,
+  app.add_option("--wave-time", arguments->wave_time,
+                 "Seconds that a full wave of --blocks takes: predicts the grid's")
+      ->check(seconds())
+      ->type_name("SECONDS");
+  app.add_option("--overhead", arguments->overhead, "Seconds of the launch itself")
+      ->check(seconds())
+      ->type_name("SECONDS");
+  arguments->given.cost =
+      app.add_option("--cost", arguments->cost,
                  "Of blocks that share an SM: latency (each as fast as alone) or throughput (they "
-                 "share it), for --gemm")
+                 "share it)")
       ->check(one_of({"latency", "throughput"}))
       ->type_name("WORD")
       ->capture_default_str();
-  app.add_option("--sweep", arguments->sweep,
+  arguments->given.sweep =
+      app.add_option("--sweep", arguments->sweep,
                  "Also m below, at and above N multiples of the tile around M")
       ->check(whole_number(1, 1000))
       ->type_name("N");
@@ -202,6 +253,7 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
   app.footer(
       "Examples:\n"
       "  fathom predict waves --blocks 396 --blocks-per-sm 2 --gpu H200\n"
+      "  fathom predict waves --blocks 396 --sms 132 --wave-time 50e-6 --cost throughput\n"
       "  fathom predict waves --gemm 4096 4096 4096 --tile 128 256 64 --gpu H200\n"
       "  fathom predict waves --gemm 1024 4096 4096 --sms 108 --sweep 5\n");
   return [arguments] { return predict(*arguments); };
