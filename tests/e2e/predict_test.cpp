@@ -202,10 +202,10 @@ TEST_CASE("occupancy names the limiter and the next step", "[e2e]") {
                        ContainsSubstring("8 registers per thread fewer (72 -> 64) gives 100.0 %"));
   const Json all = json_of({"occupancy", "--threads", "128", "--registers", "40", "--shared",
                             "60000", "--static-shared", "1000", "--carveout", "50"});
-  CHECK(all.at("architectures").size() == 10);
+  CHECK(all.at("architectures").size() == 12);
   CHECK(all.at("architectures").at(0).at("architecture") == "sm_75");
-  CHECK(all.at("architectures").at(9).at("architecture") == "sm_121");
-  const Json& h200 = all.at("architectures").at(5);
+  CHECK(all.at("architectures").at(11).at("architecture") == "sm_121");
+  const Json& h200 = all.at("architectures").at(6);
   CHECK(h200.at("blocks_per_sm") == 2);  // 132 KiB of 228, blocks of 62,080 bytes
   CHECK(h200.at("limiter") == "shared memory");
   CHECK(h200.at("shared_bytes_per_block") == 62080);
