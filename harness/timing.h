@@ -52,8 +52,8 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the case's own;
-  /// the others are its opponents. Each must have been launched before (lazy loading would deadlock
+  /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the
+  /// case's own; the others are its opponents. Each must have been launched before (lazy loading would deadlock
   /// behind the waiting kernel). `launches`: how many launches make a sample of each workload, from
   /// an earlier call that this one continues; empty: find out. Throws std::logic_error while hardware
   /// counters are being collected: nothing may be timed then.

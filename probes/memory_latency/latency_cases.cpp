@@ -2,7 +2,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/published.h"
 
 // The headline of each level: a working set well inside it, both ways to time it.
 
@@ -14,23 +13,20 @@ constexpr int mean_loads = 4096;
 
 int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_timed_loads; }
 
-Case headline(const DeviceFacts& device, const char* level, const char* instruction, Timed timed,
-              std::size_t bytes) {
-  Case c = make_case({"latency",
-                      level,
-                      instruction,
-                      timed,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      Suite::quick,
-                      true});
-  c.expected = published_latency(device.name, level, instruction);
-  return c;
+Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
+  return make_case({"latency",
+                    level,
+                    instruction,
+                    timed,
+                    {{"working set (B)", static_cast<std::int64_t>(bytes)}},
+                    Suite::quick,
+                    true});
 }
 
 Case cache_case(const DeviceFacts& device, const char* level, const char* instruction,
                 GlobalLoad load, Timed timed, std::size_t bytes) {
   constexpr std::size_t line = 128;
-  Case c = headline(device, level, instruction, timed, bytes);
+  Case c = headline(level, instruction, timed, bytes);
   GlobalChase g;
   g.load = load;
   g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};
@@ -51,7 +47,7 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
 Case dram_case(const DeviceFacts& device, Timed timed) {
   constexpr std::uint64_t stride = 512;
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
-  Case c = headline(device, "DRAM", "ld.global.cg", timed, bytes);
+  Case c = headline("DRAM", "ld.global.cg", timed, bytes);
   GlobalChase g;
   g.load = GlobalLoad::l2_only;
   g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
@@ -71,7 +67,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
 
 Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
-  Case c = headline(device, "shared", instruction, timed, bytes);
+  Case c = headline("shared", instruction, timed, bytes);
   Chase wanted;
   wanted.chain = {.count = bytes / 4, .stride = 4};
   wanted.loads = loads_for(timed);
@@ -111,7 +107,7 @@ std::shared_ptr<cudaTextureObject_t> make_texture(const Buffer& memory) {
 
 Case texture_case(const DeviceFacts& device, const char* level, std::size_t bytes, Timed timed) {
   constexpr std::uint64_t texels_per_line = 128 / 4;
-  Case c = headline(device, level, "tex1Dfetch", timed, bytes);
+  Case c = headline(level, "tex1Dfetch", timed, bytes);
   Chase wanted;
   wanted.chain = {.count = static_cast<std::uint32_t>(bytes / 128), .stride = texels_per_line};
   wanted.walked_loads = static_cast<int>(wanted.chain.count);
