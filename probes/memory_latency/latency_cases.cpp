@@ -65,7 +65,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   return c;
 }
 
-Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
+Case shared_case(const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, timed, bytes);
   Chase wanted;
@@ -105,7 +105,7 @@ std::shared_ptr<cudaTextureObject_t> make_texture(const Buffer& memory) {
           }};
 }
 
-Case texture_case(const DeviceFacts& device, const char* level, std::size_t bytes, Timed timed) {
+Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   constexpr std::uint64_t texels_per_line = 128 / 4;
   Case c = headline(level, "tex1Dfetch", timed, bytes);
   Chase wanted;
@@ -135,16 +135,16 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
   const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
   std::vector<Case> result;
   for (const Timed timed : {Timed::mean, Timed::each}) {
-    result.push_back(shared_case(device, "ld.shared", SharedLoad::load, timed));
+    result.push_back(shared_case("ld.shared", SharedLoad::load, timed));
     result.push_back(cache_case(device, "L1", "ld.global", GlobalLoad::cached, timed, 16 * kib));
     result.push_back(
         cache_case(device, "L1", "ld.global.nc", GlobalLoad::read_only, timed, 16 * kib));
     result.push_back(cache_case(device, "L2", "ld.global.cg", GlobalLoad::l2_only, timed, in_l2));
     result.push_back(dram_case(device, timed));
-    result.push_back(texture_case(device, "texture L1", 16 * kib, timed));
-    result.push_back(texture_case(device, "texture L2", mib, timed));
-    result.push_back(shared_case(device, "atom.shared.add", SharedLoad::atomic_add, timed));
-    result.push_back(shared_case(device, "atom.shared.cas", SharedLoad::atomic_cas, timed));
+    result.push_back(texture_case("texture L1", 16 * kib, timed));
+    result.push_back(texture_case("texture L2", mib, timed));
+    result.push_back(shared_case("atom.shared.add", SharedLoad::atomic_add, timed));
+    result.push_back(shared_case("atom.shared.cas", SharedLoad::atomic_cas, timed));
     result.push_back(
         cache_case(device, "L2", "atom.global.add", GlobalLoad::atomic_add, timed, mib));
     result.push_back(
