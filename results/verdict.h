@@ -15,8 +15,10 @@ inline constexpr double noise_half_width = equal_runs / 2;
 
 /// Medians of a run's three rounds that are further apart than this, relative to the median, are
 /// noise. The range of three normal values is 1.69 standard deviations on average, that of ten runs
-/// 3.08 (tables of the studentised range's d2): rounds must keep to half of what runs may differ by.
-inline constexpr double noise_repeatability = equal_runs / 2;
+/// 3.08 (tables of the studentised range's d2), so rounds must keep to little more than half of what
+/// runs may differ by. To 0.4 of it, since a range of three is itself known to half its size only,
+/// and separate processes add what rounds of one do not see.
+inline constexpr double noise_repeatability = 0.4 * equal_runs;
 
 /// A clock whose lowest and highest reading differ by more than this, relative to the highest, has
 /// moved. NVIDIA GPUs set their clocks in steps of 15 MHz, 0.8 % of 1980 MHz: one step is no

@@ -135,9 +135,9 @@ TEST_CASE("Noise is told with its cause", "[results]") {
   CHECK_THAT(judged(wide).reasons.at(0), ContainsSubstring("no cause seen in clocks or throttle"));
 
   Entry unsteady = quiet_entry();
-  unsteady.repeatability = 0.0026;
+  unsteady.repeatability = 0.0021;
   CHECK(judged(unsteady).status == VerdictStatus::noisy);
-  unsteady.repeatability = 0.0025;
+  unsteady.repeatability = 0.002;
   CHECK(judged(unsteady).status == VerdictStatus::ok);
   unsteady.repeatability = nan_value;
   CHECK(judged(unsteady).status == VerdictStatus::noisy);
