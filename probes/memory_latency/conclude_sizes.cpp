@@ -6,6 +6,7 @@
 #include <set>
 
 #include "probes/memory_latency/conclude_latencies.h"
+#include "results/statistics.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -65,6 +66,31 @@ std::string no_change(const Curve& c) {
                      c.cut->regimes.back().last_x);
 }
 
+/// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
+/// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
+void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
+  std::vector<double> kept;
+  Fact fact = missing_fact("l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B",
+                           not_measured);
+  for (const Fact& size : sizes) {
+    if (!size.value || !size.bound) continue;
+    kept.push_back(size.bound->value - *size.value);
+    fact.repeats += size.repeats;
+  }
+  if (!kept.empty()) {
+    const auto [low, high] = std::ranges::minmax(kept);
+    fact.value = median(kept);
+    fact.interval = median_interval(kept);
+    fact.better = Better::lower;
+    fact.reason.clear();
+    fact.method = fmt::format(
+        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to {:.0f} "
+        "KiB)",
+        kept.size(), low / 1024, high / 1024);
+  }
+  facts.push_back(std::move(fact));
+}
+
 void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
   std::set<std::int64_t> carveouts;
   for (const Entry* entry : select(entries, {{"sweep", "size"}, {"level", "L1"}})) {
@@ -72,6 +98,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
   }
   if (carveouts.empty()) facts.push_back(missing_fact("l1.size", "L1", "size", "B", not_measured));
+  std::vector<Fact> sizes;
   for (const std::int64_t carveout : carveouts) {
     // The smallest carve-out's is what people mean by the size of the L1.
     const bool first = carveout == *carveouts.begin();
@@ -80,7 +107,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const Curve c =
         curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
     if (!c.cut || c.cut->boundaries.empty()) {
-      facts.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
+      sizes.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
       continue;
     }
     Fact fact = size_at(c, 0, id, subject, "size");
@@ -89,8 +116,10 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
       fact.bound =
           Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
     }
-    facts.push_back(std::move(fact));
+    sizes.push_back(std::move(fact));
   }
+  facts.insert(facts.end(), sizes.begin(), sizes.end());
+  add_l1_reserve(facts, sizes);
 }
 
 /// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM

@@ -12,6 +12,16 @@ constexpr std::size_t line = 128;
 constexpr std::size_t kib = 1024;
 constexpr int curve_loads = 4096;  // at least one round of every working set of the curves
 
+/// What the driver can set while a block runs: each block takes some shared memory for the system, so
+/// that a carve-out of nothing becomes the next larger one.
+std::vector<int> carveouts_of(const DeviceFacts& device, const models::SmLimits& sm) {
+  std::vector<int> result;
+  for (const int carveout : sm.carveouts_kib) {
+    if (carveout * kib >= device.reserved_shared_bytes_per_block) result.push_back(carveout);
+  }
+  return result;
+}
+
 /// The preference with which the driver, which rounds up, takes this carve-out.
 int percent_for(const models::SmLimits& sm, int carveout_kib) {
   return 100 * carveout_kib / (sm.shared_bytes / 1024);
@@ -68,9 +78,8 @@ void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
 /// `candidate` and four thirds of it if a line is that long: at strides of half the candidate they
 /// fit, and at the candidate's they do if and only if a line is shorter. Elements are at random in
 /// one half or the other of their strides, or a shorter line would leave every second set empty.
-void add_line_cases(std::vector<Case>& result, const DeviceFacts& device,
-                    const models::SmLimits& sm) {
-  const int carveout_kib = sm.carveouts_kib.front();
+void add_line_cases(std::vector<Case>& result, const DeviceFacts& device, const models::SmLimits& sm,
+                    int carveout_kib) {
   const double bytes = sm.unified_bytes - carveout_kib * 1024.0;
   for (const int candidate : {64, 128, 256}) {
     for (const int stride : {candidate / 2, candidate}) {
@@ -94,10 +103,10 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device,
 }
 
 void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device,
-                             const models::SmLimits& sm) {
+                             const models::SmLimits& sm, int carveout_kib) {
   for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib}) {
     for (const std::size_t elements : {4, 8, 16, 32, 64, 128, 256}) {
-      GlobalChase g = l1_chase(elements, stride, percent_for(sm, sm.carveouts_kib.front()));
+      GlobalChase g = l1_chase(elements, stride, percent_for(sm, carveout_kib));
       Case c = make_case({"associativity",
                           "L1",
                           "ld.global",
@@ -116,13 +125,14 @@ void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& devic
 std::vector<Case> l1_cases(const DeviceFacts& device) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
   std::vector<Case> result;
-  for (const int carveout : sm.carveouts_kib) {
+  const std::vector<int> carveouts = carveouts_of(device, sm);
+  for (const int carveout : carveouts) {
     // The two ends are in the quick suite too.
-    const bool end = carveout == sm.carveouts_kib.front() || carveout == sm.carveouts_kib.back();
+    const bool end = carveout == carveouts.front() || carveout == carveouts.back();
     add_size_curve(result, device, sm, carveout, end);
   }
-  add_line_cases(result, device, sm);
-  add_associativity_cases(result, device, sm);
+  add_line_cases(result, device, sm, carveouts.front());
+  add_associativity_cases(result, device, sm, carveouts.front());
   return result;
 }
 

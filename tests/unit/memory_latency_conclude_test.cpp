@@ -201,6 +201,9 @@ TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each ca
   CHECK(most.interval->low <= 249 * kib);
   CHECK(most.interval->high >= 249 * kib);
   CHECK(fact(findings, "l1.size.carveout_100kib").value == 152 * kib);
+  // 256 KiB planted as what both carve-outs leave.
+  CHECK(fact(findings, "l1.reserved").value == (7 + 104) / 2.0 * kib);
+  CHECK(fact(findings, "l1.reserved").method.find("7 to 104 KiB") != std::string::npos);
 }
 
 TEST_CASE("the L2 ends where misses begin, its partition where latency first changes",
