@@ -76,6 +76,8 @@ void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
     fact.repeats += size.repeats;
+    // One of each curve: the others stand with that curve's own fact.
+    fact.evidence.push_back(size.evidence.front());
   }
   if (!kept.empty()) {
     const auto [low, high] = std::ranges::minmax(kept);
