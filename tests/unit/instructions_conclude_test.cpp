@@ -114,7 +114,11 @@ TEST_CASE("bounds are the published rates, or what the schedulers issue", "[prob
   CHECK(bound_of("mufu_rcp", 9, 0) == 16);
   CHECK(bound_of("mma_f16_k16", 8, 0) == 1024);
   CHECK(bound_of("wgmma_f16_n256_shared", 9, 0) == 2048);
-  CHECK(bound_of("hfma2", 10, 0) == 256);  // not published: two halves a lane
+  CHECK(bound_of("hfma2", 10, 0) == 128);
+  CHECK(bound_of("iadd3", 12, 0) == 64);      // of three operands
+  CHECK(bound_of("shfl_bfly", 7, 5) == 16);
+  CHECK(bound_of("f2i_i2f", 9, 0) == 16);     // the slower of the two conversions
+  CHECK(bound_of("redux", 9, 0) == 128);      // not published: what the schedulers issue
   CHECK_FALSE(instruction_named("wgmma_s8_n64_shared").runs_on(10, 0));
   CHECK_FALSE(instruction_named("mma_f16_k16").runs_on(7, 5));
   CHECK(instruction_named("mma_f16_k8").runs_on(7, 5));
