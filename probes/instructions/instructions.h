@@ -56,11 +56,10 @@ struct Instruction {
   }
 };
 
-/// Latency 4 of fp32 and integer arithmetic: Jia et al., "Dissecting the NVIDIA Volta GPU
-/// Architecture via Microbenchmarking"; Abdelkhalik et al., "Demystifying the Nvidia Ampere
-/// Architecture through Microbenchmarking".
+/// Latency 4 of fp32 and integer arithmetic on a V100; of FMA also the V100 white paper, "Simultaneous
+/// Execution of FP32 and INT32 Operations". See models/published_instructions.cpp.
 inline constexpr std::string_view latency_source =
-    "published dissections of the Volta and Ampere architectures";
+    "Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, table 4.1";
 
 inline constexpr Instruction arithmetic_instructions[] = {
     {.id = "fadd", .subject = "FADD", .family = "fp32", .ptx = "add.f32", .op = "Fadd", .sass = {{{"FADD"}}},
