@@ -4,8 +4,7 @@
 
 namespace fathom {
 
-void add_published_figures(std::span<Fact> facts, int major, int minor,
-                           std::string_view gpu_name) {
+void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name) {
   for (Fact& fact : facts) {
     if (fact.published) continue;
     const auto figures = models::find_published(fact.id, fact.unit, major, minor, gpu_name);

@@ -38,7 +38,8 @@ inline constexpr std::string_view native_throughput_source =
     "CUDA C++ Best Practices Guide 13.3, table 5: native arithmetic instructions";
 
 /// Lanes of warp instructions that an SM can issue in a clock: four schedulers, one instruction
-/// each (Programming Guide, sections of the compute capabilities 7.x to 12.x).
+/// each (A100 white paper, figure 7: four warp schedulers of 32 threads a clock; Programming Guide
+/// 11.7, "Multiprocessor Level", for 7.x and 8.x).
 inline constexpr double issued_lanes_per_clock = 128;
 
 enum class TensorType { f16, bf16, tf32, fp8, s8, f64 };

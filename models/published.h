@@ -12,8 +12,8 @@ namespace fathom::models {
 struct PublishedFigure {
   std::string_view fact;  ///< id of the fact that states the same: "l2.latency"
   double value = 0;
-  std::string_view unit;    ///< of the fact: "cycles", "B", "B/s", "B/clk" (of one SM)
-  std::string_view chip;    ///< on which it was measured, by gpu_table's name where it has one
+  std::string_view unit;  ///< of the fact: "cycles", "B", "B/s", "B/clk" (of one SM)
+  std::string_view chip;  ///< on which it was measured, by gpu_table's name where it has one
   int major = 0, minor = 0;
   int date = 0;             ///< of the source: 100 x year + month; 0: undated
   std::string_view source;  ///< title, date, and the table or file in it
@@ -24,10 +24,11 @@ struct PublishedFigure {
 
 std::span<const PublishedFigure> published_figures();
 
-/// What is published of a fact, best first: of the same product, of another chip of the same compute
-/// capability, then what may stand beside any chip; among those equally close in the table's order,
-/// where a closer relative comes first and of one chip the newer source. `gpu_name` is the CUDA
-/// device's name or a short one. Only figures in the fact's own unit; empty where nothing is known.
+/// What is published of a fact, best first: of the same product, of another chip of the same
+/// compute capability, then what may stand beside any chip; among those equally close in the
+/// table's order, where a closer relative comes first and of one chip the newer source. `gpu_name`
+/// is the CUDA device's name or a short one. Only figures in the fact's own unit; empty where
+/// nothing is known.
 std::vector<const PublishedFigure*> find_published(std::string_view fact, std::string_view unit,
                                                    int major, int minor, std::string_view gpu_name);
 

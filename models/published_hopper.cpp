@@ -6,14 +6,13 @@ namespace {
 constexpr std::string_view mt4g_h100 =
     "mt4g, sample_results/NVIDIA H100 80GB HBM3.json (August 2025)";
 constexpr std::string_view mt4g_nvl = "mt4g, sample_results/NVIDIA H100 NVL.json (August 2025)";
-constexpr std::string_view latency_gh200 =
-    "RRZE gpu-benches, gpu-latency/gh200.txt (January 2025)";
-constexpr std::string_view ai_kernels =
-    "markdewing/AI_kernels, latency/README.md (January 2026)";
+constexpr std::string_view latency_gh200 = "RRZE gpu-benches, gpu-latency/gh200.txt (January 2025)";
+constexpr std::string_view ai_kernels = "markdewing/AI_kernels, latency/README.md (January 2026)";
 constexpr std::string_view azure =
     "Azure AI-benchmarking-guide, ND_H200_v5_results.md (September 2024)";
 constexpr std::string_view azure_h100 =
     "Azure AI-benchmarking-guide, ND_H100_v5_results.md (September 2024)";
+constexpr std::string_view hgx = "github.com/NVIDIA/nccl issue 1264, p2pBandwidthLatencyTest";
 /// Of the authors of "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and
 /// Multiple Level Analysis", arXiv 2501.12084, whose tables name the card.
 constexpr std::string_view luo_random =
@@ -24,7 +23,8 @@ constexpr std::string_view luo_cluster =
 constexpr std::string_view rerun =
     "rerun of Luo et al.'s benchmark, Johnsonms/NVIDIA-Hopper-Benchmark, raw/stats.txt (July 2026)";
 constexpr std::string_view rerun_logs =
-    "rerun of Luo et al.'s benchmark, Johnsonms/NVIDIA-Hopper-Benchmark, raw/alu_lat_*.log (July 2026)";
+    "rerun of Luo et al.'s benchmark, Johnsonms/NVIDIA-Hopper-Benchmark, raw/alu_lat_*.log (July "
+    "2026)";
 
 constexpr std::string_view h200 = "H200", gh200 = "GH200", h100 = "H100 SXM", nvl = "H100 NVL",
                            h800 = "H800 PCIe", pcie = "H100 PCIe";
@@ -92,9 +92,12 @@ constexpr PublishedFigure figures[] = {
     {"dram.mixed_bandwidth", 4.15 * tera, "B/s", h200, 9, 0, 202409, azure},  // its Triad
     {"dram.mixed_bandwidth", 3009.9 * giga, "B/s", h100, 9, 0, 202607, rerun},
     {"dram.mixed_bandwidth", 2.97 * tera, "B/s", h100, 9, 0, 202409, azure_h100},
-    // Links: nvbandwidth, which counts the bytes of one direction.
+    // Links: nvbandwidth and p2pBandwidthLatencyTest count the bytes of one direction, and of both
+    // where both are busy.
     {"host.bandwidth", 52 * giga, "B/s", h200, 9, 0, 202409, azure},
     {"host.d2h_bandwidth", 52 * giga, "B/s", h200, 9, 0, 202409, azure},
+    {"peer.bandwidth", 376.6 * giga, "B/s", h100, 9, 0, 0, hgx},
+    {"peer.bidirectional_bandwidth", 783 * giga, "B/s", h100, 9, 0, 0, hgx},
     {"nccl.all_reduce_bus_bandwidth", 479.98 * giga, "B/s", h200, 9, 0, 202409, azure},
     // A dependent chain; the loop around it is in the figure.
     {"ffma.latency", 4.07, "cycles", h100, 9, 0, 202607, rerun_logs},

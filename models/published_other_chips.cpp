@@ -3,8 +3,7 @@
 namespace fathom::models {
 namespace {
 
-constexpr std::string_view ai_kernels =
-    "markdewing/AI_kernels, latency/README.md (January 2026)";
+constexpr std::string_view ai_kernels = "markdewing/AI_kernels, latency/README.md (January 2026)";
 constexpr std::string_view latency_a100 =
     "RRZE gpu-benches, gpu-latency/a100_80.txt (January 2025)";
 constexpr std::string_view latency_a40 = "RRZE gpu-benches, gpu-latency/a40.txt (January 2025)";
