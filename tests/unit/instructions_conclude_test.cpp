@@ -56,6 +56,7 @@ TEST_CASE("every instruction has an id, a subject and machine code of its own", 
 TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]") {
   std::vector<Entry> entries{planted_entry(instruction_named("ffma"), "latency", 4.01),
                              planted_entry(instruction_named("ffma"), "throughput", 127.2)};
+  for (Entry& entry : entries) entry.expected = Expectation{4, 0.05, "somebody"};
   const Findings findings = instructions::conclude(entries);
   CHECK(findings.facts.size() == 2 * all_instructions().size());
   const Fact& latency = fact_named(findings.facts, "ffma.latency");
@@ -63,10 +64,12 @@ TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]"
   CHECK(latency.unit == "cycles");
   CHECK(latency.better == Better::lower);
   CHECK(latency.reason.empty());
+  CHECK_FALSE(latency.published.has_value());  // the harness knows what is published
   CHECK(latency.evidence == std::vector<std::string>{"ffma/latency"});
   const Fact& throughput = fact_named(findings.facts, "ffma.throughput");
   CHECK(throughput.value == 127.2);
   CHECK(throughput.bound->value == 128);
+  CHECK(throughput.published->source == "somebody");
   CHECK(findings.answer.find("4.01 cycles") != std::string::npos);
   CHECK(findings.answer.find("127.2") != std::string::npos);
   std::set<std::string> ids;

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "harness/published_facts.h"
+#include "probes/instructions/conclude.h"
+#include "probes/memory_latency/conclude.h"
 
 namespace fathom::models {
 namespace {
@@ -85,6 +87,18 @@ TEST_CASE("an instruction's latency may come from another architecture", "[model
   REQUIRE(ffma.size() == 2);
   CHECK(ffma[0]->chip == "H100 SXM");
   CHECK(ffma[1]->value == 4);
+}
+
+TEST_CASE("latencies and sizes are published of facts that probes state", "[models][probes]") {
+  std::map<std::string, std::string> units;
+  for (const auto& findings : {memory_latency::conclude({}), instructions::conclude({})}) {
+    for (const Fact& fact : findings.facts) units[fact.id] = fact.unit;
+  }
+  for (const PublishedFigure& figure : published_figures()) {
+    if (figure.unit != "cycles" && figure.unit != "B") continue;
+    CAPTURE(figure.fact);
+    CHECK(units[std::string(figure.fact)] == figure.unit);
+  }
 }
 
 TEST_CASE("nothing is published of what nobody knows", "[models]") {
