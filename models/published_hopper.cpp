@@ -10,6 +10,8 @@ constexpr std::string_view latency_gh200 = "RRZE gpu-benches, gpu-latency/gh200.
 constexpr std::string_view ai_kernels = "markdewing/AI_kernels, latency/README.md (January 2026)";
 constexpr std::string_view azure =
     "Azure AI-benchmarking-guide, ND_H200_v5_results.md (September 2024)";
+constexpr std::string_view azure_nccl =
+    "Azure AI-benchmarking-guide, ND_H200_v5_results.md, 8 GPUs with NVLS, 8 GB (September 2024)";
 constexpr std::string_view azure_h100 =
     "Azure AI-benchmarking-guide, ND_H100_v5_results.md (September 2024)";
 constexpr std::string_view hgx = "github.com/NVIDIA/nccl issue 1264, p2pBandwidthLatencyTest";
@@ -98,7 +100,7 @@ constexpr PublishedFigure figures[] = {
     {"host.d2h_bandwidth", 52 * giga, "B/s", h200, 9, 0, 202409, azure},
     {"peer.bandwidth", 376.6 * giga, "B/s", h100, 9, 0, 0, hgx},
     {"peer.bidirectional_bandwidth", 783 * giga, "B/s", h100, 9, 0, 0, hgx},
-    {"nccl.all_reduce_bus_bandwidth", 479.98 * giga, "B/s", h200, 9, 0, 202409, azure},
+    {"nccl.all_reduce_bus_bandwidth", 479.98 * giga, "B/s", h200, 9, 0, 202409, azure_nccl},
     // A dependent chain; the loop around it is in the figure.
     {"ffma.latency", 4.07, "cycles", h100, 9, 0, 202607, rerun_logs},
     {"imad.latency", 4.12, "cycles", h100, 9, 0, 202607, rerun_logs},
