@@ -142,7 +142,8 @@ struct Findings {
   std::string answer;  ///< one sentence with figures
   std::vector<Claim> claims;
   std::vector<View> views;
-  std::vector<Fact> facts;  ///< `probe` is filled in by the harness
+  /// `probe` is filled in by the harness, `published` too where models/published.h has a figure.
+  std::vector<Fact> facts;
 };
 
 /// One question put to the GPU. A probe never formats output and never reads a clock: it says what

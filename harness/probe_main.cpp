@@ -16,6 +16,7 @@
 #include "harness/cuda_check.h"
 #include "results/device_lock.h"
 #include "harness/probe_options.h"
+#include "harness/published_facts.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
 #include "results/utc_time.h"
@@ -259,6 +260,8 @@ class ProbeRun {
     for (Claim& claim : document_.claims) claim.probe = probe_.name();
     document_.facts = std::move(findings.facts);
     for (Fact& fact : document_.facts) fact.probe = probe_.name();
+    add_published_figures(document_.facts, device_.major, device_.minor,
+                          device_.fingerprint.gpu_name);
     if (!options_.out.empty()) write_document(document_, options_.out);
   }
 

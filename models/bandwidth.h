@@ -50,7 +50,7 @@ struct StreamParameters {
   double loaded_latency_read_seconds = 430e-9;
   double loaded_l2_latency_seconds = 250e-9;  ///< the same for hits in the L2, also an assumption
   /// Warp-wide memory instructions that an SM's load/store units take per clock: 32 units on GA100
-  /// and GH100 (white papers), 16 on Turing, GA10x and AD10x, i.e. 0.5 there.
+  /// (A100 white paper, figure 7) and as many on GH100; half of them on GA10x and Turing.
   double memory_instructions_per_clock = 1;
   /// Issue slots: four schedulers, one warp instruction a clock each (Programming Guide,
   /// "Multiprocessor Level"), and what a thread takes of them: a compiled copy of one element a

@@ -7,67 +7,84 @@ namespace {
 
 constexpr double unknown = 0;
 
-/// One row: results per clock and SM for compute capability 7.5, 8.0, 8.6 (and 8.7), 8.9, 9.0, 10.0
-/// and 12.0 (and 12.1).
+/// Compute capabilities of the tables' columns. The guide has one column for 8.6 and 8.9 and one
+/// for 12.0 and 12.1, and none for 8.7, 8.8 and 11.0.
+enum Column : int { cc75, cc80, cc86, cc89, cc90, cc100, cc103, cc12x, columns };
+
+/// One row: results per clock and SM.
 struct Row {
   NativeOperation operation;
-  std::array<double, 7> results;
+  std::array<double, columns> results;
 };
 
-// 7.5 to 9.0: Programming Guide of CUDA 12. 10.0 and 12.0: what the Best Practices Guide of CUDA 13
-// adds. How sure the columns are: an H200 measures what that of 9.0 says, to 2 % but for dfma (-14 %)
-// and hfma2 (-22 %), and nothing above it; some of 10.0 and 12.0 were seen at second hand; the rest
-// was not compared with the document again. The rate of f16 is also what the white papers give for
-// arithmetic outside the tensor cores: A100 78 (bf16: 39), H100 133.8 TFLOP/s, GA102 as fp32.
+// CUDA C++ Best Practices Guide, release 13.3 (May 2026), section 12.1.1, table 5 with its
+// footnotes. Its row of half precision counts f16x2 instructions, hence twice its figures here. It
+// says 64 for bit reversal with NOT as the instruction meant, and has no row for warp reduction:
+// for these two the columns that the CUDA C++ Programming Guide 11.7 (May 2022), table 3, has. The
+// Programming Guide had 256 halves for 8.6, 64 for additions of two operands, and for minimum and
+// maximum 64 on every chip; the newer document counts. Of what Fathom measures of these on an H200
+// all but integer minimum and maximum (64), fp64 (55) and fp16 (200) is within 2 % of the column.
 constexpr std::array table{
-    Row{NativeOperation::f16_arithmetic, {128, 256, 128, 128, 256, unknown, 128}},
-    Row{NativeOperation::bf16_arithmetic, {unknown, 128, 128, 128, 256, unknown, unknown}},
-    Row{NativeOperation::f32_arithmetic, {64, 64, 128, 128, 128, 128, 128}},
-    Row{NativeOperation::f64_arithmetic, {2, 32, 2, 2, 64, 64, 2}},
-    Row{NativeOperation::special_function, {16, 16, 16, 16, 16, 16, 16}},
-    Row{NativeOperation::integer_add, {64, 64, 64, 64, 64, unknown, 128}},
-    Row{NativeOperation::integer_multiply, {64, 64, 64, 64, 64, 64, 64}},
-    Row{NativeOperation::integer_shift, {64, 64, 64, 64, 64, 64, 64}},
-    Row{NativeOperation::integer_compare, {64, 64, 64, 64, 64, unknown, 128}},
-    Row{NativeOperation::float_compare, {64, 64, 64, 64, 64, 128, 64}},
-    Row{NativeOperation::bit_reverse, {16, 16, 16, 16, 16, 16, 16}},
-    Row{NativeOperation::bitwise_logic, {64, 64, 64, 64, 64, unknown, 64}},
-    Row{NativeOperation::leading_zeros, {16, 16, 16, 16, 16, 16, 16}},
-    Row{NativeOperation::population_count, {16, 16, 16, 16, 16, 16, 16}},
-    Row{NativeOperation::warp_shuffle, {32, 32, 32, 32, 32, 32, 32}},
-    Row{NativeOperation::warp_reduce, {unknown, 16, 16, 16, 16, 16, 16}},
-    Row{NativeOperation::warp_vote, {64, 64, 64, 64, 64, unknown, 128}},
-    Row{NativeOperation::convert_64_bit, {2, 16, 2, 2, 16, unknown, 2}},
-    Row{NativeOperation::convert_other, {unknown, unknown, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::f16_arithmetic, {128, 256, 128, 128, 256, 128, 128, 128}},
+    Row{NativeOperation::bf16_arithmetic, {unknown, 128, 128, 128, 256, 128, 128, 128}},
+    Row{NativeOperation::f32_arithmetic, {64, 64, 128, 128, 128, 128, 128, 128}},
+    Row{NativeOperation::f64_arithmetic, {2, 32, 2, 2, 64, 64, 2, 2}},
+    Row{NativeOperation::special_function, {16, 16, 16, 16, 16, 16, 16, 16}},
+    Row{NativeOperation::integer_add, {128, 128, 128, 128, 128, 128, 128, 128}},
+    Row{NativeOperation::integer_add3, {64, 64, 64, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::integer_multiply, {64, 64, 64, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::integer_shift, {64, 64, 64, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::integer_min_max, {64, 64, 64, 64, 128, 128, 128, 128}},
+    Row{NativeOperation::float_min_max, {64, 64, 64, 64, 64, 128, 128, 64}},
+    Row{NativeOperation::bit_reverse,
+        {16, 16, 16, unknown, unknown, unknown, unknown, unknown}},
+    Row{NativeOperation::bitwise_logic, {64, 64, 64, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::leading_zeros, {16, 16, 16, 16, 16, 16, 16, 16}},
+    Row{NativeOperation::population_count, {16, 16, 16, 16, 16, 16, 16, 16}},
+    Row{NativeOperation::warp_shuffle, {16, 32, 32, 32, 32, 32, 32, 32}},
+    Row{NativeOperation::warp_reduce,
+        {unknown, 16, 16, unknown, unknown, unknown, unknown, unknown}},
+    Row{NativeOperation::warp_vote, {64, 64, 64, 64, 64, 64, 64, 128}},
+    Row{NativeOperation::convert_64_bit, {2, 16, 2, 2, 16, 16, 2, 2}},
+    Row{NativeOperation::convert_int_to_float, {16, 16, 64, 64, 64, 64, 64, 64}},
+    Row{NativeOperation::convert_float_to_int, {16, 16, 16, 16, 16, 16, 2, 2}},
 };
 
-/// Turing: 8 tensor cores of 64 fp16 FMA (TU102 white paper). A100: 1024 fp16 FMA, fp64 64 (A100
-/// white paper). GA10x: 512 (A6000: 309.7 TFLOP/s with sparsity). Ada as GA10x, fp8 as int8. H100:
-/// twice the A100 for each type, fp8 as int8 (H100 white paper: 989.4 TFLOP/s with 132 SMs at 1830
-/// MHz). B200: 2250 TFLOP/s with 148 SMs at 1.965 GHz is just below 4096, fp64 37 TFLOP/s is 64.
-/// RTX Blackwell: 419 TFLOP/s fp16 with 170 SMs at 2.407 GHz.
 struct TensorRow {
   TensorType type;
-  std::array<double, 7> fma;
+  std::array<double, columns> fma;
 };
 
+// fp16: A100 white paper, "A100 SM Architecture": eight tensor cores of 64 FMA in an SM of Volta
+// and Turing, four of 256 in one of A100. Other types there, "A100 Tensor Cores": int8 is 16 times
+// the fp32 of an SM of Turing and 32 times that of A100, bf16 as fp16, tf32 half of it, fp64 64.
+// 9.0: H100 white paper, key features of the SM: twice an SM of A100 for each type, fp8 four times
+// its fp16. The rest follows from a data sheet's peak, SMs and clock (models/gpu_table), to which a
+// test holds all of the table: GA102 (RTX A6000), Ada with fp8 as int8 (L40S), B200, GB202 (RTX
+// 5090, where the peak of fp16 with fp32 accumulation is half of what is here).
 constexpr std::array tensor_table{
-    TensorRow{TensorType::f16, {512, 1024, 512, 512, 2048, 4096, 512}},
-    TensorRow{TensorType::bf16, {unknown, 1024, 512, 512, 2048, 4096, 512}},
-    TensorRow{TensorType::tf32, {unknown, 512, 256, 256, 1024, 2048, 256}},
-    TensorRow{TensorType::fp8, {unknown, unknown, unknown, 1024, 4096, 8192, 1024}},
-    TensorRow{TensorType::s8, {1024, 2048, 1024, 1024, 4096, 8192, 1024}},
-    TensorRow{TensorType::f64, {unknown, 64, unknown, unknown, 128, 64, unknown}},
+    TensorRow{TensorType::f16, {512, 1024, 512, 512, 2048, 4096, unknown, 512}},
+    TensorRow{TensorType::bf16, {unknown, 1024, 512, 512, 2048, 4096, unknown, 512}},
+    TensorRow{TensorType::tf32, {unknown, 512, 256, 256, 1024, 2048, unknown, 256}},
+    TensorRow{TensorType::fp8, {unknown, unknown, unknown, 1024, 4096, 8192, unknown, 1024}},
+    TensorRow{TensorType::s8, {1024, 2048, 1024, 1024, 4096, 8192, unknown, 1024}},
+    TensorRow{TensorType::f64, {unknown, 64, unknown, unknown, 128, 64, unknown, unknown}},
 };
 
-/// Column of a compute capability; -1 for one that the tables lack (10.3 among them, which has
-/// other rates for some rows).
+/// Column of a compute capability; -1 for one that the tables lack.
 int column_of(int major, int minor) {
-  if (major == 7 && minor == 5) return 0;
-  if (major == 8) return minor == 0 ? 1 : minor == 6 || minor == 7 ? 2 : minor == 9 ? 3 : -1;
-  if (major == 9 && minor == 0) return 4;
-  if (major == 10 && minor == 0) return 5;
-  return major == 12 ? 6 : -1;
+  switch (10 * major + minor) {
+    case 75: return cc75;
+    case 80: return cc80;
+    case 86: return cc86;
+    case 89: return cc89;
+    case 90: return cc90;
+    case 100: return cc100;
+    case 103: return cc103;
+    case 120:
+    case 121: return cc12x;
+    default: return -1;
+  }
 }
 
 std::optional<double> known(double value) {

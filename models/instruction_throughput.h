@@ -5,19 +5,20 @@
 
 namespace fathom::models {
 
-/// Rows of the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming
-/// Guide (since CUDA 13: of the Best Practices Guide).
+/// Rows of the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Best Practices
+/// Guide (section 12.1.1; until CUDA 12 of the Programming Guide).
 enum class NativeOperation {
   f16_arithmetic,   ///< add, multiply, multiply-add; a result is one half, so that f16x2 gives two
   bf16_arithmetic,  ///< the same of bfloat16
   f32_arithmetic,
   f64_arithmetic,
-  special_function,  ///< reciprocal, rsqrt, base-2 logarithm and exponential, sine, cosine
-  integer_add,       ///< 32-bit add, extended-precision add, subtract
-  integer_multiply,  ///< 32-bit multiply, multiply-add
+  special_function,   ///< approximate reciprocal, rsqrt, logarithm and exponential, sine, cosine
+  integer_add,        ///< 32-bit add, subtract
+  integer_add3,       ///< of three operands; extended-precision add, subtract
+  integer_multiply,   ///< 32-bit multiply, multiply-add
   integer_shift,
-  integer_compare,  ///< compare, minimum, maximum
-  float_compare,
+  integer_min_max,    ///< 32-bit minimum, maximum
+  float_min_max,      ///< fp32 minimum, maximum
   bit_reverse,
   bitwise_logic,  ///< 32-bit AND, OR, XOR
   leading_zeros,  ///< count of leading zeros, most significant non-sign bit
@@ -25,18 +26,20 @@ enum class NativeOperation {
   warp_shuffle,
   warp_reduce,
   warp_vote,
-  convert_64_bit,  ///< from and to 64-bit types
-  convert_other,   ///< other conversions that are not between 8-, 16- and 32-bit integers
+  convert_64_bit,        ///< from and to 64-bit floating point
+  convert_int_to_float,  ///< 32-bit integer to fp32
+  convert_float_to_int,  ///< fp32 to 32-bit integer
 };
 
-/// Results per clock and SM, or nothing where the table does not state a figure that we could
-/// check.
+/// Results per clock and SM, or nothing where the table states no figure. It is the most that the
+/// chip can do, for some operations only with sequences that a compiler does not make by itself.
 std::optional<double> native_throughput(NativeOperation operation, int major, int minor);
 inline constexpr std::string_view native_throughput_source =
-    "CUDA C++ Programming Guide, \"Throughput of Native Arithmetic Instructions\"";
+    "CUDA C++ Best Practices Guide 13.3, table 5: native arithmetic instructions";
 
 /// Lanes of warp instructions that an SM can issue in a clock: four schedulers, one instruction
-/// each (Programming Guide, sections of the compute capabilities 7.x to 12.x).
+/// each (A100 white paper, figure 7: four warp schedulers of 32 threads a clock; Programming Guide
+/// 11.7, "Multiprocessor Level", for 7.x and 8.x).
 inline constexpr double issued_lanes_per_clock = 128;
 
 enum class TensorType { f16, bf16, tf32, fp8, s8, f64 };

@@ -9,8 +9,8 @@
 namespace fathom::models {
 
 /// What one SM of a compute capability holds. Sizes in bytes, registers of 32 bits. Figures are
-/// from the CUDA C++ Programming Guide (CUDA 13), table "Technical Specifications per Compute
-/// Capability", and agree with the toolkit's cuda_occupancy.h wherever that states them.
+/// from the CUDA Programming Guide 13, section 5.1 "Compute Capabilities", tables of the SM and of
+/// its memory, and agree with the toolkit's cuda_occupancy.h wherever that states them.
 struct SmLimits {
   int major = 0, minor = 0;
   int warps = 0;                       ///< resident
@@ -20,9 +20,9 @@ struct SmLimits {
   int shared_reserved_per_block = 0;   ///< taken by the driver: 1 KiB since 8.0
   int shared_granularity = 128;        ///< 256 on 7.x
   std::span<const int> carveouts_kib;  ///< sizes that the split with L1 can have, ascending
-  /// L1 and shared memory together; same guide, the "Shared Memory" sections of each capability.
+  /// L1 and shared memory together: "unified data cache" of the same section.
   int unified_bytes = 0;
-  /// FMA a clock; same guide, table "Throughput of Native Arithmetic Instructions".
+  /// FMA a clock; Best Practices Guide 13.3, table 5, see models/instruction_throughput.h.
   int fp32_per_clock = 0;
   /// Of L1 and shared memory; GA102 white paper: 64 on Turing, 128 since.
   int l1_bytes_per_clock = 0;

@@ -7,7 +7,8 @@
 namespace fathom::models {
 namespace {
 
-// Programming Guide, sections "Shared Memory" of each compute capability.
+// CUDA Programming Guide 13, section 5.1 "Compute Capabilities", table of the sizes of the unified
+// data cache and of the shared memory in it.
 constexpr std::array carveouts_turing{32, 64};
 constexpr std::array carveouts_100{0, 8, 16, 32, 64, 100};
 constexpr std::array carveouts_164{0, 8, 16, 32, 64, 100, 132, 164};

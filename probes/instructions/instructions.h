@@ -56,11 +56,10 @@ struct Instruction {
   }
 };
 
-/// Latency 4 of fp32 and integer arithmetic: Jia et al., "Dissecting the NVIDIA Volta GPU
-/// Architecture via Microbenchmarking"; Abdelkhalik et al., "Demystifying the Nvidia Ampere
-/// Architecture through Microbenchmarking".
+/// Latency 4 of fp32 and integer arithmetic on a V100; of FMA also the V100 white paper, "Simultaneous
+/// Execution of FP32 and INT32 Operations". See models/published_instructions.cpp.
 inline constexpr std::string_view latency_source =
-    "published dissections of the Volta and Ampere architectures";
+    "Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, table 4.1";
 
 inline constexpr Instruction arithmetic_instructions[] = {
     {.id = "fadd", .subject = "FADD", .family = "fp32", .ptx = "add.f32", .op = "Fadd", .sass = {{{"FADD"}}},
@@ -70,7 +69,7 @@ inline constexpr Instruction arithmetic_instructions[] = {
     {.id = "ffma", .subject = "FFMA", .family = "fp32", .ptx = "fma.rn.f32", .op = "Ffma", .sass = {{{"FFMA"}}},
      .native = NativeOperation::f32_arithmetic, .published_latency = 4, .usual_latency = 4, .quick = true},
     {.id = "fmnmx", .subject = "FMNMX", .family = "fp32", .ptx = "min.f32, max.f32", .op = "Fmnmx",
-     .sass = {{{"FMNMX"}, {"FMNMX3"}}}, .native = NativeOperation::float_compare, .usual_latency = 5},
+     .sass = {{{"FMNMX"}, {"FMNMX3"}}}, .native = NativeOperation::float_min_max, .usual_latency = 5},
     {.id = "dadd", .subject = "DADD", .family = "fp64", .ptx = "add.f64", .op = "Dadd", .sass = {{{"DADD"}}},
      .native = NativeOperation::f64_arithmetic, .usual_latency = 16},
     {.id = "dmul", .subject = "DMUL", .family = "fp64", .ptx = "mul.f64", .op = "Dmul", .sass = {{{"DMUL"}}},
@@ -90,7 +89,7 @@ inline constexpr Instruction arithmetic_instructions[] = {
      .sass = {{{"HFMA2"}}}, .since = 80, .results = 64, .native = NativeOperation::bf16_arithmetic,
      .usual_latency = 6, .note = "Hopper's compiler alternates HFMA2 and HFMA2.MMA."},
     {.id = "iadd3", .subject = "IADD3", .family = "integer", .ptx = "add.u32, add.u32", .op = "Iadd3",
-     .sass = {{{"IADD3"}}}, .native = NativeOperation::integer_add, .published_latency = 4,
+     .sass = {{{"IADD3"}}}, .native = NativeOperation::integer_add3, .published_latency = 4,
      .usual_latency = 4, .quick = true},
     {.id = "imad", .subject = "IMAD", .family = "integer", .ptx = "mad.lo.u32", .op = "Imad",
      .sass = {{{"IMAD"}}}, .native = NativeOperation::integer_multiply, .usual_latency = 5, .quick = true},
@@ -105,8 +104,9 @@ inline constexpr Instruction arithmetic_instructions[] = {
     {.id = "sel", .subject = "SEL", .family = "integer", .ptx = "selp.b32", .op = "Sel", .sass = {{{"SEL"}}},
      .usual_latency = 5, .usual_rate = 64},
     {.id = "imnmx", .subject = "IMNMX", .family = "integer", .ptx = "min.s32, max.s32", .op = "Imnmx",
-     .sass = {{{"IMNMX"}, {"VIMNMX"}, {"VIMNMX3"}}}, .native = NativeOperation::integer_compare,
-     .usual_latency = 5, .note = "VIMNMX from Hopper on."},
+     .sass = {{{"IMNMX"}, {"VIMNMX"}, {"VIMNMX3"}}}, .native = NativeOperation::integer_min_max,
+     .reaches_bound = false, .usual_latency = 5, .usual_rate = 64,
+     .note = "VIMNMX from Hopper on; the guide's rate there is more than such chains reach."},
     {.id = "prmt", .subject = "PRMT", .family = "integer", .ptx = "prmt.b32", .op = "Prmt", .sass = {{{"PRMT"}}},
      .usual_latency = 5, .usual_rate = 64},
     {.id = "popc", .subject = "POPC", .family = "integer", .ptx = "popc.b32", .op = "Popc", .sass = {{{"POPC"}}},
@@ -143,11 +143,11 @@ inline constexpr Instruction arithmetic_instructions[] = {
     {.id = "mufu_tanh", .subject = "MUFU.TANH", .family = "special", .ptx = "tanh.approx.f32",
      .op = "MufuTanh", .sass = {{{"MUFU.TANH"}}}, .usual_latency = 22, .usual_rate = 16},
     {.id = "i2f", .subject = "I2F", .family = "conversion", .ptx = "cvt.rn.f32.s32", .op = "I2f",
-     .sass = {{{"I2F"}, {"I2FP"}}}, .native = NativeOperation::convert_other, .reaches_bound = false,
-     .usual_latency = 8},
+     .sass = {{{"I2F"}, {"I2FP"}}}, .native = NativeOperation::convert_int_to_float,
+     .reaches_bound = false, .usual_latency = 8},
     {.id = "f2i_i2f", .subject = "F2I and I2F", .family = "conversion",
      .ptx = "cvt.rni.s32.f32, cvt.rn.f32.s32", .op = "F2iI2f", .sass = {{{"F2I"}}}, .per_step = 2,
-     .native = NativeOperation::convert_other, .reaches_bound = false, .usual_latency = 20, .usual_rate = 16},
+     .native = NativeOperation::convert_float_to_int, .reaches_bound = false, .usual_latency = 20, .usual_rate = 16},
     {.id = "f32_f16", .subject = "fp32 to fp16 and back", .family = "conversion",
      .ptx = "cvt.rn.f16.f32, cvt.f32.f16", .op = "F16F32", .sass = {{{"HADD2.F32"}}}, .counted = false, .usual_latency = 10,
      .usual_rate = 64, .note = "The compiler converts two numbers to fp16 with one F2FP where it can."},

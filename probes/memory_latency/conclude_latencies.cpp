@@ -63,7 +63,6 @@ Fact fact_of(const Entry& entry, std::string id, std::string subject) {
   fact.evidence = {entry.name};
   fact.better = Better::lower;
   fact.counters = entry.counters;
-  if (entry.expected) fact.published = Published{entry.expected->value, entry.expected->model};
   return fact;
 }
 
@@ -77,7 +76,6 @@ Fact in_seconds(Fact fact, const Entry& entry) {
   fact.id = time_id(fact.id);
   fact.quantity = in_time;
   fact.unit = "s";
-  fact.published.reset();
   if (nanoseconds == entry.extras.end()) {
     return missing_fact(fact.id, fact.subject, fact.quantity, fact.unit,
                         "the kernels' global timer stood still");
@@ -122,7 +120,6 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
     Fact fact = fact_of(*each, id, subject);
     fact.value = each->extras.at(near ? "low_group" : "high_group");
     fact.interval.reset();
-    fact.published.reset();
     fact.method =
         fmt::format("single loads, {} of their two groups (Otsu's cut, separation {:.2f})",
                     near ? "the faster" : "the slower", each->extras.at("group_separation"));

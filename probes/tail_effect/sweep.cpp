@@ -16,9 +16,9 @@
 namespace fathom::tail_effect {
 namespace {
 
-/// Clocks from one FMA to the next that needs its result, compute capability 7.0 and later (Jia et
-/// al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018; the same on
-/// the later parts that were dissected since).
+/// Clocks from one FMA to the next that needs its result: of a V100 (its white paper; Jia et al.,
+/// "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", table 4.1) and of an H100
+/// (models/published_hopper.cpp). Taken for every chip from 7.0 on.
 constexpr double fma_latency_clocks = 4;
 
 /// Time of an empty launch as the timing sees it, which a sample of many launches spreads.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "models/instruction_throughput.h"
 #include "models/shared_memory.h"
 #include "probes/warp_reduce/sum_cases.h"
 #include "results/statistics.h"
@@ -16,20 +17,15 @@ constexpr int throughput_warps = 32;
 /// Enough that reading the clock twice is below a part in a thousand.
 constexpr int reductions = 2048;
 
-/// Latency in cycles of a dependent shuffle, addition and shared-memory load, as published
-/// dissections of data-centre GPUs from Volta to Hopper measured them (for shared memory: Luo et al.,
-/// "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"), give or take one or two; the
-/// tolerance covers that and what differs between chips. Double precision: of the chips that have a
-/// full set of such units.
-constexpr double shuffle_latency = 24, addition_latency = 4.5, double_addition_latency = 8,
-                 shared_latency = 29;
-/// Assumed, nothing published is known to us: as far as a shuffle there and back.
-constexpr double reduce_add_latency = 2 * shuffle_latency;
+/// Latency in cycles of a dependent addition and a shared-memory load: 4 and, in double precision
+/// with a full set of such units, 8 on a V100 (Jia et al., arXiv 1804.06826, table 4.1; an H100 has
+/// the same), 29 from shared memory of an H100 (models/published_hopper.cpp).
+constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
+/// Of a shuffle and of the integer instruction nothing published is known to us. Fathom measured them
+/// on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions, and 46.1.
+constexpr double shuffle_latency = 25, reduce_add_latency = 46;
+/// Covers what differs between chips.
 constexpr double tolerance = 0.25;
-/// Throughput of native arithmetic instructions, CUDA C++ Programming Guide: 32 lanes of shuffle a
-/// clock and SM on every chip since Turing, so one 32-bit shuffle of a warp a clock; and 16 lanes of
-/// warp-wide integer reduction since 8.0.
-constexpr double shuffles_per_clock = 1, reduce_adds_per_clock = 0.5;
 constexpr int steps = 5;
 
 struct Stage {
@@ -222,28 +218,37 @@ void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
                 {"shared_store_conflicts", 0.0, 0, "contiguous lanes: no conflict"}};
 }
 
-/// Cycles of an SM for each of many reductions at once.
-Expectation expected_throughput(const Stage& stage) {
-  const int shuffles = steps * bytes_of(stage.type) / 4;
+/// Cycles of an SM for each of many reductions at once; nothing where no guide has the rate.
+std::optional<Expectation> expected_throughput(const Stage& stage, const DeviceFacts& device) {
+  using models::NativeOperation;
   if (stage.shuffles()) {
-    return {shuffles / shuffles_per_clock, tolerance,
-            fmt::format("{} shuffles of 32 bits, one a clock and SM", shuffles)};
+    const int shuffles = steps * bytes_of(stage.type) / 4;
+    const auto rate =
+        models::native_throughput(NativeOperation::warp_shuffle, device.major, device.minor);
+    if (!rate) return std::nullopt;
+    return Expectation{shuffles * lanes / *rate, tolerance,
+                       fmt::format("{} shuffles of 32 bits, {} lanes a clock and SM ({})", shuffles,
+                                   *rate, models::native_throughput_source)};
   }
   if (stage.method == WarpMethod::reduce_add) {
-    return {1 / reduce_adds_per_clock, tolerance,
-            "one instruction, 16 lanes of it a clock and SM (CUDA C++ Programming Guide)"};
+    // The guides of 8.0 and 8.6 have it, and an H200 measures the same (recordings/h200).
+    const auto rate = models::native_throughput(NativeOperation::warp_reduce, 8, 0);
+    return Expectation{lanes / rate.value(), tolerance,
+                       fmt::format("one instruction, {} lanes of it a clock and SM (CUDA C++ "
+                                   "Programming Guide 11.7, table 3, for 8.0)",
+                                   *rate)};
   }
   const SharedWork work = shared_work(stage);
-  return {static_cast<double>(work.load_wavefronts + work.store_wavefronts), tolerance,
-          fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM",
-                      work.load_wavefronts, work.store_wavefronts)};
+  return Expectation{static_cast<double>(work.load_wavefronts + work.store_wavefronts), tolerance,
+                     fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM",
+                                 work.load_wavefronts, work.store_wavefronts)};
 }
 
 /// Cycles of one reduction alone; nothing for double precision where the chip has few such units,
 /// whose latency is not known to us.
 std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFacts& device) {
   if (stage.method == WarpMethod::reduce_add) {
-    return Expectation{reduce_add_latency, tolerance, "assumed: a shuffle's latency there and back"};
+    return Expectation{reduce_add_latency, tolerance, "what Fathom measured on an H200"};
   }
   const bool in_double = stage.type == StageType::f64;
   const bool full_double = device.minor == 0 && device.major < 12;
@@ -253,9 +258,11 @@ std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFact
   const bool reads_once_more = stage.method == WarpMethod::shared_tree;
   return Expectation{
       steps * (exchange + addition) + (reads_once_more ? shared_latency : 0), tolerance,
-      fmt::format("{} dependent exchanges and additions of {} and {} cycles{}, as published "
-                  "dissections of GPUs from Volta to Hopper measured them",
-                  steps, exchange, addition, reads_once_more ? ", and one more exchange" : "")};
+      fmt::format("{} dependent exchanges and additions of {} and {} cycles{}: additions as Jia et "
+                  "al. have them of a V100, {}",
+                  steps, exchange, addition, reads_once_more ? ", and one more exchange" : "",
+                  stage.in_shared() ? "shared memory as published of an H100"
+                                    : "a shuffle as Fathom measured it on an H200")};
 }
 
 Case make_case(const Stage& stage, const DeviceFacts& device) {
@@ -271,8 +278,8 @@ Case make_case(const Stage& stage, const DeviceFacts& device) {
                                                        stage.method == WarpMethod::reduce_add));
   c.suite = quick ? Suite::quick : Suite::standard;
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
-  c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage);
-  if (!stage.latency && stage.shuffles()) {
+  c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage, device);
+  if (!stage.latency && stage.shuffles() && c.expected) {
     c.bound = Bound{c.expected->value, c.expected->model};
   }
   add_counters(c, stage, device);

@@ -56,6 +56,7 @@ TEST_CASE("every instruction has an id, a subject and machine code of its own", 
 TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]") {
   std::vector<Entry> entries{planted_entry(instruction_named("ffma"), "latency", 4.01),
                              planted_entry(instruction_named("ffma"), "throughput", 127.2)};
+  for (Entry& entry : entries) entry.expected = Expectation{4, 0.05, "somebody"};
   const Findings findings = instructions::conclude(entries);
   CHECK(findings.facts.size() == 2 * all_instructions().size());
   const Fact& latency = fact_named(findings.facts, "ffma.latency");
@@ -63,10 +64,12 @@ TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]"
   CHECK(latency.unit == "cycles");
   CHECK(latency.better == Better::lower);
   CHECK(latency.reason.empty());
+  CHECK_FALSE(latency.published.has_value());  // the harness knows what is published
   CHECK(latency.evidence == std::vector<std::string>{"ffma/latency"});
   const Fact& throughput = fact_named(findings.facts, "ffma.throughput");
   CHECK(throughput.value == 127.2);
   CHECK(throughput.bound->value == 128);
+  CHECK(throughput.published->source == "somebody");
   CHECK(findings.answer.find("4.01 cycles") != std::string::npos);
   CHECK(findings.answer.find("127.2") != std::string::npos);
   std::set<std::string> ids;
@@ -114,7 +117,11 @@ TEST_CASE("bounds are the published rates, or what the schedulers issue", "[prob
   CHECK(bound_of("mufu_rcp", 9, 0) == 16);
   CHECK(bound_of("mma_f16_k16", 8, 0) == 1024);
   CHECK(bound_of("wgmma_f16_n256_shared", 9, 0) == 2048);
-  CHECK(bound_of("hfma2", 10, 0) == 256);  // not published: two halves a lane
+  CHECK(bound_of("hfma2", 10, 0) == 128);
+  CHECK(bound_of("iadd3", 12, 0) == 64);      // of three operands
+  CHECK(bound_of("shfl_bfly", 7, 5) == 16);
+  CHECK(bound_of("f2i_i2f", 9, 0) == 16);     // the slower of the two conversions
+  CHECK(bound_of("redux", 9, 0) == 128);      // not published: what the schedulers issue
   CHECK_FALSE(instruction_named("wgmma_s8_n64_shared").runs_on(10, 0));
   CHECK_FALSE(instruction_named("mma_f16_k16").runs_on(7, 5));
   CHECK(instruction_named("mma_f16_k8").runs_on(7, 5));
