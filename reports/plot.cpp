@@ -118,8 +118,8 @@ std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
   if (levels.empty()) return std::nullopt;
   std::string alt = "The memory hierarchy, by size, latency and bandwidth";
   for (const LevelRow& level : levels) {
-    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), level.size, level.latency,
-                       level.bandwidth);
+    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), plots::text_of(level.size),
+                       plots::text_of(level.latency), plots::text_of(level.bandwidth));
   }
   return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },
               folder, stem, marked(source, alt + "."));
