@@ -13,6 +13,7 @@
 #include "reports/plot_data.h"
 #include "reports/plot_heat_map.h"
 #include "reports/plot_hierarchy.h"
+#include "reports/plot_ladder.h"
 #include "reports/plot_process.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
@@ -92,8 +93,9 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
     alt += fmt::format(", {} lines by {}", data->series.size(), data->key_title);
   }
   if (data->bound) alt += ", " + data->bound_text;
-  return draw([&](const Theme& theme) { return plots::script_of(*data, theme, source); }, folder,
-              stem, marked(source, alt + "."));
+  const auto script = plots::reads_as_ladder(*data) ? plots::ladder_script : plots::script_of;
+  return draw([&](const Theme& theme) { return script(*data, theme, source); }, folder, stem,
+              marked(source, alt + "."));
 }
 
 std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "reports/plot_figure.h"
 #include "reports/plot_text.h"
@@ -99,7 +100,8 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
                 scaled(f.low),
                 scaled(f.high),
                 std::nullopt,
-                std::nullopt};
+                std::nullopt,
+                one_line(format_quantity(f.value, f.unit))};
     if (view.show_bound) point.bound = scaled(f.bound);
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
@@ -114,9 +116,15 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
   }
 }
 
-/// Words have no order to join points in: the series stand side by side at each.
+/// Words have no order to join points in: where several have a point, they stand side by side.
 void stand_apart(PlotData& data) {
   if (!data.words || data.series.size() < 2) return;
+  std::set<double> taken;
+  bool shared = false;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) shared = !taken.insert(point.x).second || shared;
+  }
+  if (!shared) return;
   const auto count = static_cast<double>(data.series.size());
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     const double shift = 0.6 * ((static_cast<double>(i) + 0.5) / count - 0.5);

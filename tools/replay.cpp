@@ -11,7 +11,6 @@
 #include "results/error.h"
 #include "results/suggestion.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -56,11 +55,9 @@ constexpr const char* recording_file = "result.json";
 
 /// Of a folder of recordings, the one that comes closest to the suite.
 std::optional<fs::path> recording_of(const fs::path& folder, const std::string& suite) {
-  std::vector<fs::path> candidates{folder / suite / recording_file};
-  if (const RunSuite* known = find_run_suite(suite))
-    candidates.push_back(folder / known->group / recording_file);
-  candidates.push_back(folder / recording_file);
-  for (const fs::path& candidate : candidates)
+  for (const fs::path& candidate :
+       {folder / suite / recording_file, folder / suite.substr(0, suite.find('-')) / recording_file,
+        folder / recording_file})
     if (fs::exists(candidate)) return candidate;
   return std::nullopt;
 }

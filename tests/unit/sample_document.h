@@ -126,6 +126,7 @@ inline View copy_plot() {
   v.x = "size";
   v.x_label = "size";
   v.x_log2 = true;
+  v.overview = true;
   v.y_label = "bandwidth";
   v.series = {"type"};
   v.markers = {{256.0 * (1 << 20), "256 MiB"}};
@@ -350,7 +351,8 @@ inline Document heat_map_document(int sms = 8, int lines = 16) {
   v.x_label = "L2 line";
   v.y_label = "latency";
   v.y_axis = "sm";
-  for (int sm = 0; sm < sms; ++sm) v.row_order.push_back(std::int64_t{sm < sms / 2 ? 2 * sm : 2 * sm - sms + 1});
+  for (int sm = 0; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
+  for (int sm = 1; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
   d.probes = {{"topology", "Which SMs are near which lines?", "Two groups.",
                "Each SM chases each line alone.", ProbeStatus::complete, "", 3, {std::move(v)}}};
   return d;
