@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 
 #include "probes/atomics/cases.h"
 #include "probes/atomics/conclude.h"
@@ -8,7 +9,7 @@ namespace {
 
 // Atomics of each thread, for launches of some tenths of a millisecond: far longer than it takes
 // the blocks to start. Those of one address are as few as can be, since they may take a clock each.
-constexpr int many = 512, scattered = 64, shared = 1024, contended = 16, shared_contended = 64;
+constexpr int many = 512, scattered = 64, in_shared = 1024, contended = 16, shared_contended = 64;
 
 /// What the hardware lacks and the compiler makes a loop of compare and swap of, in shared memory:
 /// it takes far longer where all threads want one address.
@@ -40,7 +41,7 @@ bool is_plain_add(const Instruction& i) {
 
 /// Each thread has a word of its own, the words of a warp side by side.
 Case operation_case(const DeviceFacts& device, const Instruction& instruction) {
-  Plan plan = whole_gpu(device, instruction, instruction.level == Level::shared ? shared : many);
+  Plan plan = whole_gpu(device, instruction, instruction.level == Level::shared ? in_shared : many);
   plan.pattern.slots = static_cast<std::uint32_t>(plan.warps());
   plan.pattern.lane_bytes = static_cast<std::uint32_t>(instruction.value_bytes());
   plan.pattern.slot_bytes = 32 * plan.pattern.lane_bytes;
@@ -74,9 +75,9 @@ void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Inst
     plan.pattern = pattern;
     cases.push_back(make_case(device, plan, {"spread", name, {}, suite_of(i.returns), true}));
   };
-  add(address_a_warp, {.slots = 0, .slot_bytes = 128}, i.level == Level::l2 ? scattered : shared);
+  add(address_a_warp, {.slots = 0, .slot_bytes = 128}, i.level == Level::l2 ? scattered : in_shared);
   add(one_line, {.slots = 1, .slot_bytes = 128, .lane_bytes = 4},
-      i.level == Level::l2 ? contended : shared);
+      i.level == Level::l2 ? contended : in_shared);
   if (i.level != Level::l2) return;
   const auto quarter = static_cast<std::uint32_t>(device.l2_bytes / 4);
   add(sector_a_lane, {.slots = quarter / 1024, .slot_bytes = 1024, .lane_bytes = 32}, scattered);
@@ -109,12 +110,14 @@ void add_working_sets(std::vector<Case>& cases, const DeviceFacts& device, const
 
 /// How the cost of one address grows: with the lanes of a warp, the warps of a block and the SMs.
 void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
-  // Four million one after the other at most, a thousand from one warp at least.
-  constexpr int most_operations = 1 << 22, alone = 1024;
+  // Four million on one address at most; of one warp enough for the clocks to tell.
+  constexpr int most_operations = 1 << 22;
+  const bool l2 = i.level == Level::l2;
+  const int most_iterations = l2 ? 1024 : 8192;
   const auto add = [&](const char* kind, int count, Plan plan) {
-    const int contenders =
-        plan.blocks * plan.threads / 32 * static_cast<int>(plan.pattern.active_lanes);
-    plan.iterations = std::clamp(most_operations / contenders / unroll * unroll, contended, alone);
+    const auto contenders = static_cast<int>(plan.warps() * plan.pattern.active_lanes);
+    plan.iterations =
+        std::clamp(most_operations / contenders / unroll * unroll, contended, most_iterations);
     const bool end = count == 1 || count == 32 || count == device.sms;
     cases.push_back(make_case(device, plan,
                               {"contenders",
@@ -122,7 +125,7 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
                                {{"contender", kind}, {"contenders", std::int64_t{count}}},
                                suite_of(end && i.returns)}));
   };
-  Plan plan{i, {}, 1, 32, contended};
+  Plan plan{i, {}, l2 ? 1 : device.sms, 32, contended};
   for (const int lanes : {1, 2, 4, 8, 16, 32}) {
     plan.pattern.active_lanes = static_cast<std::uint32_t>(lanes);
     add("lanes of a warp", lanes, plan);
@@ -131,7 +134,7 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
     plan.threads = warps * 32;
     add("warps of an SM", warps, plan);
   }
-  if (i.level != Level::l2) return;
+  if (!l2) return;
   for (int sms = 2; sms < device.sms; sms *= 2) {
     plan.blocks = sms;
     add("SMs", sms, plan);

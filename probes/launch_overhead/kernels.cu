@@ -63,8 +63,8 @@ void launch_arguments(cudaStream_t stream) {
   }();
   void* pointers[] = {const_cast<Arguments<bytes>*>(&arguments)};
   const cudaLaunchConfig_t config = one_thread(stream);
-  FATHOM_CUDA(cudaLaunchKernelExC(
-      &config, reinterpret_cast<const void*>(with_arguments<bytes>), pointers));
+  FATHOM_CUDA(
+      cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(with_arguments<bytes>), pointers));
 }
 
 cudaGraphNode_t add_node(const Graph& graph, const std::vector<cudaGraphNode_t>& before,

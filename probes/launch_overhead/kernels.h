@@ -10,8 +10,8 @@ namespace fathom::launch_overhead {
 void launch_empty(int blocks, int threads, cudaStream_t stream);
 
 /// Bytes of arguments that there are kernels for. The largest is the most that CUDA takes from
-/// toolkit 12.1 on (Programming Guide, "__global__ Function Parameters": 32,764 bytes from compute
-/// capability 7.0, 4 KiB before).
+/// toolkit 12.1 and Volta on; before, it was 4096 ("CUDA 12.1 Supports Large Kernel Parameters",
+/// NVIDIA technical blog).
 inline constexpr int argument_bytes[] = {8, 64, 256, 1024, 4096, 32764};
 /// An empty kernel that takes so many bytes of arguments, by cudaLaunchKernelExC; throws
 /// std::out_of_range for another number than those above.
@@ -22,13 +22,14 @@ void launch_stamp(long long* slot, cudaStream_t stream);
 
 enum class Shape { straight, fan_out };
 /// A graph of a stamp to stamps[0], `nodes` empty kernels and a stamp to stamps[1]. Straight: each
-/// depends on the one before. Fan-out: all empty kernels depend on the first stamp, the last stamp on all.
+/// depends on the one before. Fan-out: all empty kernels depend on the first stamp, the last stamp
+/// on all.
 GraphExec make_graph(Shape shape, int nodes, long long* stamps);
 
 /// A kernel of one thread that works for `clocks` of its SM and writes the global timer, in
-/// nanoseconds, to stamps[2 * index] when it starts to and to stamps[2 * index + 1] when it is done.
-/// `programmatic` (compute capability 9.0): the launch need not wait for the kernel before, which
-/// lets it come when it starts its own work; the kernel itself then waits.
+/// nanoseconds, to stamps[2 * index] when it starts to and to stamps[2 * index + 1] when it is
+/// done. `programmatic` (compute capability 9.0): the launch need not wait for the kernel before,
+/// which lets it come when it starts its own work; the kernel itself then waits.
 struct Link {
   long long* stamps;
   int index;
