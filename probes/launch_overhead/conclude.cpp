@@ -225,11 +225,17 @@ Fact graph_cost_per_node(std::span<const Entry> entries) {
                 "time on the host"};
   const Two two = two_largest(entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels");
   if (two.small == nullptr) return missing_fact(std::move(name), "s", Better::lower, left_out);
+  const Interval times = difference_of(two);
+  if (times.low <= 0) {
+    return missing_fact(
+        std::move(name), "s", Better::lower,
+        fmt::format("too little to be told from noise: at most {:.2g} ns a node, over {:.0f} nodes",
+                    1e9 * times.high / two.difference, two.difference));
+  }
   Fact fact =
       fact_of(*two.large, std::move(name),
               "difference of the times for the two longest graphs over that of their nodes");
   fact.value = (*two.large->metric.value - *two.small->metric.value) / two.difference;
-  const Interval times = difference_of(two);
   fact.interval = Interval{times.low / two.difference, times.high / two.difference,
                            times.confidence, times.method};
   fact.evidence = {two.small->name, two.large->name};
