@@ -1,6 +1,6 @@
 #include "harness/cuda_check.h"
-#include "probes/atomics/atomic.cuh"
 #include "probes/atomics/kernel_lists.h"
+#include "probes/atomics/repeat.cuh"
 
 namespace fathom::atomics {
 namespace {

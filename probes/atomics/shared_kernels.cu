@@ -1,8 +1,6 @@
-#include <cooperative_groups.h>
-
 #include "harness/cuda_check.h"
-#include "probes/atomics/atomic.cuh"
 #include "probes/atomics/kernel_lists.h"
+#include "probes/atomics/repeat.cuh"
 
 namespace fathom::atomics {
 namespace {
@@ -22,11 +20,20 @@ __device__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// The same word in another block's shared memory.
-__device__ std::uint32_t address_in_block(std::uint32_t own, std::uint32_t rank) {
-  std::uint32_t address;
+// PTX, since cooperative groups have no clusters for the chips before compute capability 9.0.
+
+/// The same word in the next block's shared memory.
+__device__ std::uint32_t address_in_next_block(std::uint32_t own) {
+  std::uint32_t rank, address;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  rank = (rank + 1) % cluster_size;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(own), "r"(rank));
   return address;
+}
+
+/// All threads of the cluster; what they wrote to each other's shared memory is seen behind it.
+__device__ void synchronize_cluster() {
+  asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
 }
 
 template <class A>
@@ -39,9 +46,8 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
     for (std::uint32_t i = threadIdx.x; i < window_words; i += blockDim.x) words[i] = run.start;
     std::uint32_t base = shared_address(words);
     if constexpr (cluster) {
-      const auto blocks = cooperative_groups::this_cluster();
-      base = address_in_block(base, (blocks.block_rank() + 1) % blocks.num_blocks());
-      blocks.sync();
+      base = address_in_next_block(base);
+      synchronize_cluster();
     } else {
       __syncthreads();
     }
@@ -53,7 +59,7 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
     end(run.times);
     if constexpr (cluster) {
       // The own memory is whole once the other block is done with it; nor may it leave before.
-      cooperative_groups::this_cluster().sync();
+      synchronize_cluster();
     } else {
       __syncthreads();
     }

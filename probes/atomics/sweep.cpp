@@ -75,7 +75,8 @@ void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Inst
     plan.pattern = pattern;
     cases.push_back(make_case(device, plan, {"spread", name, {}, suite_of(i.returns), true}));
   };
-  add(address_a_warp, {.slots = 0, .slot_bytes = 128}, i.level == Level::l2 ? scattered : in_shared);
+  add(address_a_warp, {.slots = 0, .slot_bytes = 128},
+      i.level == Level::l2 ? scattered : in_shared);
   add(one_line, {.slots = 1, .slot_bytes = 128, .lane_bytes = 4},
       i.level == Level::l2 ? contended : in_shared);
   if (i.level != Level::l2) return;
