@@ -68,9 +68,12 @@ struct Workload {
   std::function<void()> poison;
   /// After one launch since `poison`: nothing if the output is right, else what is wrong.
   std::function<std::optional<std::string>()> verify;
-  /// For metrics that the kernel measures itself (clock64): the metric's value from what the last
-  /// launch wrote. Empty: the harness times the launch with events.
+  /// For metrics that events do not measure: the metric's value, as a rule from what the last launch
+  /// wrote of its own clock. Empty: the harness times the launch with events.
   std::function<double()> read_sample;
+  /// What `read_sample` was timed with: "clock64" or "globaltimer" by the kernel itself, or
+  /// "steady_clock": then it does the work anew and times the host (harness/host_timer.h).
+  std::string sample_timer = "clock64";
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
   /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last

@@ -9,6 +9,8 @@
 #include "harness/counters/counters_active.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
+#include "harness/graphs.h"
+#include "harness/host_timer.h"
 #include "harness/timing_kernels.h"
 #include "results/statistics.h"
 
@@ -102,25 +104,6 @@ struct Prepared {
   }
 };
 
-GraphExec capture(const Workload& workload, int launches, cudaStream_t stream) {
-  FATHOM_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  try {
-    for (int i = 0; i < launches; ++i) workload.launch();
-  } catch (...) {
-    cudaGraph_t abandoned = nullptr;
-    cudaStreamEndCapture(stream, &abandoned);
-    if (abandoned != nullptr) cudaGraphDestroy(abandoned);
-    throw;
-  }
-  cudaGraph_t graph = nullptr;
-  FATHOM_CUDA(cudaStreamEndCapture(stream, &graph));
-  cudaGraphExec_t exec = nullptr;
-  const cudaError_t status = cudaGraphInstantiate(&exec, graph, 0);
-  cudaGraphDestroy(graph);
-  FATHOM_CUDA(status);
-  return GraphExec(exec);
-}
-
 }  // namespace
 
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width) {
@@ -192,7 +175,11 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
                                         max_launches_per_sample);
     }
     if (prepared[w].launches > 1) {
-      prepared[w].graph = capture(*workloads[w], prepared[w].launches, s.stream);
+      prepared[w].graph = capture_graph(
+          [&] {
+            for (int i = 0; i < prepared[w].launches; ++i) workloads[w]->launch();
+          },
+          s.stream);
       run_group(std::span(&w, 1));  // the first replay uploads the graph
     }
     result.launches.push_back(prepared[w].launches);
@@ -228,13 +215,16 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
   }
 
   result.timing.launches_per_sample = prepared[0].launches;
-  result.timing.mode = in_kernel                  ? "in-kernel clock"
+  const std::string& sample_timer = workloads[0]->sample_timer;
+  const bool by_host = in_kernel && sample_timer == host_timer_name;
+  result.timing.mode = by_host                    ? "host clock"
+                       : in_kernel                ? "in-kernel clock"
                        : cold                     ? "cold"
                        : prepared[0].launches > 1 ? "graph"
                                                   : "hot";
   // Said openly: such times hold some launch latency.
   if (!s.blocking && !in_kernel) result.timing.mode += ", launches not held back";
-  result.timing.timer = in_kernel ? "clock64" : "cudaEvent";
+  result.timing.timer = in_kernel ? sample_timer : "cudaEvent";
   result.timing.elapsed_s = seconds_since(start);
   return result;
 }

@@ -99,8 +99,8 @@ struct Telemetry {
 
 /// How the samples were taken.
 struct Timing {
-  std::string mode;         ///< "cold", "hot", "graph", "batched", "in-kernel clock"
-  std::string timer;        ///< "cudaEvent", "clock64", ...
+  std::string mode;         ///< "cold", "hot", "graph", "in-kernel clock", "host clock"
+  std::string timer;        ///< "cudaEvent", "clock64", "globaltimer", "steady_clock"
   int launches_per_sample = 1;
   int warm_up_launches = 0;
   std::string stop;         ///< "converged" or "time limit" or "sample limit"

@@ -9,6 +9,7 @@
 
 #include "harness/counters/counters_active.h"
 #include "harness/counters/range_profiler.h"
+#include "harness/host_timer.h"
 #include "harness/timing.h"
 #include "results/statistics.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -171,7 +172,13 @@ TEST_CASE("a metric that the kernel measures is taken as it is", "[gpu][harness]
   workload.read_sample = [&] { return 7.0 + 1e-9 * ++reads; };
   const Samples samples = gpu.sample(workload);
   CHECK(samples.timing.mode == "in-kernel clock");
+  CHECK(samples.timing.timer == "clock64");
   CHECK(samples.of_workload[0].size() == static_cast<std::size_t>(reads));
   CHECK(std::abs(median(samples.of_workload[0]) - 7) < 1e-6);
   CHECK(std::abs(median(samples.seconds) / 50e-6 - 1) < 0.2);
+
+  workload.sample_timer = host_timer_name;
+  const Samples by_host = gpu.sample(workload);
+  CHECK(by_host.timing.mode == "host clock");
+  CHECK(by_host.timing.timer == "steady_clock");
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+
+#include "harness/cuda_handles.h"
+
+namespace fathom {
+
+struct GraphDeleter {
+  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+};
+using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, GraphDeleter>;
+
+/// A graph ready to be launched; throws Error for one that CUDA refuses.
+GraphExec instantiate(const Graph& graph);
+
+/// What `launches` queues on `stream`, as a graph; nothing of it runs. If `launches` throws, so
+/// does this, and the stream is as it was.
+GraphExec capture_graph(const std::function<void()>& launches, cudaStream_t stream);
+
+}  // namespace fathom

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/atomics/kernel_lists.h"
+
+namespace fathom::atomics {
+namespace {
+
+/// The word that the pattern leaves at `word` of its window.
+__device__ std::uint32_t expected_word(const Check& check, std::uint32_t word) {
+  const Pattern& p = check.pattern;
+  const std::uint32_t slot = word * 4 / p.slot_bytes, place = word * 4 % p.slot_bytes;
+  const std::uint32_t lane = p.lane_bytes == 0 ? 0 : place / p.lane_bytes;
+  const std::uint32_t in_lane = place - lane * p.lane_bytes;
+  const std::uint32_t lanes = p.lane_bytes == 0 ? 1 : p.active_lanes;
+  if (lane >= lanes || in_lane >= static_cast<std::uint32_t>(check.value_bytes)) return check.start;
+  const Words& value =
+      slot < check.expected.slots_with_more ? check.expected.value_with_more : check.expected.value;
+  return reinterpret_cast<const std::uint32_t*>(&value)[in_lane / 4];
+}
+
+__global__ void count_wrong(const __grid_constant__ Check check) {
+  const std::uint32_t words = check.pattern.slots * check.pattern.slot_bytes / 4;
+  const auto* memory = reinterpret_cast<const std::uint32_t*>(check.memory);
+  unsigned int wrong = 0;
+  for (int region = blockIdx.y; region < check.regions; region += gridDim.y) {
+    for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words;
+         i += gridDim.x * blockDim.x) {
+      if (memory[std::uint64_t{static_cast<unsigned>(region)} * words + i] !=
+          expected_word(check, i)) {
+        ++wrong;
+      }
+    }
+  }
+  if (wrong > 0) atomicAdd(check.wrong, static_cast<unsigned long long>(wrong));
+}
+
+const std::vector<Kernel>& all_kernels() {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> kernels = global_kernels();
+    for (Kernel& kernel : shared_kernels()) kernels.push_back(std::move(kernel));
+    return kernels;
+  }();
+  return all;
+}
+
+}  // namespace
+
+void launch_count_wrong(const Check& check, cudaStream_t stream) {
+  const auto words = check.pattern.window_bytes() / 4;
+  const dim3 blocks(static_cast<unsigned>(std::clamp<std::uint64_t>(words / 256, 1, 2048)),
+                    static_cast<unsigned>(std::min(check.regions, 512)));
+  count_wrong<<<blocks, 256, 0, stream>>>(check);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+const Kernel& find_kernel(const std::string& ptx) {
+  for (const Kernel& kernel : all_kernels()) {
+    if (kernel.ptx == ptx) return kernel;
+  }
+  throw std::out_of_range("no kernel for " + ptx);
+}
+
+}  // namespace fathom::atomics

@@ -1,0 +1,150 @@
+#include "probes/launch_overhead/kernels.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/cuda_check.h"
+#include "harness/graphs.h"
+
+namespace fathom::launch_overhead {
+namespace {
+
+__device__ long long nanoseconds_now() {
+  long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
+  return t;
+}
+
+__global__ void empty() {}
+
+template <int bytes>
+struct Arguments {
+  unsigned char data[bytes];
+};
+template <int bytes>
+__global__ void with_arguments(const __grid_constant__ Arguments<bytes>) {}
+
+__global__ void stamp(long long* slot) { *slot = nanoseconds_now(); }
+
+__global__ void link(Link link) {
+#if __CUDA_ARCH__ >= 900
+  // For the kernel before to be complete and what it wrote to be seen; then the next may be
+  // launched: it has this one's whole work to get ready in, and only one gets ready at a time.
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  const long long begin = nanoseconds_now();
+  const long long start = clock64();
+  while (clock64() - start < link.clocks) {
+  }
+  link.stamps[2 * link.index] = begin;
+  link.stamps[2 * link.index + 1] = nanoseconds_now();
+}
+
+__global__ void signal(volatile int* flag, int value) {
+  *flag = value;
+  __threadfence_system();
+}
+
+cudaLaunchConfig_t one_thread(cudaStream_t stream) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = dim3(1);
+  config.stream = stream;
+  return config;
+}
+
+template <int bytes>
+void launch_arguments(cudaStream_t stream) {
+  static const Arguments<bytes> arguments = [] {
+    Arguments<bytes> filled;
+    for (int i = 0; i < bytes; ++i) filled.data[i] = static_cast<unsigned char>(i * 37 + 11);
+    return filled;
+  }();
+  void* pointers[] = {const_cast<Arguments<bytes>*>(&arguments)};
+  const cudaLaunchConfig_t config = one_thread(stream);
+  FATHOM_CUDA(
+      cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(with_arguments<bytes>), pointers));
+}
+
+cudaGraphNode_t add_node(const Graph& graph, const std::vector<cudaGraphNode_t>& before,
+                         const void* kernel, void** arguments) {
+  cudaKernelNodeParams parameters = {};
+  parameters.func = const_cast<void*>(kernel);
+  parameters.gridDim = parameters.blockDim = dim3(1);
+  parameters.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  FATHOM_CUDA(
+      cudaGraphAddKernelNode(&node, graph.get(), before.data(), before.size(), &parameters));
+  return node;
+}
+
+}  // namespace
+
+void launch_empty(int blocks, int threads, cudaStream_t stream) {
+  empty<<<blocks, threads, 0, stream>>>();
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_with_arguments(int bytes, cudaStream_t stream) {
+  switch (bytes) {
+    case 8:
+      return launch_arguments<8>(stream);
+    case 64:
+      return launch_arguments<64>(stream);
+    case 256:
+      return launch_arguments<256>(stream);
+    case 1024:
+      return launch_arguments<1024>(stream);
+    case 4096:
+      return launch_arguments<4096>(stream);
+    case 32764:
+      return launch_arguments<32764>(stream);
+  }
+  throw std::out_of_range("no kernel takes " + std::to_string(bytes) + " bytes of arguments");
+}
+
+void launch_stamp(long long* slot, cudaStream_t stream) {
+  stamp<<<1, 1, 0, stream>>>(slot);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+GraphExec make_graph(Shape shape, int nodes, long long* stamps) {
+  cudaGraph_t created = nullptr;
+  FATHOM_CUDA(cudaGraphCreate(&created, 0));
+  const Graph graph(created);
+  const auto add_stamp = [&](const std::vector<cudaGraphNode_t>& before, long long* slot) {
+    void* arguments[] = {&slot};
+    return add_node(graph, before, reinterpret_cast<const void*>(stamp), arguments);
+  };
+  const std::vector<cudaGraphNode_t> first{add_stamp({}, stamps)};
+  std::vector<cudaGraphNode_t> ends = first;
+  if (shape == Shape::fan_out) ends.clear();
+  for (int i = 0; i < nodes; ++i) {
+    const void* kernel = reinterpret_cast<const void*>(empty);
+    if (shape == Shape::straight) {
+      ends = {add_node(graph, ends, kernel, nullptr)};
+    } else {
+      ends.push_back(add_node(graph, first, kernel, nullptr));
+    }
+  }
+  add_stamp(ends, stamps + 1);
+  return instantiate(graph);
+}
+
+void launch_link(const Link& link_of, cudaStream_t stream) {
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = one_thread(stream);
+  config.attrs = &attribute;
+  config.numAttrs = link_of.programmatic ? 1 : 0;
+  FATHOM_CUDA(cudaLaunchKernelEx(&config, link, link_of));
+}
+
+void launch_signal(volatile int* flag, int value, cudaStream_t stream) {
+  signal<<<1, 1, 0, stream>>>(flag, value);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::launch_overhead

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "harness/cuda_handles.h"
+
+namespace fathom::launch_overhead {
+
+/// A kernel without an instruction but its end.
+void launch_empty(int blocks, int threads, cudaStream_t stream);
+
+/// Bytes of arguments that there are kernels for. The largest is the most that CUDA takes from
+/// toolkit 12.1 and Volta on; before, it was 4096 ("CUDA 12.1 Supports Large Kernel Parameters",
+/// NVIDIA technical blog).
+inline constexpr int argument_bytes[] = {8, 64, 256, 1024, 4096, 32764};
+/// An empty kernel that takes so many bytes of arguments, by cudaLaunchKernelExC; throws
+/// std::out_of_range for another number than those above.
+void launch_with_arguments(int bytes, cudaStream_t stream);
+
+/// Writes the global timer, in nanoseconds, to `*slot`.
+void launch_stamp(long long* slot, cudaStream_t stream);
+
+enum class Shape { straight, fan_out };
+/// A graph of a stamp to stamps[0], `nodes` empty kernels and a stamp to stamps[1]. Straight: each
+/// depends on the one before. Fan-out: all empty kernels depend on the first stamp, the last stamp
+/// on all.
+GraphExec make_graph(Shape shape, int nodes, long long* stamps);
+
+/// A kernel of one thread that works for `clocks` of its SM and writes the global timer, in
+/// nanoseconds, to stamps[2 * index] when it starts to and to stamps[2 * index + 1] when it is
+/// done. `programmatic` (compute capability 9.0): the launch need not wait for the kernel before,
+/// which lets it come when it starts its own work; the kernel itself then waits.
+struct Link {
+  long long* stamps;
+  int index;
+  int clocks;
+  bool programmatic;
+};
+void launch_link(const Link& link, cudaStream_t stream);
+
+/// Writes `value` to `*flag`, which may be mapped host memory.
+void launch_signal(volatile int* flag, int value, cudaStream_t stream);
+
+}  // namespace fathom::launch_overhead

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "results/document.h"
+
+namespace fathom {
+
+// Making facts of entries: what the probes' conclusions share.
+
+/// What names a fact.
+struct FactName {
+  std::string id, subject, quantity;
+};
+
+/// The entry's metric as a fact, with its interval, bound and counters. The entry must have a
+/// value.
+Fact fact_of(const Entry& entry, FactName name, std::string method);
+
+/// A fact without a value and the reason why. `reason` must not be empty.
+Fact missing_fact(FactName name, std::string unit, Better better, std::string reason);
+
+/// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
+std::string why_missing(const Entry* entry, std::string absent);
+
+}  // namespace fathom

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "probes/launch_overhead/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using namespace fathom::launch_overhead;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+constexpr double us = 1e-6;
+
+Entry planted_entry(const char* sweep, const char* what, double seconds, Axes more = {}) {
+  Axes axes{{"sweep", sweep}, {"what", what}};
+  axes.insert(axes.end(), more.begin(), more.end());
+  Entry e =
+      planted::entry(std::string(sweep) + "/" + what, std::move(axes), seconds, Better::lower);
+  e.metric.unit = "s";
+  e.interval = Interval{0.99 * seconds, 1.01 * seconds, 0.95, "planted"};
+  return e;
+}
+
+Entry grid(std::int64_t threads, std::int64_t blocks, double seconds) {
+  return planted_entry("grid", "empty kernel", seconds, {{"threads", threads}, {"blocks", blocks}});
+}
+
+Entry graph_cost(std::int64_t nodes, double seconds) {
+  return planted_entry("host", graph_launch, seconds, {{"kernels", nodes}});
+}
+
+/// Concludes, and checks what holds for every fact.
+Findings concluded(const std::vector<Entry>& entries) {
+  Findings findings = conclude(entries);
+  std::set<std::string> ids;
+  for (const Fact& f : findings.facts) {
+    CAPTURE(f.id, f.reason);
+    CHECK(ids.insert(f.id).second);
+    CHECK(f.id.starts_with("launch."));
+    CHECK(f.value.has_value() == f.reason.empty());
+    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
+    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
+    if (f.value && f.interval) {
+      CHECK(f.interval->low <= *f.value);
+      CHECK(f.interval->high >= *f.value);
+    }
+  }
+  return findings;
+}
+
+const Fact& fact(const Findings& findings, const std::string& id) {
+  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
+  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("each cost of a launch is the entry that measured it", "[probes]") {
+  const Findings findings = concluded({
+      planted_entry("host", kernel_launch, 2 * us),
+      planted_entry("host", launch_and_synchronize, 7 * us),
+      planted_entry("host", graph_launch_and_synchronize, 9 * us, {{"kernels", std::int64_t{1}}}),
+      planted_entry("chain", in_stream, 1.5 * us, {{"kernels", std::int64_t{256}}}),
+      planted_entry("chain", in_graph, 3 * us, {{"kernels", std::int64_t{1}}}),
+      planted_entry("chain", in_graph, 1.2 * us, {{"kernels", std::int64_t{256}}}),
+      planted_entry("chain", fan_out_graph, 0.4 * us, {{"kernels", std::int64_t{256}}}),
+      planted_entry("gap", in_stream, 1 * us, {{"programmatic", "no"}}),
+      planted_entry("gap", in_stream, 0.6 * us, {{"programmatic", "yes"}}),
+      planted_entry("gap", in_graph, 0.9 * us, {{"programmatic", "no"}}),
+      grid(32, 1, 1.1 * us),
+  });
+  CHECK(fact(findings, "launch.kernel_host_cost").value == 2 * us);
+  CHECK(fact(findings, "launch.kernel_host_cost").unit == "s");
+  CHECK(fact(findings, "launch.kernel_host_cost").better == Better::lower);
+  CHECK(fact(findings, "launch.kernel_latency").value == 7 * us);
+  CHECK(fact(findings, "launch.graph_latency").value == 9 * us);
+  CHECK(fact(findings, "launch.empty_kernel").value == 1.1 * us);
+  CHECK(fact(findings, "launch.stream_kernel").value == 1.5 * us);
+  CHECK(fact(findings, "launch.graph_node").value == 1.2 * us);
+  CHECK(fact(findings, "launch.graph_node_fan_out").value == 0.4 * us);
+  CHECK(fact(findings, "launch.stream_gap").value == 1 * us);
+  CHECK(fact(findings, "launch.pdl_gap").value == 0.6 * us);
+  CHECK(fact(findings, "launch.graph_gap").value == 0.9 * us);
+  CHECK(fact(findings, "launch.graph_pdl_gap").reason.find("9.0") != std::string::npos);
+  CHECK(findings.answer.find("2 us") != std::string::npos);
+  CHECK(findings.answer.find("0.6 us with programmatic") != std::string::npos);
+  CHECK(findings.views.size() == 5);
+}
+
+TEST_CASE("the rate of starting blocks is the slope of the two largest grids", "[probes]") {
+  // 1 us for the launch and a nanosecond for each block.
+  std::vector<Entry> entries{grid(32, 30'000, 31 * us), grid(32, 132, 1.132 * us),
+                             grid(32, 8'000, 9 * us), grid(1024, 8'000, 9 * us)};
+  const Findings findings = concluded(entries);
+  const Fact& rate = fact(findings, "launch.block_start_rate_32_threads");
+  CHECK_THAT(rate.value.value(), WithinRel(1e9, 1e-9));
+  CHECK(rate.unit == "blocks/s");
+  CHECK(rate.better == Better::higher);
+  CHECK(rate.evidence.size() == 2);
+  CHECK(rate.interval->low > 0.9e9);
+  CHECK_FALSE(fact(findings, "launch.block_start_rate_1024_threads").value.has_value());
+
+  entries[0].metric.value = 8 * us;  // faster than a third of it
+  CHECK(fact(concluded(entries), "launch.block_start_rate_32_threads").reason.find("no longer") !=
+        std::string::npos);
+}
+
+TEST_CASE("a graph's cost by node is a slope, or too small to tell", "[probes]") {
+  const Findings steep =
+      concluded({graph_cost(1, 5 * us), graph_cost(24, 10 * us), graph_cost(1024, 210 * us)});
+  CHECK(fact(steep, "launch.graph_host_cost").value == 5 * us);
+  CHECK_THAT(fact(steep, "launch.graph_host_cost_per_node").value.value(),
+             WithinRel(0.2 * us, 1e-9));
+  const Findings flat = concluded({graph_cost(256, 5 * us), graph_cost(1024, 5.02 * us)});
+  const Fact& flat_cost = fact(flat, "launch.graph_host_cost_per_node");
+  CHECK(flat_cost.reason.find("noise") != std::string::npos);
+}
+
+TEST_CASE("a launch fact without a value says why", "[probes]") {
+  std::vector<Entry> entries{planted_entry("host", kernel_launch, 2 * us)};
+  entries[0].metric.value.reset();
+  entries[0].verdict.reasons = {"the GPU did not answer"};
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "launch.kernel_host_cost").reason == "the GPU did not answer");
+  CHECK(fact(findings, "launch.event_query").reason.find("left out") != std::string::npos);
+  CHECK(findings.answer.empty());
+}
