@@ -1,0 +1,2 @@
+#include "probes/topology/conclude.h"
+namespace fathom::topology { Findings conclude(std::span<const Entry>) { return {}; } }
