@@ -21,7 +21,9 @@ constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 3, .ti
 /// The words of the victim's slice that loads add up in all turns.
 std::uint32_t loaded_sum(const ContentionTask& task) {
   std::uint32_t sum = 0;
-  for (std::uint32_t i = 0; i < task.slice_bytes / 16; ++i) sum += stored_value(task.victim, i);
+  for (std::uint32_t i = 0; i < task.slice_bytes / 16; ++i) {
+    sum += 4 * stored_value(task.victim, i);
+  }
   return sum * static_cast<std::uint32_t>(task.passes) * task.partners;
 }
 

@@ -14,7 +14,8 @@ __device__ std::uint64_t slice_of(const ContentionTask& task, std::uint32_t sm) 
   return reinterpret_cast<std::uint64_t>(task.base) + std::uint64_t{sm} * task.slice_bytes;
 }
 
-/// All threads go once through the SM's slice; the sum of the first words that this one loaded.
+/// All threads go once through the SM's slice; the sum of the words that this one loaded. All four
+/// words of a load count: the assembler makes it a narrower one otherwise.
 template <Traffic traffic>
 __device__ std::uint32_t pass_through(std::uint64_t slice, std::uint32_t slice_bytes,
                                       std::uint32_t sm) {
@@ -40,7 +41,7 @@ __device__ std::uint32_t pass_through(std::uint64_t slice, std::uint32_t slice_b
     }
     if constexpr (traffic == Traffic::load) {
 #pragma unroll
-      for (int k = 0; k < unroll; ++k) sum += a[k];
+      for (int k = 0; k < unroll; ++k) sum += a[k] + b[k] + c[k] + d[k];
     }
   }
   return sum;

@@ -90,7 +90,7 @@ inline constexpr std::uint32_t turn_end = 0xFFFFFFFFu;
 
 struct ContentionReport {
   Turn turn;
-  std::uint32_t sum;  ///< of the first words of 16 bytes that the victim loaded; stores: 0
+  std::uint32_t sum;  ///< of the words that the victim loaded in all turns; stores: 0
   std::int64_t clock_begin, clock_end;
   std::uint64_t ns_begin, ns_end;
   std::int64_t clocks[max_sms];  ///< of the victim's accesses in each turn

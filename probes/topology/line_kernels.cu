@@ -25,11 +25,17 @@ __device__ std::uint32_t read_line(std::uint64_t address, std::uint32_t zero) {
   return value;
 }
 
-/// One thread's part. `offsets` are the lines' from the base, `times` as in the report.
+/// What the measuring thread keeps in shared memory, followed by the times as in the report.
+struct Scratch {
+  std::uint32_t sink, zero;
+  std::uint32_t offsets[max_lines];  ///< of the lines from the base
+};
+
+/// One thread's part.
 template <LineAccess access>
-__device__ void time_lines(const LineTask& task, const std::uint32_t* offsets, std::uint32_t* times,
-                           std::uint32_t* sink, std::uint32_t zero) {
-  const std::uint32_t slot = shared_address(sink);
+__device__ void time_lines(const LineTask& task, Scratch& scratch, std::uint32_t* times,
+                           std::uint32_t zero) {
+  const std::uint32_t slot = shared_address(&scratch.sink);
   const auto base = reinterpret_cast<std::uint64_t>(task.lines.base);
   // Twice, so that the second time finds the code in the instruction cache.
 #pragma unroll 1
@@ -45,10 +51,12 @@ __device__ void time_lines(const LineTask& task, const std::uint32_t* offsets, s
   for (int r = 0; r < task.repeats; ++r) {
 #pragma unroll 1
     for (std::uint32_t i = 0; i < task.lines.count; ++i) {
-      const std::uint64_t address = base + offsets[i];
-      need(static_cast<std::uint32_t>(address), slot);  // so that no access waits for its address
+      // Instructions issue in order, so the clock is read when this sum has what it waits for: the
+      // offset, and the operand of an atomic, which would otherwise be fetched after the clock.
+      const std::uint32_t operand = *static_cast<volatile std::uint32_t*>(&scratch.zero);
+      const std::uint64_t address = base + (scratch.offsets[i] + operand);
       const std::int64_t start = clock_now();
-      const std::uint32_t value = read_line<access>(address, zero);
+      const std::uint32_t value = read_line<access>(address, operand);
       need(value, slot);
       const std::int64_t end = clock_now();
       times[r * task.lines.count + i] = bracket(start, end);
@@ -75,18 +83,19 @@ __global__ void __launch_bounds__(latency_threads) line_latencies(LineTask task,
   }
   if (!__syncthreads_or(mine)) return;
 
-  std::uint32_t* sink = words;
-  std::uint32_t* offsets = words + 1;
-  std::uint32_t* times = offsets + task.lines.count;
+  Scratch& scratch = *reinterpret_cast<Scratch*>(words);
+  std::uint32_t* times = words + sizeof(Scratch) / sizeof(std::uint32_t);
   const auto base = reinterpret_cast<std::uint64_t>(task.lines.base);
   std::uint32_t seen = 0;
   for (std::uint32_t i = threadIdx.x; i < task.lines.count; i += latency_threads) {
-    offsets[i] = static_cast<std::uint32_t>(line_offset(task.lines, i));
+    const std::uint64_t offset = line_offset(task.lines, i);
+    scratch.offsets[i] = static_cast<std::uint32_t>(offset);
     for (int pass = 0; pass < warm_passes; ++pass) {
-      seen += read_line<access>(base + offsets[i], zero);
+      seen += read_line<access>(base + offset, zero);
     }
   }
   if (threadIdx.x == 0) {
+    scratch.zero = zero;
     report.smid = task.smid;
     report.clock_begin = clock_now();
     report.ns_begin = nanoseconds_now();
@@ -94,7 +103,7 @@ __global__ void __launch_bounds__(latency_threads) line_latencies(LineTask task,
   // Waits for what the loads brought: none is under way when the timing begins.
   if (__syncthreads_or(seen == 0x5EED5EEDu)) report.smid = task.smid;
   if (threadIdx.x == 0) {
-    time_lines<access>(task, offsets, times, sink, zero);
+    time_lines<access>(task, scratch, times, zero);
     report.clock_end = clock_now();
     report.ns_end = nanoseconds_now();
   }
