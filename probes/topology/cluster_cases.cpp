@@ -103,6 +103,10 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
   c.profile_axis = "SM";
   c.profile_unit = "lowest SM of the group";
   c.extras["sms"] = device.sms;
+  if (device.major == 9 && device.sms == 132) {
+    c.extras[published_gpcs] = 8;
+    c.extras[published_tpcs] = 66;
+  }
   const auto readings = std::make_shared<ClusterReadings>(device.sms);
   c.prepare = [=](Context& context) { return workload(context, task, readings); };
   return c;

@@ -16,4 +16,11 @@ inline constexpr const char* store_instruction = "st.global";
 
 inline constexpr const char* set_names[] = {"first", "second"};  ///< of disjoint sets of lines
 
+// Extras of the cluster cases, where somebody states what the GPU has.
+inline constexpr const char* published_gpcs = "published_gpcs";
+inline constexpr const char* published_tpcs = "published_tpcs";
+inline constexpr const char* published_source =
+    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, of whose GPU it says the H200's is "
+    "the same";
+
 }  // namespace fathom::topology
