@@ -19,6 +19,7 @@ inline constexpr double same_groups = 0.95;
 /// The profiles of all SMs in the entries of one sweep.
 struct Matrix {
   Rows rows;  ///< by SM number; empty where `reason` is not
+  Rows left;  ///< what an additive model of SMs and places leaves of them
   std::vector<std::string> evidence;  ///< the first and the last SM's entry
   int repeats = 0;                    ///< launches behind each row
   std::vector<Counter> counters;      ///< of the first entry that has any
@@ -28,7 +29,8 @@ struct Matrix {
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter);
 /// The latencies of one set of lines, 0 or 1, by one instruction.
 Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, int set);
-/// The lines of both sets beside each other.
+/// The lines of both sets beside each other. What is left is of each set's own model: between the
+/// two an SM's mean may have moved.
 Matrix both_sets(std::span<const Entry> entries, const char* instruction);
 
 /// A grouping by latency, made three times: from each set of lines alone, and from both.
@@ -39,9 +41,12 @@ struct LatencyGroups {
   std::string reason;  ///< why there are none, or none to be trusted; empty where they are the same
 };
 
+/// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
+enum class GroupedBy { latency, near_or_far };
+
 /// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines leaves.
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
-                             std::size_t least, std::size_t most);
+                             GroupedBy grouped_by, std::size_t least, std::size_t most);
 
 /// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
 struct Partitions {
