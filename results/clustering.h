@@ -32,8 +32,8 @@ Rows correlation_distances(const Rows& rows);
 class Dendrogram {
  public:
   /// The distance of two groups is the mean distance of their members (Sokal and Michener, "A
-  /// statistical method for evaluating systematic relationships", 1958). Of equal distances the pair
-  /// with the earliest members is joined first. Takes about n^3 steps: meant for hundreds of
+  /// statistical method for evaluating systematic relationships", 1958). Of equal distances the
+  /// pair with the earliest members is joined first. Takes about n^3 steps: meant for hundreds of
   /// things. `distances` is square and symmetric.
   explicit Dendrogram(const Rows& distances);
   std::size_t size() const { return size_; }
@@ -45,9 +45,9 @@ class Dendrogram {
   std::vector<std::pair<std::size_t, std::size_t>> merges_;  ///< a member of each side, in order
 };
 
-/// How much nearer things are to their own group than to the next one: mean silhouette width, from -1
-/// to 1, where a thing alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to the
-/// interpretation and validation of cluster analysis", 1987). 0 for one group.
+/// How much nearer things are to their own group than to the next one: mean silhouette width, from
+/// -1 to 1, where a thing alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to
+/// the interpretation and validation of cluster analysis", 1987). 0 for one group.
 double silhouette(const Rows& distances, const Labels& labels);
 
 /// A grouping and how well it fits.
@@ -57,13 +57,13 @@ struct Grouping {
   double silhouette = 0;
 };
 
-/// The cut of the dendrogram into `least` to `most` groups with the widest silhouette; of equal ones
-/// that of fewer groups. `most` may be larger than the number of things.
+/// The cut of the dendrogram into `least` to `most` groups with the widest silhouette; of equal
+/// ones that of fewer groups. `most` may be larger than the number of things.
 Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most);
 
 /// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance
-/// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all in
-/// one group or all alone in both, are the same: 1.
+/// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all
+/// in one group or all alone in both, are the same: 1.
 double adjusted_rand_index(const Labels& a, const Labels& b);
 
 /// Groups of `size` things of which each pair given is in one group.

@@ -16,8 +16,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device);     ///< which SMs c
 
 /// One region for all of them, in device memory. Larger than what the pool moves from round to
 /// round, so that line i is the same memory in all cases.
-inline constexpr std::size_t region_bytes =
-    BufferPool::small_bytes + (std::size_t{8} << 20);
+inline constexpr std::size_t region_bytes = BufferPool::small_bytes + (std::size_t{8} << 20);
 
 /// Rounded so that a profile of hundreds of values stays short: two decimals.
 double rounded(double value);

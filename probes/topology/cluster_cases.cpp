@@ -76,8 +76,7 @@ class ClusterReadings {
 Workload workload(Context& context, ClusterTask task,
                   const std::shared_ptr<ClusterReadings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer buffer =
-      context.buffers().output("placements", sizeof(Placement) * task.blocks);
+  const Buffer buffer = context.buffers().output("placements", sizeof(Placement) * task.blocks);
   task.placements = buffer.as<Placement>();
   const int sms = context.device().sms;
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
@@ -121,11 +120,10 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
       ClusterTask task;
       task.cluster_size = size;
       task.blocks = blocks_wanted / 4 * blocks_per_sm / size * size;
-      task.shared_bytes =
-          blocks_per_sm == 1
-              ? static_cast<int>(device.shared_bytes_per_block_max)
-              : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
-                                 device.reserved_shared_bytes_per_block);
+      task.shared_bytes = blocks_per_sm == 1
+                              ? static_cast<int>(device.shared_bytes_per_block_max)
+                              : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
+                                                 device.reserved_shared_bytes_per_block);
       task.longest_clocks = longest_clocks;
       task.seed = static_cast<std::uint32_t>(size);
       if (most_active_clusters(device.major, task) == 0) continue;

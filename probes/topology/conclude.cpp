@@ -13,17 +13,17 @@ namespace {
 
 /// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
-  const std::size_t sms = std::max(
-      {t.loads.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
+  const std::size_t sms =
+      std::max({t.loads.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
   const auto label = [](const Labels& labels, std::int64_t sm) {
     return labels.empty() ? 0 : labels.at(static_cast<std::size_t>(sm));
   };
   static const Labels none;
   const Labels& sides = t.partitions.reason.empty() ? t.partitions.labels : none;
   // A run that was cut short may know groups of fewer SMs.
-  const bool whole = std::ranges::all_of(
-      std::vector{sides.size(), t.gpcs().size(), t.tpcs().size()},
-      [&](std::size_t size) { return size == 0 || size == sms; });
+  const bool whole =
+      std::ranges::all_of(std::vector{sides.size(), t.gpcs().size(), t.tpcs().size()},
+                          [&](std::size_t size) { return size == 0 || size == sms; });
   std::vector<std::int64_t> order(sms);
   std::iota(order.begin(), order.end(), std::int64_t{0});
   if (whole) {
@@ -61,10 +61,10 @@ std::vector<View> views(const Topology& t) {
                           "the same order.",
                           latency_sweep, atomic_instruction, "L2 line", "Latency (cycles)", order);
   atomics.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
-  View stores = heat_map("Store bandwidth of an SM beside each other SM",
-                         "In its own column the SM is alone. SMs in the same order.",
-                         contention_sweep, store_instruction, "Other SM", "Bandwidth (B/clk)",
-                         order);
+  View stores =
+      heat_map("Store bandwidth of an SM beside each other SM",
+               "In its own column the SM is alone. SMs in the same order.", contention_sweep,
+               store_instruction, "Other SM", "Bandwidth (B/clk)", order);
   View reads = heat_map("Load bandwidth of an SM beside each other SM",
                         "In its own column the SM is alone. SMs in the same order.",
                         contention_sweep, load_instruction, "Other SM", "Bandwidth (B/clk)", order);
@@ -93,12 +93,11 @@ std::string answer(const Topology& t) {
   if (const Partitions& p = t.partitions; p.reason.empty()) {
     std::vector<std::size_t> sizes;
     for (const auto& side : members(p.labels)) sizes.push_back(side.size());
-    parts.push_back(fmt::format("the L2 has {} partitions with {} SMs near to each, and the far one "
-                                "costs {} {:.0f} cycles more",
-                                sizes.size(), fmt::join(sizes, " and "),
-                                p.instruction == std::string_view(atomic_instruction) ? "an atomic"
-                                                                                       : "a load",
-                                p.penalty));
+    parts.push_back(fmt::format(
+        "the L2 has {} partitions with {} SMs near to each, and the far one "
+        "costs {} {:.0f} cycles more",
+        sizes.size(), fmt::join(sizes, " and "),
+        p.instruction == std::string_view(atomic_instruction) ? "an atomic" : "a load", p.penalty));
   } else if (!t.loads.rows.empty() && t.latency.reason.empty()) {
     parts.push_back(
         fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups.groups));

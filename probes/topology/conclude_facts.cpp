@@ -18,8 +18,8 @@ void add_published(Fact& fact, double published) {
 int nested(const Labels& inner, const Labels& outer) {
   int whole = 0;
   for (const auto& group : members(inner)) {
-    whole += std::ranges::all_of(
-        group, [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
+    whole += std::ranges::all_of(group,
+                                 [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
   }
   return whole;
 }
@@ -73,14 +73,14 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
     return;
   }
   const int groups = number_of_groups(t.clusters.labels);
-  const Labels by_latency = Dendrogram(correlation_distances(t.loads.left))
-                                .cut(static_cast<std::size_t>(groups));
-  facts.push_back(with_bound_of_index(
-      stated(s, adjusted_rand_index(t.clusters.labels, by_latency),
-             fmt::format("correlation of {} latencies to {} lines, average linkage cut into as many "
-                         "groups as clusters show",
-                         load_instruction, t.loads.rows.front().size()),
-             t.loads)));
+  const Labels by_latency =
+      Dendrogram(correlation_distances(t.loads.left)).cut(static_cast<std::size_t>(groups));
+  facts.push_back(with_bound_of_index(stated(
+      s, adjusted_rand_index(t.clusters.labels, by_latency),
+      fmt::format("correlation of {} latencies to {} lines, average linkage cut into as many "
+                  "groups as clusters show",
+                  load_instruction, t.loads.rows.front().size()),
+      t.loads)));
 }
 
 void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
@@ -99,9 +99,10 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
   } else {
     const bool contention = c.reason.empty();
     std::string method =
-        contention ? fmt::format("pairs that slow each other down: by {} streams, {:.0f} % of the "
-                                 "bandwidth alone, {:.0f} % where they are no pair",
-                                 c.instruction, 100 * c.slowdown, 100 * c.other_slowdown)
+        contention ? fmt::format(
+                         "pairs that slow each other down: by {} streams, {:.0f} % of the "
+                         "bandwidth alone, {:.0f} % where they are no pair",
+                         c.instruction, 100 * c.slowdown, 100 * c.other_slowdown)
                    : "pairs that clusters of two blocks never break";
     if (t.gpcs().size() == labels.size()) {
       method += fmt::format("; {} of {} lie within one GPC", nested(labels, t.gpcs()),
@@ -119,20 +120,19 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
   if (!c.reason.empty()) {
     facts.push_back(missing(slowdown, c.reason));
   } else {
-    facts.push_back(stated(slowdown, 100 * c.slowdown,
-                           fmt::format("both stream through the L2 by {}, median over pairs",
-                                       c.instruction),
-                           c.matrix));
+    facts.push_back(
+        stated(slowdown, 100 * c.slowdown,
+               fmt::format("both stream through the L2 by {}, median over pairs", c.instruction),
+               c.matrix));
     facts.back().better = Better::lower;
   }
   const std::string reason = !c.reason.empty() ? c.reason : t.cluster_pairs.reason;
   if (!reason.empty() || c.labels.size() != t.cluster_pairs.labels.size()) {
     facts.push_back(missing(agreement, reason.empty() ? "they are of different SMs" : reason));
   } else {
-    facts.push_back(with_bound_of_index(
-        stated(agreement, adjusted_rand_index(c.labels, t.cluster_pairs.labels),
-               "pairs by contention against those that clusters of two blocks never break",
-               c.matrix)));
+    facts.push_back(with_bound_of_index(stated(
+        agreement, adjusted_rand_index(c.labels, t.cluster_pairs.labels),
+        "pairs by contention against those that clusters of two blocks never break", c.matrix)));
   }
 }
 
@@ -174,8 +174,8 @@ Topology topology_of(std::span<const Entry> entries) {
 
 std::vector<Fact> facts_of(const Topology& topology) {
   std::vector<Fact> facts;
-  for (const auto part : {add_gpcs, add_gpc_agreement, add_tpcs, add_partitions,
-                          add_latency_groups, add_latencies, add_lines}) {
+  for (const auto part : {add_gpcs, add_gpc_agreement, add_tpcs, add_partitions, add_latency_groups,
+                          add_latencies, add_lines}) {
     part(facts, topology);
   }
   return facts;

@@ -8,11 +8,11 @@ namespace fathom::topology {
 
 /// All that the facts and the views are drawn from.
 struct Topology {
-  ClusterGroups clusters;          ///< GPCs, exactly
-  LatencyGroups latency;           ///< by loads
-  Matrix loads;                    ///< both sets of lines
+  ClusterGroups clusters;  ///< GPCs, exactly
+  LatencyGroups latency;   ///< by loads
+  Matrix loads;            ///< both sets of lines
   Partitions partitions;
-  ContentionPairs contention;      ///< TPCs
+  ContentionPairs contention;  ///< TPCs
   ClusterGroups cluster_pairs;
   LineGroups lines;
   double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU

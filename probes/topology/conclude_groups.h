@@ -13,13 +13,14 @@
 
 namespace fathom::topology {
 
-/// Two groupings of SMs that agree at least this far are the same: what the project asks of two runs.
+/// Two groupings of SMs that agree at least this far are the same: what the project asks of two
+/// runs.
 inline constexpr double same_groups = 0.95;
 
 /// The profiles of all SMs in the entries of one sweep.
 struct Matrix {
-  Rows rows;  ///< by SM number; empty where `reason` is not
-  Rows left;  ///< what an additive model of SMs and places leaves of them
+  Rows rows;                          ///< by SM number; empty where `reason` is not
+  Rows left;                          ///< what an additive model of SMs and places leaves of them
   std::vector<std::string> evidence;  ///< the first and the last SM's entry
   int repeats = 0;                    ///< launches behind each row
   std::vector<Counter> counters;      ///< of the first entry that has any
@@ -35,8 +36,8 @@ Matrix both_sets(std::span<const Entry> entries, const char* instruction);
 
 /// A grouping by latency, made three times: from each set of lines alone, and from both.
 struct LatencyGroups {
-  Grouping groups;              ///< from both sets
-  double reproducibility = 0;   ///< adjusted Rand index of the two sets' own groupings
+  Grouping groups;             ///< from both sets
+  double reproducibility = 0;  ///< adjusted Rand index of the two sets' own groupings
   int groups_of_set[2] = {0, 0};
   std::string reason;  ///< why there are none, or none to be trusted; empty where they are the same
 };
@@ -44,7 +45,8 @@ struct LatencyGroups {
 /// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
 enum class GroupedBy { latency, near_or_far };
 
-/// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines leaves.
+/// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines
+/// leaves.
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
                              GroupedBy grouped_by, std::size_t least, std::size_t most);
 
@@ -75,8 +77,8 @@ ClusterGroups pairs_by_clusters(std::span<const Entry> entries);
 
 /// Pairs of SMs of which each slows the other down as no other SM does.
 struct ContentionPairs {
-  Labels labels;  ///< an SM without such a partner is alone
-  int paired = 0;  ///< SMs that have one
+  Labels labels;              ///< an SM without such a partner is alone
+  int paired = 0;             ///< SMs that have one
   double slowdown = 0;        ///< of a pair, median: share of the bandwidth alone that is lost
   double other_slowdown = 0;  ///< of two SMs that are no pair, median
   const char* instruction = "";

@@ -75,7 +75,8 @@ void measure_sides(Partitions& partitions, const Rows& left) {
 Partitions partitions_by(std::span<const Entry> entries, const char* instruction) {
   Partitions result;
   result.instruction = instruction;
-  const LatencyGroups sides = latency_groups(entries, instruction, GroupedBy::near_or_far, 2, most_partitions);
+  const LatencyGroups sides =
+      latency_groups(entries, instruction, GroupedBy::near_or_far, 2, most_partitions);
   result.labels = sides.groups.labels;
   result.reproducibility = sides.reproducibility;
   result.reason = sides.reason;
@@ -130,9 +131,8 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
 }
 
 Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, int set) {
-  return matrix_of(entries, {{"sweep", latency_sweep},
-                             {"instruction", instruction},
-                             {"lines", set_names[set]}});
+  return matrix_of(
+      entries, {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
 }
 
 Matrix both_sets(std::span<const Entry> entries, const char* instruction) {
@@ -166,8 +166,8 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
   if (!result.reason.empty()) return result;
   Labels of_set[2];
   for (const int set : {0, 1}) {
-    const Grouping own = group(latency_matrix(entries, instruction, set).left, least, most,
-                                  grouped_by);
+    const Grouping own =
+        group(latency_matrix(entries, instruction, set).left, least, most, grouped_by);
     of_set[set] = own.labels;
     result.groups_of_set[set] = own.groups;
   }

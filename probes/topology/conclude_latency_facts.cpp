@@ -78,16 +78,15 @@ void add_partitions(std::vector<Fact>& facts, const Topology& t) {
                                      p.instruction),
                          p.matrix));
   facts.back().better = Better::lower;
-  facts.push_back(with_bound_of_index(
-      stated(again, p.reproducibility, "the groups from one set of lines against the other's",
-             p.matrix)));
+  facts.push_back(with_bound_of_index(stated(
+      again, p.reproducibility, "the groups from one set of lines against the other's", p.matrix)));
 }
 
 void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
   const LatencyGroups& l = t.latency;
   const Subject number{"latency_groups", "SMs of like latencies", "groups", "groups"};
-  const Subject again{"reproducibility", "SMs by latency, two sets of lines",
-                      "adjusted Rand index", ""};
+  const Subject again{"reproducibility", "SMs by latency, two sets of lines", "adjusted Rand index",
+                      ""};
   if (l.groups.labels.empty()) {
     for (const Subject& s : {number, again}) facts.push_back(missing(s, l.reason));
     return;
@@ -122,12 +121,12 @@ void add_latencies(std::vector<Fact>& facts, const Topology& t) {
     for (const auto& row : t.loads.rows) means.push_back(interquartile_mean(row));
     const auto [low, high] = std::ranges::minmax_element(means);
     for (const auto& [s, at] : {std::pair{nearest, low}, {farthest, high}}) {
-      facts.push_back(stated(s, *at,
-                             fmt::format("SM {}: {} of single lines, interquartile mean over {} of "
-                                         "them",
-                                         at - means.begin(), load_instruction,
-                                         t.loads.rows.front().size()),
-                             t.loads));
+      facts.push_back(
+          stated(s, *at,
+                 fmt::format("SM {}: {} of single lines, interquartile mean over {} of "
+                             "them",
+                             at - means.begin(), load_instruction, t.loads.rows.front().size()),
+                 t.loads));
     }
   }
   for (Fact& fact : std::span(facts).last(2)) fact.better = Better::lower;
@@ -139,12 +138,13 @@ void add_lines(std::vector<Fact>& facts, const Topology& t) {
     facts.push_back(missing(s, t.lines.reason));
     return;
   }
-  facts.push_back(stated(s, t.lines.groups,
-                         fmt::format("correlation of {} latencies over the SMs, average linkage, "
-                                     "widest silhouette; even and odd SMs agree to an adjusted Rand "
-                                     "index of {:.2f}",
-                                     load_instruction, t.lines.agreement),
-                         t.lines.matrix));
+  facts.push_back(
+      stated(s, t.lines.groups,
+             fmt::format("correlation of {} latencies over the SMs, average linkage, "
+                         "widest silhouette; even and odd SMs agree to an adjusted Rand "
+                         "index of {:.2f}",
+                         load_instruction, t.lines.agreement),
+             t.lines.matrix));
 }
 
 }  // namespace fathom::topology

@@ -55,8 +55,7 @@ Rows slowdowns(const Rows& bandwidth) {
   for (std::size_t i = 0; i < bandwidth.size(); ++i) {
     for (std::size_t j = 0; j < bandwidth.size(); ++j) {
       if (i == j) continue;
-      loss[i][j] =
-          1 - (bandwidth[i][j] / bandwidth[i][i] + bandwidth[j][i] / bandwidth[j][j]) / 2;
+      loss[i][j] = 1 - (bandwidth[i][j] / bandwidth[i][i] + bandwidth[j][i] / bandwidth[j][j]) / 2;
     }
   }
   return loss;
@@ -84,8 +83,7 @@ std::optional<std::size_t> partner_of(const Rows& loss, std::size_t sm) {
 ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction) {
   ContentionPairs result;
   result.instruction = instruction;
-  result.matrix =
-      matrix_of(entries, {{"sweep", contention_sweep}, {"instruction", instruction}});
+  result.matrix = matrix_of(entries, {{"sweep", contention_sweep}, {"instruction", instruction}});
   result.reason = result.matrix.reason;
   const Rows& bandwidth = result.matrix.rows;
   if (!result.reason.empty() || bandwidth.size() < 3) {
@@ -112,9 +110,9 @@ ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction
   if (!of_pairs.empty()) result.slowdown = median(of_pairs);
   if (!of_others.empty()) result.other_slowdown = median(of_others);
   if (result.paired < same_groups * static_cast<double>(loss.size())) {
-    result.reason = fmt::format(
-        "by {}, {} of {} SMs have one other SM that slows them down as no other does", instruction,
-        result.paired, loss.size());
+    result.reason =
+        fmt::format("by {}, {} of {} SMs have one other SM that slows them down as no other does",
+                    instruction, result.paired, loss.size());
   }
   return result;
 }
@@ -131,8 +129,8 @@ ClusterGroups pairs_by_clusters(std::span<const Entry> entries) {
                                                       {"blocks per SM", std::int64_t{1}}});
   for (const auto& group : members(result.labels)) {
     if (group.size() <= 2 || !result.reason.empty()) continue;
-    result.reason = fmt::format("clusters of two blocks, one on each SM, join {} SMs and more",
-                                group.size());
+    result.reason =
+        fmt::format("clusters of two blocks, one on each SM, join {} SMs and more", group.size());
   }
   return result;
 }

@@ -112,8 +112,8 @@ Workload workload(Context& context, Traffic traffic, int sm,
   workload.poison = [=, &context] {
     context.buffers().poison(buffer);
     if (traffic == Traffic::load) return;
-    FATHOM_CUDA(cudaMemsetAsync(task.base, 0xFF, std::size_t{task.slice_bytes} * task.partners,
-                                stream));
+    FATHOM_CUDA(
+        cudaMemsetAsync(task.base, 0xFF, std::size_t{task.slice_bytes} * task.partners, stream));
   };
   workload.verify = [=]() -> std::optional<std::string> {
     if (auto wrong = check_turns(report(), traffic, task)) return wrong;
@@ -129,8 +129,7 @@ Case contention_case(const DeviceFacts& device, Traffic traffic, int sm) {
   const char* instruction = traffic == Traffic::load ? load_instruction : store_instruction;
   Case c;
   c.name = fmt::format("contention/{}/SM:{}", instruction, sm);
-  c.axes = {
-      {"sweep", contention_sweep}, {"instruction", instruction}, {"SM", std::int64_t{sm}}};
+  c.axes = {{"sweep", contention_sweep}, {"instruction", instruction}, {"SM", std::int64_t{sm}}};
   c.metric = {"bandwidth of the SM alone", "B/clk", Better::higher, std::nullopt};
   c.precision = precision;
   c.profile_axis = "other SM";

@@ -56,8 +56,9 @@ struct LineReport {
   std::uint32_t sum;  ///< of the words of all timed accesses
   std::int64_t clock_begin, clock_end;
   std::uint64_t ns_begin, ns_end;
-  std::uint32_t empty[empty_brackets];               ///< clocks of a bracket without an access
-  std::uint32_t times[max_lines * max_repeats];      ///< of repeat r's access to line i: [r * count + i]
+  std::uint32_t empty[empty_brackets];  ///< clocks of a bracket without an access
+  std::uint32_t
+      times[max_lines * max_repeats];  ///< of repeat r's access to line i: [r * count + i]
 };
 
 struct LineTask {
@@ -128,16 +129,16 @@ struct Placement {
 /// pseudo-random time of up to `longest_clocks`, so that clusters find ever other SMs free.
 struct ClusterTask {
   int cluster_size = 2;
-  int blocks = 0;        ///< multiple of cluster_size
-  int shared_bytes = 0;  ///< of a block: decides how many share an SM
+  int blocks = 0;                    ///< multiple of cluster_size
+  int shared_bytes = 0;              ///< of a block: decides how many share an SM
   std::uint32_t longest_clocks = 1;  ///< at least 1
   std::uint32_t seed = 0;
   Placement* placements = nullptr;  ///< one for each block
 };
 
 void launch_clusters(const ClusterTask& task, cudaStream_t stream);
-/// Clusters of `task` that this GPU can run at once; 0 where it can run none of that size, and before
-/// compute capability 9.0.
+/// Clusters of `task` that this GPU can run at once; 0 where it can run none of that size, and
+/// before compute capability 9.0.
 int most_active_clusters(int major, const ClusterTask& task);
 
 }  // namespace fathom::topology

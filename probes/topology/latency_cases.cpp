@@ -56,8 +56,7 @@ class LineReadings {
  public:
   /// Mean latency over the lines, in cycles less those of an empty bracket.
   double take(const LineReport& report, const LineTask& task) {
-    const double empty =
-        median(std::vector<double>(report.empty, report.empty + empty_brackets));
+    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
     std::vector<std::vector<double>> sample(task.lines.count);
     latencies_.resize(task.lines.count);
     double sum = 0;

@@ -68,8 +68,8 @@ __device__ void time_lines(const LineTask& task, Scratch& scratch, std::uint32_t
 }
 
 template <LineAccess access>
-__global__ void __launch_bounds__(latency_threads) line_latencies(LineTask task,
-                                                                  std::uint32_t zero) {
+__global__ void __launch_bounds__(latency_threads)
+    line_latencies(LineTask task, std::uint32_t zero) {
   extern __shared__ std::uint32_t words[];
   LineReport& report = *task.report;
   bool mine = false;

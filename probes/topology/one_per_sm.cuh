@@ -36,8 +36,8 @@ __device__ bool wait_for(std::uint32_t* word, unsigned nap_ns, const Reached& re
 template <class Task>
 void launch_one_per_sm(void (*kernel)(Task, std::uint32_t), const Task& task, int blocks,
                        int threads, int shared_bytes, cudaStream_t stream) {
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   shared_bytes));
+  FATHOM_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads),
            static_cast<std::size_t>(shared_bytes), stream>>>(task, 0);
   FATHOM_CUDA(cudaGetLastError());

@@ -103,11 +103,10 @@ void add_contention(std::vector<Entry>& entries, const Chip& chip) {
 
 void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_t size,
                   std::int64_t blocks_per_sm) {
-  Entry e = planted::entry("clusters" + std::to_string(entries.size()),
-                           {{"sweep", cluster_sweep},
-                            {"cluster size", size},
-                            {"blocks per SM", blocks_per_sm}},
-                           number_of_groups(labels), Better::lower);
+  Entry e = planted::entry(
+      "clusters" + std::to_string(entries.size()),
+      {{"sweep", cluster_sweep}, {"cluster size", size}, {"blocks per SM", blocks_per_sm}},
+      number_of_groups(labels), Better::lower);
   e.extras = {{"sms", double(labels.size())}, {"sms_seen", double(labels.size())}};
   const auto groups = members(renumbered(labels));
   Profile profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
