@@ -12,7 +12,6 @@ namespace fathom::topology {
 namespace {
 
 constexpr int blocks_wanted = 8192;
-constexpr int largest_size = 16;
 constexpr std::uint32_t longest_clocks = 20'000;  // some ten times what starting a block takes
 
 constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
@@ -116,7 +115,9 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
 std::vector<Case> cluster_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const int blocks_per_sm : {1, 4}) {
-    for (int size = 2; size <= largest_size; ++size) {
+    for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
+      // Alone on their SMs larger clusters join the same ones as smaller ones do.
+      if (blocks_per_sm == 1 && size > 2) break;
       ClusterTask task;
       task.cluster_size = size;
       task.blocks = blocks_wanted / 4 * blocks_per_sm / size * size;

@@ -65,9 +65,6 @@ std::vector<View> views(const Topology& t) {
       heat_map("Store bandwidth of an SM beside each other SM",
                "In its own column the SM is alone. SMs in the same order.", contention_sweep,
                store_instruction, "Other SM", "Bandwidth (B/clk)", order);
-  View reads = heat_map("Load bandwidth of an SM beside each other SM",
-                        "In its own column the SM is alone. SMs in the same order.",
-                        contention_sweep, load_instruction, "Other SM", "Bandwidth (B/clk)", order);
   View clusters;
   clusters.title = "SMs that clusters join";
   clusters.note =
@@ -75,7 +72,7 @@ std::vector<View> views(const Topology& t) {
       "SM mix them more.";
   clusters.where = {{"sweep", {cluster_sweep}}};
   clusters.columns = {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"};
-  return {loads, atomics, stores, reads, clusters};
+  return {loads, atomics, stores, clusters};
 }
 
 std::string answer(const Topology& t) {

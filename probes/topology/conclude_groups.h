@@ -17,7 +17,7 @@ namespace fathom::topology {
 /// runs.
 inline constexpr double same_groups = 0.95;
 
-/// The profiles of all SMs in the entries of one sweep.
+/// The profiles of all SMs, from an entry for each or from one for all.
 struct Matrix {
   Rows rows;                          ///< by SM number; empty where `reason` is not
   Rows left;                          ///< what an additive model of SMs and places leaves of them

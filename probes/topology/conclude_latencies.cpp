@@ -94,22 +94,47 @@ Partitions partitions_by(std::span<const Entry> entries, const char* instruction
   return result;
 }
 
+/// What does not depend on how the rows came in; `entry` is one of theirs.
+void complete(Matrix& matrix, const Entry& entry) {
+  matrix.left = double_centred(matrix.rows);
+  matrix.evidence = {entry.name};
+  matrix.repeats = static_cast<int>(entry.samples.size());
+}
+
+/// Of an entry whose profile has all SMs, one after the other.
+Matrix matrix_in_one(const Entry& entry) {
+  Matrix matrix;
+  const std::vector<double>& values = entry.profile->values;
+  const auto sms = static_cast<std::size_t>(entry.extras.at("sms"));
+  if (sms == 0 || values.empty() || values.size() % sms != 0) {
+    matrix.reason = "its profile is not of all SMs";
+    return matrix;
+  }
+  const auto columns = static_cast<std::ptrdiff_t>(values.size() / sms);
+  for (auto row = values.begin(); row != values.end(); row += columns) {
+    matrix.rows.emplace_back(row, row + columns);
+  }
+  complete(matrix, entry);
+  return matrix;
+}
+
 }  // namespace
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   Matrix matrix;
   std::map<std::int64_t, const Entry*> by_sm;
   for (const Entry* entry : select(entries, filter)) {
+    if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms")) continue;
     const AxisValue* sm = find_axis(*entry, "SM");
-    const auto* number = sm == nullptr ? nullptr : std::get_if<std::int64_t>(sm);
-    if (number != nullptr && entry->profile && entry->metric.value) by_sm[*number] = entry;
+    if (sm == nullptr) continue;
+    if (const auto* number = std::get_if<std::int64_t>(sm)) by_sm[*number] = entry;
+    if (*sm == AxisValue(all_sms)) return matrix_in_one(*entry);
   }
   if (by_sm.empty()) {
     matrix.reason = left_out;
     return matrix;
   }
-  const auto sms = by_sm.begin()->second->extras.find("sms");
-  const double all = sms == by_sm.begin()->second->extras.end() ? 0 : sms->second;
+  const double all = by_sm.begin()->second->extras.at("sms");
   if (static_cast<double>(by_sm.size()) != all || by_sm.rbegin()->first + 1 != all) {
     matrix.reason = fmt::format("{} of {:.0f} SMs were measured", by_sm.size(), all);
     return matrix;
@@ -123,10 +148,8 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
     }
     if (matrix.counters.empty()) matrix.counters = entry->counters;
   }
-  matrix.left = double_centred(matrix.rows);
-  matrix.evidence = {by_sm.begin()->second->name};
+  complete(matrix, *by_sm.begin()->second);
   if (by_sm.size() > 1) matrix.evidence.push_back(by_sm.rbegin()->second->name);
-  matrix.repeats = static_cast<int>(by_sm.begin()->second->samples.size());
   return matrix;
 }
 

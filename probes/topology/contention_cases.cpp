@@ -66,16 +66,24 @@ std::optional<std::string> check_stores(const ContentionTask& task, cudaStream_t
   return std::nullopt;
 }
 
-/// The victim's bandwidth beside each SM, over the samples taken.
+/// Bandwidths of one victim or several beside each SM, over the samples taken.
 class TurnReadings {
  public:
-  /// Alone, in bytes per clock.
-  double take(const ContentionReport& report, const ContentionTask& task) {
-    bandwidths_.resize(task.partners);
-    for (std::uint32_t i = 0; i < task.partners; ++i) {
-      bandwidths_[i].push_back(timed_bytes / static_cast<double>(report.clocks[i]));
+  /// Median beside another SM, in bytes per clock.
+  double take(const std::vector<ContentionReport>& reports,
+              const std::vector<ContentionTask>& tasks) {
+    std::vector<double> beside_another;
+    bandwidths_.resize(tasks.size() * tasks.front().partners);
+    auto samples = bandwidths_.begin();
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (std::uint32_t i = 0; i < tasks[t].partners; ++i, ++samples) {
+        samples->push_back(timed_bytes / static_cast<double>(reports[t].clocks[i]));
+        if (i != tasks[t].victim || tasks[t].partners == 1) {
+          beside_another.push_back(samples->back());
+        }
+      }
     }
-    return bandwidths_[task.victim].back();
+    return median(beside_another);
   }
 
   std::vector<double> profile() const {
@@ -88,55 +96,67 @@ class TurnReadings {
   std::vector<std::vector<double>> bandwidths_;
 };
 
-Workload workload(Context& context, Traffic traffic, int sm,
+Workload workload(Context& context, Traffic traffic, const std::vector<int>& victims,
                   const std::shared_ptr<TurnReadings>& readings) {
   cudaStream_t stream = context.stream();
   const Buffer region = context.buffers().output(region_name, region_bytes);
-  const Buffer buffer = context.buffers().output("contention report", sizeof(ContentionReport));
+  const Buffer buffer =
+      context.buffers().output("contention reports", sizeof(ContentionReport) * victims.size());
   const int sms = context.device().sms;
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
-  ContentionTask task;
-  task.base = region.data;
-  task.slice_bytes = slice_bytes;
-  task.passes = passes;
-  task.partners = static_cast<std::uint32_t>(sms);
-  task.victim = static_cast<std::uint32_t>(sm);
-  task.report = buffer.as<ContentionReport>();
-  launch_write_slices(task, task.partners, stream);
-  const auto report = [=] { return copy_to_host<ContentionReport>(buffer, stream).front(); };
+  std::vector<ContentionTask> tasks;
+  for (const int victim : victims) {
+    ContentionTask task;
+    task.base = region.data;
+    task.slice_bytes = slice_bytes;
+    task.passes = passes;
+    task.partners = static_cast<std::uint32_t>(sms);
+    task.victim = static_cast<std::uint32_t>(victim);
+    task.report = buffer.as<ContentionReport>() + tasks.size();
+    tasks.push_back(task);
+  }
+  launch_write_slices(tasks.front(), static_cast<std::uint32_t>(sms), stream);
+  const auto reports = [=] { return copy_to_host<ContentionReport>(buffer, stream); };
   Workload workload;
   workload.launch = [=] {
-    FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof task.report->turn, stream));
-    launch_contention(traffic, task, sms, shared, stream);
+    FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->turn, sizeof(ContentionReport), 0,
+                                  sizeof(Turn), tasks.size(), stream));
+    for (const ContentionTask& task : tasks) launch_contention(traffic, task, sms, shared, stream);
   };
   workload.poison = [=, &context] {
     context.buffers().poison(buffer);
     if (traffic == Traffic::load) return;
-    FATHOM_CUDA(
-        cudaMemsetAsync(task.base, 0xFF, std::size_t{task.slice_bytes} * task.partners, stream));
+    FATHOM_CUDA(cudaMemsetAsync(region.data, 0xFF,
+                                std::size_t{slice_bytes} * static_cast<std::size_t>(sms), stream));
   };
   workload.verify = [=]() -> std::optional<std::string> {
-    if (auto wrong = check_turns(report(), traffic, task)) return wrong;
-    if (traffic == Traffic::load) return std::nullopt;
-    return check_stores(task, stream);
+    const std::vector<ContentionReport> all = reports();
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (auto wrong = check_turns(all[t], traffic, tasks[t])) return wrong;
+      if (traffic == Traffic::load) continue;
+      if (auto wrong = check_stores(tasks[t], stream)) return wrong;
+    }
+    return std::nullopt;
   };
-  workload.read_sample = [=] { return readings->take(report(), task); };
+  workload.read_sample = [=] { return readings->take(reports(), tasks); };
   workload.profile = [=] { return readings->profile(); };
   return workload;
 }
 
-Case contention_case(const DeviceFacts& device, Traffic traffic, int sm) {
+Case contention_case(const DeviceFacts& device, Traffic traffic, const AxisValue& sm,
+                     const std::vector<int>& victims) {
   const char* instruction = traffic == Traffic::load ? load_instruction : store_instruction;
   Case c;
-  c.name = fmt::format("contention/{}/SM:{}", instruction, sm);
-  c.axes = {{"sweep", contention_sweep}, {"instruction", instruction}, {"SM", std::int64_t{sm}}};
-  c.metric = {"bandwidth of the SM alone", "B/clk", Better::higher, std::nullopt};
+  c.name = fmt::format("contention/{}/SM:{}", instruction,
+                       victims.size() > 1 ? all_sms : fmt::to_string(victims.front()));
+  c.axes = {{"sweep", contention_sweep}, {"instruction", instruction}, {"SM", sm}};
+  c.metric = {"bandwidth beside another SM", "B/clk", Better::higher, std::nullopt};
   c.precision = precision;
-  c.profile_axis = "other SM";
+  c.profile_axis = victims.size() > 1 ? "SM by SM, other SM" : "other SM";
   c.profile_unit = "B/clk";
   c.extras["sms"] = device.sms;
   const auto readings = std::make_shared<TurnReadings>();
-  c.prepare = [=](Context& context) { return workload(context, traffic, sm, readings); };
+  c.prepare = [=](Context& context) { return workload(context, traffic, victims, readings); };
   return c;
 }
 
@@ -144,10 +164,11 @@ Case contention_case(const DeviceFacts& device, Traffic traffic, int sm) {
 
 std::vector<Case> contention_cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  const auto sms = std::min(device.sms, static_cast<int>(max_sms));
-  for (const Traffic traffic : {Traffic::store, Traffic::load}) {
-    for (int sm = 0; sm < sms; ++sm) result.push_back(contention_case(device, traffic, sm));
+  if (device.sms > static_cast<int>(max_sms)) return result;
+  for (const int sm : numbers_of_sms(device)) {
+    result.push_back(contention_case(device, Traffic::store, std::int64_t{sm}, {sm}));
   }
+  result.push_back(contention_case(device, Traffic::load, all_sms, numbers_of_sms(device)));
   return result;
 }
 

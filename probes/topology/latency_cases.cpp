@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "harness/cuda_check.h"
 #include "probes/topology/cases.h"
@@ -51,25 +52,15 @@ std::optional<std::string> check(const LineReport& report, const LineTask& task)
   return std::nullopt;
 }
 
-/// What the samples of one case have told.
+/// What the samples of one case have told, of one SM or of several.
 class LineReadings {
  public:
-  /// Mean latency over the lines, in cycles less those of an empty bracket.
-  double take(const LineReport& report, const LineTask& task) {
-    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
-    std::vector<std::vector<double>> sample(task.lines.count);
-    latencies_.resize(task.lines.count);
+  /// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
+  double take(const std::vector<LineReport>& reports, const std::vector<LineTask>& tasks) {
+    latencies_.resize(tasks.size() * lines_of_set);
     double sum = 0;
-    for (std::uint32_t i = 0; i < task.lines.count; ++i) {
-      for (int r = 0; r < task.repeats; ++r) {
-        sample[i].push_back(report.times[r * task.lines.count + i] - empty);
-      }
-      sum += interquartile_mean(sample[i]);
-      latencies_[i].insert(latencies_[i].end(), sample[i].begin(), sample[i].end());
-    }
-    clocks_ += static_cast<double>(report.clock_end - report.clock_begin);
-    nanoseconds_ += static_cast<double>(report.ns_end - report.ns_begin);
-    return sum / task.lines.count;
+    for (std::size_t t = 0; t < tasks.size(); ++t) sum += take_one(reports[t], t);
+    return sum / static_cast<double>(latencies_.size());
   }
 
   std::vector<double> profile() const {
@@ -89,61 +80,98 @@ class LineReadings {
   }
 
  private:
-  std::vector<std::vector<double>> latencies_;  ///< of each line, over all samples
+  /// Sum over the lines.
+  double take_one(const LineReport& report, std::size_t task) {
+    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
+    double sum = 0;
+    for (std::uint32_t i = 0; i < lines_of_set; ++i) {
+      std::vector<double> sample;
+      for (int r = 0; r < repeats; ++r) {
+        sample.push_back(report.times[r * lines_of_set + i] - empty);
+      }
+      sum += interquartile_mean(sample);
+      auto& all = latencies_[task * lines_of_set + i];
+      all.insert(all.end(), sample.begin(), sample.end());
+    }
+    clocks_ += static_cast<double>(report.clock_end - report.clock_begin);
+    nanoseconds_ += static_cast<double>(report.ns_end - report.ns_begin);
+    return sum;
+  }
+
+  std::vector<std::vector<double>> latencies_;  ///< of each SM's lines, over all samples
   double clocks_ = 0, nanoseconds_ = 0;
 };
 
-Workload workload(Context& context, LineAccess access, int set, int sm,
+/// One SM after the other, from the last of `smids` to the first.
+Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
                   const std::shared_ptr<LineReadings>& readings) {
   cudaStream_t stream = context.stream();
   const Buffer region = context.buffers().output(region_name, region_bytes);
-  const Buffer buffer = context.buffers().output("line report", sizeof(LineReport));
-  LineTask task;
-  task.lines = lines_in(region, set);
-  task.repeats = repeats;
-  task.smid = static_cast<std::uint32_t>(sm);
-  task.report = buffer.as<LineReport>();
-  launch_write_lines(task.lines, stream);
+  const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
+  std::vector<LineTask> tasks;
+  for (const int sm : smids) {
+    LineTask task;
+    task.lines = lines_in(region, set);
+    task.repeats = repeats;
+    task.smid = static_cast<std::uint32_t>(sm);
+    task.report = buffer.as<LineReport>() + tasks.size();
+    tasks.push_back(task);
+  }
+  launch_write_lines(tasks.front().lines, stream);
   const int blocks = context.device().sms;
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
-  const auto report = [=] { return copy_to_host<LineReport>(buffer, stream).front(); };
+  const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
   Workload workload;
   workload.launch = [=] {
-    FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof task.report->taken, stream));
-    launch_line_latencies(access, task, blocks, shared, stream);
+    FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
+                                  sizeof(std::uint32_t), tasks.size(), stream));
+    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
+      launch_line_latencies(access, *task, blocks, shared, stream);
+    }
   };
   workload.poison = [=, &context] { context.buffers().poison(buffer); };
-  workload.verify = [=] { return check(report(), task); };
-  workload.read_sample = [=] { return readings->take(report(), task); };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const std::vector<LineReport> all = reports();
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (auto wrong = check(all[t], tasks[t])) return wrong;
+    }
+    return std::nullopt;
+  };
+  workload.read_sample = [=] { return readings->take(reports(), tasks); };
   workload.extras = [=] { return readings->extras(); };
   workload.profile = [=] { return readings->profile(); };
   return workload;
 }
 
-Case latency_case(const DeviceFacts& device, LineAccess access, int set, int sm) {
+Case make_case(const DeviceFacts& device, LineAccess access, int set, const AxisValue& sm,
+               const std::vector<int>& smids) {
   const char* instruction = access == LineAccess::load ? load_instruction : atomic_instruction;
   Case c;
-  c.name = fmt::format("latency/{}/lines:{}/SM:{}", instruction, set_names[set], sm);
+  c.name = fmt::format("latency/{}/lines:{}/SM:{}", instruction, set_names[set],
+                       smids.size() > 1 ? all_sms : fmt::to_string(smids.front()));
   c.axes = {{"sweep", latency_sweep},
             {"instruction", instruction},
             {"lines", set_names[set]},
-            {"SM", std::int64_t{sm}}};
+            {"SM", sm}};
   c.suite = access == LineAccess::load ? Suite::quick : Suite::standard;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   c.precision = precision;
-  c.profile_axis = "L2 line";
+  c.profile_axis = smids.size() > 1 ? "SM by SM, L2 line" : "L2 line";
   c.profile_unit = "cycles";
   c.extras["sms"] = device.sms;
-  if (sm % counted_every == 0 && set == 0) {
-    c.counters = {{"l2_hit_rate", std::nullopt, 0, ""}};
-    if (access == LineAccess::load) {
-      c.counters.insert(c.counters.begin(),
-                        {"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
-                         "one sector for each load of the one SM"});
-    }
-  }
   const auto readings = std::make_shared<LineReadings>();
-  c.prepare = [=](Context& context) { return workload(context, access, set, sm, readings); };
+  c.prepare = [=](Context& context) { return workload(context, access, set, smids, readings); };
+  return c;
+}
+
+Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
+  Case c = make_case(device, access, 0, std::int64_t{sm}, {sm});
+  if (sm % counted_every != 0) return c;
+  if (access == LineAccess::load) {
+    c.counters.push_back({"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
+                          "one sector for each load of the one SM"});
+  }
+  c.counters.push_back({"l2_hit_rate", std::nullopt, 0, ""});
   return c;
 }
 
@@ -151,16 +179,19 @@ Case latency_case(const DeviceFacts& device, LineAccess access, int set, int sm)
 
 double rounded(double value) { return std::round(value * 100) / 100; }
 
+std::vector<int> numbers_of_sms(const DeviceFacts& device) {
+  std::vector<int> all(static_cast<std::size_t>(device.sms));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<Case> latency_cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  for (const int set : {0, 1}) {
-    for (const LineAccess access : {LineAccess::load, LineAccess::atomic_add}) {
-      for (int i = 0; i < device.sms; ++i) {
-        // The second time the other way round, so that no drift could look like a place.
-        const int sm = set == 0 ? i : device.sms - 1 - i;
-        result.push_back(latency_case(device, access, set, sm));
-      }
-    }
+  for (const LineAccess access : {LineAccess::load, LineAccess::atomic_add}) {
+    for (const int sm : numbers_of_sms(device)) result.push_back(case_of_sm(device, access, sm));
+    // Other lines, in one case, since nobody looks at them, and in the other order of SMs, so that
+    // no drift could look like a place.
+    result.push_back(make_case(device, access, 1, all_sms, numbers_of_sms(device)));
   }
   return result;
 }

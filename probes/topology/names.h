@@ -14,6 +14,9 @@ inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
 inline constexpr const char* store_instruction = "st.global";
 
+/// Of the axis "SM": an entry whose profile has all SMs, one after the other.
+inline constexpr const char* all_sms = "all";
+
 inline constexpr const char* set_names[] = {"first", "second"};  ///< of disjoint sets of lines
 
 // Extras of the cluster cases, where somebody states what the GPU has.

@@ -40,8 +40,8 @@ TEST_CASE("between the clocks there is one access to a line and the store that n
   const std::pair<const char*, const char*> kinds[] = {{"0", "LDG.E.STRONG.GPU"},
                                                        {"1", "ATOMG.E.ADD.STRONG.GPU"}};
   for (const auto& [kind, opcode] : kinds) {
-    const SassFunction& function = find(
-        functions, std::string("line_latencies<(fathom::topology::LineAccess)") + kind + ">");
+    const SassFunction& function =
+        find(functions, std::string("line_latencies<(fathom::topology::LineAccess)") + kind + ">");
     CAPTURE(function.name);
     int brackets = 0;
     for (const auto& part : timed_parts(function, opcode)) {

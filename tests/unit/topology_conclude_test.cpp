@@ -88,12 +88,25 @@ void add_rows(std::vector<Entry>& entries, const Rows& rows, const Axes& axes) {
   }
 }
 
+/// The same in one entry.
+void add_in_one(std::vector<Entry>& entries, const Rows& rows, Axes axes) {
+  axes.emplace_back("SM", all_sms);
+  Entry e = planted::entry("entry" + std::to_string(entries.size()), axes, 230, Better::lower);
+  e.extras["sms"] = static_cast<double>(rows.size());
+  e.profile = Profile{"SM by SM, L2 line", "cycles", {}};
+  for (const auto& row : rows) {
+    e.profile->values.insert(e.profile->values.end(), row.begin(), row.end());
+  }
+  entries.push_back(std::move(e));
+}
+
 void add_latencies(std::vector<Entry>& entries, const Chip& chip, const char* instruction,
                    double across) {
-  for (const int set : {0, 1}) {
-    add_rows(entries, chip.latencies(set, across),
-             {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
-  }
+  const auto axes = [&](int set) {
+    return Axes{{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}};
+  };
+  add_rows(entries, chip.latencies(0, across), axes(0));
+  add_in_one(entries, chip.latencies(1, across), axes(1));
 }
 
 void add_contention(std::vector<Entry>& entries, const Chip& chip) {
