@@ -59,6 +59,13 @@ double coverage_of_order(std::size_t n, std::size_t k) {
 
 double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
 
+double interquartile_mean(std::span<const double> samples) {
+  const std::vector<double> values = sorted(samples);
+  const std::size_t quarter = values.size() / 4;
+  const auto kept = std::span(values).subspan(quarter, values.size() - 2 * quarter);
+  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+}
+
 double quantile(std::span<const double> samples, double p) {
   if (!(p >= 0 && p <= 1)) throw std::invalid_argument("a quantile is from 0 to 1");
   const std::vector<double> values = sorted(samples);

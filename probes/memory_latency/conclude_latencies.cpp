@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "probes/memory_latency/conclude_distribution.h"
 #include "results/query.h"
 #include "results/statistics.h"
+#include "results/two_groups.h"
 
 namespace fathom::memory_latency {
 namespace {

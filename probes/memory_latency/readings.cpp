@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "probes/memory_latency/conclude_distribution.h"
 #include "results/statistics.h"
+#include "results/two_groups.h"
 
 namespace fathom::memory_latency {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "probes/memory_latency/chain.h"
-#include "probes/memory_latency/conclude_distribution.h"
+#include "results/two_groups.h"
 
 using namespace fathom::memory_latency;
 using Catch::Matchers::WithinAbs;

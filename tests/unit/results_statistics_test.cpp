@@ -30,6 +30,15 @@ TEST_CASE("Median and quantiles of samples known by hand", "[results]") {
   CHECK(quantile(five, 0.1) == Approx(14));
 }
 
+TEST_CASE("The interquartile mean is of the middle half", "[results]") {
+  CHECK(interquartile_mean(std::vector{1.0, 2.0, 4.0}) == Approx(7.0 / 3));
+  CHECK(interquartile_mean(std::vector{900.0, 10.0, 11.0, 1.0}) == 10.5);
+  CHECK(interquartile_mean(std::vector{5.0, 1.0, 2.0, 3.0, 4.0}) == 3);
+  CHECK(interquartile_mean(std::vector{1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 99.0}) == 2.5);
+  CHECK_THROWS_AS(interquartile_mean(std::vector<double>{}), std::invalid_argument);
+  CHECK_THROWS_AS(interquartile_mean(std::vector{1.0, nan_value}), std::invalid_argument);
+}
+
 TEST_CASE("Statistics refuse what is no sample", "[results]") {
   const std::vector<double> none;
   for (const double bad : {nan_value, infinity, -infinity}) {

@@ -1,11 +1,11 @@
-#include "probes/memory_latency/conclude_distribution.h"
+#include "results/two_groups.h"
 
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
-namespace fathom::memory_latency {
+namespace fathom {
 
 TwoGroups two_groups(std::span<const double> latencies) {
   if (latencies.empty()) throw std::invalid_argument("two_groups of no latencies");
@@ -32,4 +32,4 @@ TwoGroups two_groups(std::span<const double> latencies) {
   return best;
 }
 
-}  // namespace fathom::memory_latency
+}  // namespace fathom

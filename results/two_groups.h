@@ -2,7 +2,7 @@
 
 #include <span>
 
-namespace fathom::memory_latency {
+namespace fathom {
 
 /// Latencies of single loads in two groups, as near and far parts of a cache would give them.
 struct TwoGroups {
@@ -21,4 +21,4 @@ inline constexpr double bimodal_separation = 0.8;
 /// std::invalid_argument for an empty span. All alike: one group, separation 0.
 TwoGroups two_groups(std::span<const double> latencies);
 
-}  // namespace fathom::memory_latency
+}  // namespace fathom

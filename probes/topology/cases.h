@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "harness/probe.h"
+#include "probes/topology/kernels.h"
+
+// The cases of the sweep. Each gives an entry with a profile: one figure for each L2 line or SM,
+// of one SM, or of all SMs one after the other.
+
+namespace fathom::topology {
+
+std::vector<Case> latency_cases(const DeviceFacts& device);     ///< an SM's latency to each line
+std::vector<Case> contention_cases(const DeviceFacts& device);  ///< an SM beside each other SM
+std::vector<Case> cluster_cases(const DeviceFacts& device);     ///< which SMs clusters join
+
+/// One region for all of them, in device memory. Larger than what the pool moves from round to
+/// round, so that line i is the same memory in all cases.
+inline constexpr std::size_t region_bytes = BufferPool::small_bytes + (std::size_t{8} << 20);
+
+std::vector<int> numbers_of_sms(const DeviceFacts& device);  ///< as %smid has them
+
+/// Rounded so that a profile of hundreds of values stays short: two decimals.
+double rounded(double value);
+
+}  // namespace fathom::topology

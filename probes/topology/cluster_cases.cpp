@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+
+#include "harness/cuda_check.h"
+#include "probes/topology/cases.h"
+#include "probes/topology/names.h"
+#include "results/clustering.h"
+
+namespace fathom::topology {
+namespace {
+
+constexpr int blocks_wanted = 8192;
+constexpr std::uint32_t longest_clocks = 20'000;  // some ten times what starting a block takes
+
+constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+
+std::optional<std::string> check(const std::vector<Placement>& placements, const ClusterTask& task,
+                                 int sms) {
+  for (std::size_t b = 0; b < placements.size(); ++b) {
+    const std::size_t cluster = b / static_cast<std::size_t>(task.cluster_size);
+    if (placements[b].cluster != cluster) {
+      return fmt::format("block {} reports cluster {} instead of {}", b, placements[b].cluster,
+                         cluster);
+    }
+    if (placements[b].smid >= static_cast<std::uint32_t>(sms)) {
+      return fmt::format("block {} ran on SM {} of {}: they are not numbered in one piece", b,
+                         placements[b].smid, sms);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Which SMs clusters have joined in all samples.
+class ClusterReadings {
+ public:
+  explicit ClusterReadings(int sms) : sms_(static_cast<std::size_t>(sms)) {}
+
+  /// Groups of SMs that clusters join so far; those that no block ran on are alone.
+  double take(const std::vector<Placement>& placements) {
+    std::map<std::uint32_t, std::uint32_t> first_of_cluster;
+    for (const Placement& p : placements) {
+      seen_.insert(p.smid);
+      const std::uint32_t first = first_of_cluster.try_emplace(p.cluster, p.smid).first->second;
+      joined_.emplace(first, p.smid);
+    }
+    return number_of_groups(labels());
+  }
+
+  /// For each SM the lowest one that clusters join it with.
+  std::vector<double> profile() const {
+    std::vector<double> lowest(sms_);
+    for (const auto& group : members(labels())) {
+      for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
+    }
+    return lowest;
+  }
+
+  std::map<std::string, double> extras() const {
+    return {{"sms_seen", static_cast<double>(seen_.size())}};
+  }
+
+ private:
+  Labels labels() const {
+    const std::vector<std::pair<std::size_t, std::size_t>> pairs(joined_.begin(), joined_.end());
+    return connected(sms_, pairs);
+  }
+
+  std::size_t sms_;
+  std::set<std::uint32_t> seen_;
+  std::set<std::pair<std::size_t, std::size_t>> joined_;
+};
+
+Workload workload(Context& context, ClusterTask task,
+                  const std::shared_ptr<ClusterReadings>& readings) {
+  cudaStream_t stream = context.stream();
+  const Buffer buffer = context.buffers().output("placements", sizeof(Placement) * task.blocks);
+  task.placements = buffer.as<Placement>();
+  const int sms = context.device().sms;
+  const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
+  Workload workload;
+  workload.launch = [=] { launch_clusters(task, stream); };
+  workload.poison = [=, &context] { context.buffers().poison(buffer); };
+  workload.verify = [=] { return check(placements(), task, sms); };
+  workload.read_sample = [=] { return readings->take(placements()); };
+  workload.extras = [=] { return readings->extras(); };
+  workload.profile = [=] { return readings->profile(); };
+  return workload;
+}
+
+Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm) {
+  Case c;
+  c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}", task.cluster_size, blocks_per_sm);
+  c.axes = {{"sweep", cluster_sweep},
+            {"cluster size", std::int64_t{task.cluster_size}},
+            {"blocks per SM", std::int64_t{blocks_per_sm}}};
+  c.suite = Suite::quick;
+  c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
+  c.precision = precision;
+  c.profile_axis = "SM";
+  c.profile_unit = "lowest SM of the group";
+  c.extras["sms"] = device.sms;
+  if (device.major == 9 && device.sms == 132) {
+    c.extras[published_gpcs] = 8;
+    c.extras[published_tpcs] = 66;
+  }
+  const auto readings = std::make_shared<ClusterReadings>(device.sms);
+  c.prepare = [=](Context& context) { return workload(context, task, readings); };
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> cluster_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const int blocks_per_sm : {1, 4}) {
+    for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
+      // Alone on their SMs larger clusters join the same ones as smaller ones do.
+      if (blocks_per_sm == 1 && size > 2) break;
+      ClusterTask task;
+      task.cluster_size = size;
+      task.blocks = blocks_wanted / 4 * blocks_per_sm / size * size;
+      task.shared_bytes = blocks_per_sm == 1
+                              ? static_cast<int>(device.shared_bytes_per_block_max)
+                              : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
+                                                 device.reserved_shared_bytes_per_block);
+      task.longest_clocks = longest_clocks;
+      task.seed = static_cast<std::uint32_t>(size);
+      if (most_active_clusters(device.major, task) == 0) continue;
+      result.push_back(cluster_case(device, task, blocks_per_sm));
+    }
+  }
+  return result;
+}
+
+}  // namespace fathom::topology

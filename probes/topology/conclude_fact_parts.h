@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "probes/topology/conclude_groups.h"
+
+// How facts of this probe are put together.
+
+namespace fathom::topology {
+
+/// What a fact is about; its id is "topology." and `id`.
+struct Subject {
+  std::string id, subject, quantity, unit;
+};
+
+Fact missing(const Subject& s, std::string reason);
+Fact stated(const Subject& s, double value, std::string method, std::vector<std::string> evidence,
+            int repeats);
+/// From the matrix' entries, with its counters.
+Fact stated(const Subject& s, double value, std::string method, const Matrix& matrix);
+/// An adjusted Rand index is 1 at most.
+Fact with_bound_of_index(Fact fact);
+
+struct Topology;
+void add_partitions(std::vector<Fact>& facts, const Topology& t);
+void add_latency_groups(std::vector<Fact>& facts, const Topology& t);
+void add_latencies(std::vector<Fact>& facts, const Topology& t);
+void add_lines(std::vector<Fact>& facts, const Topology& t);
+
+}  // namespace fathom::topology

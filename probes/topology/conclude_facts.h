@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "probes/topology/conclude_groups.h"
+
+namespace fathom::topology {
+
+/// All that the facts and the views are drawn from.
+struct Topology {
+  ClusterGroups clusters;  ///< GPCs, exactly
+  LatencyGroups latency;   ///< by loads
+  Matrix loads;            ///< both sets of lines
+  Partitions partitions;
+  ContentionPairs contention;  ///< TPCs
+  ClusterGroups cluster_pairs;
+  LineGroups lines;
+  double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU
+
+  /// SMs by GPC, by clusters where there are any, else by latency; empty if neither tells.
+  const Labels& gpcs() const;
+  /// SMs by TPC, by contention, else by clusters of two; empty if neither tells.
+  const Labels& tpcs() const;
+};
+
+Topology topology_of(std::span<const Entry> entries);
+
+std::vector<Fact> facts_of(const Topology& topology);
+
+/// "0-3, 8, 10-11".
+std::string ranges(const std::vector<std::size_t>& numbers);
+
+}  // namespace fathom::topology

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/clustering.h"
+#include "results/document.h"
+#include "results/query.h"
+
+// Groups of SMs by each method. Labels are by SM number: label i is of SM i.
+
+namespace fathom::topology {
+
+/// Two groupings of SMs that agree at least this far are the same: what the project asks of two
+/// runs.
+inline constexpr double same_groups = 0.95;
+
+/// The profiles of all SMs, from an entry for each or from one for all.
+struct Matrix {
+  Rows rows;                          ///< by SM number; empty where `reason` is not
+  Rows left;                          ///< what an additive model of SMs and places leaves of them
+  std::vector<std::string> evidence;  ///< the first and the last SM's entry
+  int repeats = 0;                    ///< launches behind each row
+  std::vector<Counter> counters;      ///< of the first entry that has any
+  std::string reason;                 ///< why there is no matrix
+};
+
+Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter);
+/// The latencies of one set of lines, 0 or 1, by one instruction.
+Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, int set);
+/// The lines of both sets beside each other. What is left is of each set's own model: between the
+/// two an SM's mean may have moved.
+Matrix both_sets(std::span<const Entry> entries, const char* instruction);
+
+/// A grouping by latency, made three times: from each set of lines alone, and from both.
+struct LatencyGroups {
+  Grouping groups;             ///< from both sets
+  double reproducibility = 0;  ///< adjusted Rand index of the two sets' own groupings
+  int groups_of_set[2] = {0, 0};
+  std::string reason;  ///< why there are none, or none to be trusted; empty where they are the same
+};
+
+/// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
+enum class GroupedBy { latency, near_or_far };
+
+/// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines
+/// leaves.
+LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
+                             GroupedBy grouped_by, std::size_t least, std::size_t most);
+
+/// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
+struct Partitions {
+  Labels labels;
+  const char* instruction = "";
+  double reproducibility = 0;
+  double separation = 0;   ///< of near from far, see results/two_groups.h
+  double penalty = 0;      ///< cycles from the near side to the far one, mean over lines
+  std::vector<int> lines;  ///< nearest to each side
+  Matrix matrix;           ///< both sets
+  std::string reason;
+};
+/// By atomics, which go to a line's home, else by loads.
+Partitions l2_partitions(std::span<const Entry> entries);
+
+/// Groups by what clusters join, from all cluster sizes.
+struct ClusterGroups {
+  Labels labels;
+  std::vector<std::string> evidence;
+  int repeats = 0;
+  std::string reason;
+};
+ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
+/// Pairs that clusters of two, with one block on each SM, never break.
+ClusterGroups pairs_by_clusters(std::span<const Entry> entries);
+
+/// Pairs of SMs of which each slows the other down as no other SM does.
+struct ContentionPairs {
+  Labels labels;              ///< an SM without such a partner is alone
+  int paired = 0;             ///< SMs that have one
+  double slowdown = 0;        ///< of a pair, median: share of the bandwidth alone that is lost
+  double other_slowdown = 0;  ///< of two SMs that are no pair, median
+  const char* instruction = "";
+  Matrix matrix;
+  std::string reason;
+};
+/// By stores or loads, whichever shows more pairs.
+ContentionPairs pairs_by_contention(std::span<const Entry> entries);
+
+/// Groups of lines that are near to the same SMs, as many as two halves of the SMs agree on.
+struct LineGroups {
+  int groups = 0;
+  double agreement = 0;  ///< adjusted Rand index of the groupings by the even and the odd SMs
+  Matrix matrix;
+  std::string reason;
+};
+LineGroups line_groups(std::span<const Entry> entries);
+
+}  // namespace fathom::topology

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "probes/memory_latency/chain.h"
+
+namespace fathom::topology {
+
+// Every kernel here runs one block on each SM: its grid has as many blocks as there are SMs, and
+// each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and does
+// its work where the host wants it done. Blocks that wait do so for a bounded number of clocks.
+
+inline constexpr int latency_threads = 128;
+inline constexpr int contention_threads = 512;
+inline constexpr int empty_brackets = 64;
+inline constexpr std::uint32_t max_lines = 512;
+inline constexpr int max_repeats = 16;
+inline constexpr std::uint32_t max_sms = 512;  ///< SM numbers that a contention report has room for
+inline constexpr int warm_passes = 2;
+inline constexpr std::uint32_t line_bytes = 128;
+/// Longest wait for another SM: about a quarter of a second, and never reached where all blocks
+/// are resident.
+inline constexpr std::int64_t patience_clocks = std::int64_t{1} << 29;
+
+/// How an SM asks the L2 for a line. An atomic is done where the line's home is; a load may find a
+/// copy that is nearer.
+enum class LineAccess { load, atomic_add };
+
+/// Lines spread over a region: line i is at a hashed place within the i-th of equal strides.
+struct Lines {
+  std::byte* base = nullptr;
+  std::uint32_t count = 0;   ///< at most max_lines
+  std::uint64_t stride = 0;  ///< multiple of line_bytes
+  std::uint32_t seed = 0;
+};
+
+/// Bytes from the base to line i.
+__host__ __device__ constexpr std::uint64_t line_offset(const Lines& lines, std::uint32_t i) {
+  const auto slots = static_cast<std::uint32_t>(lines.stride / line_bytes);
+  return i * lines.stride +
+         std::uint64_t{memory_latency::mixed(i + lines.seed) % slots} * line_bytes;
+}
+
+/// What the first word of line i holds.
+__host__ __device__ constexpr std::uint32_t line_value(const Lines& lines, std::uint32_t i) {
+  return memory_latency::mixed(i ^ ~lines.seed);
+}
+
+/// Clocks are the SM's, nanoseconds the GPU's global timer, both of the block that measured.
+struct LineReport {
+  std::uint32_t taken;  ///< blocks that ran on the SM; 0 before the launch
+  std::uint32_t smid;
+  std::uint32_t sum;  ///< of the words of all timed accesses
+  std::int64_t clock_begin, clock_end;
+  std::uint64_t ns_begin, ns_end;
+  std::uint32_t empty[empty_brackets];  ///< clocks of a bracket without an access
+  std::uint32_t
+      times[max_lines * max_repeats];  ///< of repeat r's access to line i: [r * count + i]
+};
+
+struct LineTask {
+  Lines lines;
+  int repeats = 0;         ///< at most max_repeats
+  std::uint32_t smid = 0;  ///< the SM that measures
+  LineReport* report = nullptr;
+};
+
+/// Puts line_value into each line.
+void launch_write_lines(const Lines& lines, cudaStream_t stream);
+
+/// Single accesses from one SM to each line in turn, all over `repeats` times, after warm_passes of
+/// all of them; the other SMs are idle. `report->taken` must be 0. `blocks`: number of SMs;
+/// `shared_bytes`: the most that a block may have.
+void launch_line_latencies(LineAccess access, const LineTask& task, int blocks, int shared_bytes,
+                           cudaStream_t stream);
+
+/// What SMs contend with.
+enum class Traffic { load, store };
+
+/// All words 0 before the launch.
+struct Turn {
+  std::uint32_t step;    ///< 1 + the SM that has the turn; turn_end when there are no more
+  std::uint32_t ready;   ///< 1 + the SM that streams beside the victim; 0: none does
+  std::uint32_t done;    ///< 1 + the last SM whose turn is over
+  std::uint32_t failed;  ///< 1 + the SM whose turn came to nothing because one kept waiting
+};
+inline constexpr std::uint32_t turn_end = 0xFFFFFFFFu;
+
+struct ContentionReport {
+  Turn turn;
+  std::uint32_t sum;  ///< of the words that the victim loaded in all turns; stores: 0
+  std::int64_t clock_begin, clock_end;
+  std::uint64_t ns_begin, ns_end;
+  std::int64_t clocks[max_sms];  ///< of the victim's accesses in each turn
+};
+
+/// The victim streams through its own slice of a region again and again, each time with another SM
+/// streaming through its own slice beside it, once alone.
+struct ContentionTask {
+  std::byte* base = nullptr;
+  std::uint32_t slice_bytes = 0;  ///< of each SM; multiple of contention_threads * 64
+  int passes = 0;                 ///< through the slice in each turn
+  std::uint32_t partners = 1;     ///< SMs 0 to partners - 1 have a turn; 1 to max_sms
+  std::uint32_t victim = 0;       ///< below the number of SMs; in its own turn it is alone
+  ContentionReport* report = nullptr;
+};
+
+/// What a store puts into the 16-byte word `index` of SM `smid`'s slice, four times.
+__host__ __device__ constexpr std::uint32_t stored_value(std::uint32_t smid, std::uint32_t index) {
+  return memory_latency::mixed(smid * 0x01000193u + index);
+}
+
+/// Writes stored_value into the slices of the SMs 0 to `sms` - 1.
+void launch_write_slices(const ContentionTask& task, std::uint32_t sms, cudaStream_t stream);
+/// `report->turn` must be all 0.
+void launch_contention(Traffic traffic, const ContentionTask& task, int blocks, int shared_bytes,
+                       cudaStream_t stream);
+
+/// Where a block of a cluster launch ran.
+struct Placement {
+  std::uint32_t smid;
+  std::uint32_t cluster;  ///< %clusterid: blocks with the same one share distributed shared memory
+};
+
+/// Clusters of `cluster_size` blocks, from compute capability 9.0 on. Each block stays for a
+/// pseudo-random time of up to `longest_clocks`, so that clusters find ever other SMs free.
+struct ClusterTask {
+  int cluster_size = 2;
+  int blocks = 0;                    ///< multiple of cluster_size
+  int shared_bytes = 0;              ///< of a block: decides how many share an SM
+  std::uint32_t longest_clocks = 1;  ///< at least 1
+  std::uint32_t seed = 0;
+  Placement* placements = nullptr;  ///< one for each block
+};
+
+void launch_clusters(const ClusterTask& task, cudaStream_t stream);
+/// Clusters of `task` that this GPU can run at once; 0 where it can run none of that size, and
+/// before compute capability 9.0.
+int most_active_clusters(int major, const ClusterTask& task);
+
+}  // namespace fathom::topology

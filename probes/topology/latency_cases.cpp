@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "harness/cuda_check.h"
+#include "probes/topology/cases.h"
+#include "probes/topology/names.h"
+#include "results/statistics.h"
+
+namespace fathom::topology {
+namespace {
+
+constexpr std::uint32_t lines_of_set = 192;
+constexpr int repeats = 8;
+/// Few large pages: no access waits for a translation.
+constexpr std::uint64_t set_bytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t set_distance = std::uint64_t{32} << 20;
+/// Counters cost far more time than the measurement, and tell the same of every SM.
+constexpr int counted_every = 16;
+
+/// A sample is a mean over some 1500 accesses already.
+constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};
+
+Lines lines_in(const Buffer& region, int set) {
+  Lines lines;
+  lines.base = region.data + set * set_distance;
+  lines.count = lines_of_set;
+  lines.stride = set_bytes / lines_of_set / line_bytes * line_bytes;
+  lines.seed = 0x70500u + static_cast<std::uint32_t>(set);
+  return lines;
+}
+
+std::optional<std::string> check(const LineReport& report, const LineTask& task) {
+  if (report.taken == 0) return fmt::format("no block ran on SM {}", task.smid);
+  if (report.taken != 1 || report.smid != task.smid) {
+    return fmt::format("{} blocks ran on SM {} instead of one, and SM {} reported", report.taken,
+                       task.smid, report.smid);
+  }
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < task.lines.count; ++i) sum += line_value(task.lines, i);
+  sum *= static_cast<std::uint32_t>(task.repeats);
+  if (report.sum != sum) {
+    return fmt::format("the words accessed sum to {:#x} instead of {:#x}", report.sum, sum);
+  }
+  const std::uint32_t all = task.lines.count * static_cast<std::uint32_t>(task.repeats);
+  const auto times = std::span(report.times).first(all);
+  if (std::ranges::find(times, 0xFFFFFFFFu) != times.end()) return "an access reported no clocks";
+  if (report.clock_end <= report.clock_begin) return "the kernel reported no clocks";
+  return std::nullopt;
+}
+
+/// What the samples of one case have told, of one SM or of several.
+class LineReadings {
+ public:
+  /// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
+  double take(const std::vector<LineReport>& reports, const std::vector<LineTask>& tasks) {
+    latencies_.resize(tasks.size() * lines_of_set);
+    double sum = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) sum += take_one(reports[t], t);
+    return sum / static_cast<double>(latencies_.size());
+  }
+
+  std::vector<double> profile() const {
+    std::vector<double> values;
+    for (const auto& line : latencies_) values.push_back(rounded(interquartile_mean(line)));
+    return values;
+  }
+
+  std::map<std::string, double> extras() const {
+    std::map<std::string, double> result;
+    if (nanoseconds_ > 0) result["sm_clock_hz"] = 1e9 * clocks_ / nanoseconds_;
+    const std::vector<double> values = profile();
+    if (values.empty()) return result;
+    result["nearest_line"] = *std::ranges::min_element(values);
+    result["farthest_line"] = *std::ranges::max_element(values);
+    return result;
+  }
+
+ private:
+  /// Sum over the lines.
+  double take_one(const LineReport& report, std::size_t task) {
+    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
+    double sum = 0;
+    for (std::uint32_t i = 0; i < lines_of_set; ++i) {
+      std::vector<double> sample;
+      for (int r = 0; r < repeats; ++r) {
+        sample.push_back(report.times[r * lines_of_set + i] - empty);
+      }
+      sum += interquartile_mean(sample);
+      auto& all = latencies_[task * lines_of_set + i];
+      all.insert(all.end(), sample.begin(), sample.end());
+    }
+    clocks_ += static_cast<double>(report.clock_end - report.clock_begin);
+    nanoseconds_ += static_cast<double>(report.ns_end - report.ns_begin);
+    return sum;
+  }
+
+  std::vector<std::vector<double>> latencies_;  ///< of each SM's lines, over all samples
+  double clocks_ = 0, nanoseconds_ = 0;
+};
+
+/// One SM after the other, from the last of `smids` to the first.
+Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
+                  const std::shared_ptr<LineReadings>& readings) {
+  cudaStream_t stream = context.stream();
+  const Buffer region = context.buffers().output(region_name, region_bytes);
+  const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
+  std::vector<LineTask> tasks;
+  for (const int sm : smids) {
+    LineTask task;
+    task.lines = lines_in(region, set);
+    task.repeats = repeats;
+    task.smid = static_cast<std::uint32_t>(sm);
+    task.report = buffer.as<LineReport>() + tasks.size();
+    tasks.push_back(task);
+  }
+  launch_write_lines(tasks.front().lines, stream);
+  const int blocks = context.device().sms;
+  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
+  const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
+  Workload workload;
+  workload.launch = [=] {
+    FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
+                                  sizeof(std::uint32_t), tasks.size(), stream));
+    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
+      launch_line_latencies(access, *task, blocks, shared, stream);
+    }
+  };
+  workload.poison = [=, &context] { context.buffers().poison(buffer); };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const std::vector<LineReport> all = reports();
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (auto wrong = check(all[t], tasks[t])) return wrong;
+    }
+    return std::nullopt;
+  };
+  workload.read_sample = [=] { return readings->take(reports(), tasks); };
+  workload.extras = [=] { return readings->extras(); };
+  workload.profile = [=] { return readings->profile(); };
+  return workload;
+}
+
+Case make_case(const DeviceFacts& device, LineAccess access, int set, const AxisValue& sm,
+               const std::vector<int>& smids) {
+  const char* instruction = access == LineAccess::load ? load_instruction : atomic_instruction;
+  Case c;
+  c.name = fmt::format("latency/{}/lines:{}/SM:{}", instruction, set_names[set],
+                       smids.size() > 1 ? all_sms : fmt::to_string(smids.front()));
+  c.axes = {{"sweep", latency_sweep},
+            {"instruction", instruction},
+            {"lines", set_names[set]},
+            {"SM", sm}};
+  c.suite = access == LineAccess::load ? Suite::quick : Suite::standard;
+  c.metric = {"latency", "cycles", Better::lower, std::nullopt};
+  c.precision = precision;
+  c.profile_axis = smids.size() > 1 ? "SM by SM, L2 line" : "L2 line";
+  c.profile_unit = "cycles";
+  c.extras["sms"] = device.sms;
+  const auto readings = std::make_shared<LineReadings>();
+  c.prepare = [=](Context& context) { return workload(context, access, set, smids, readings); };
+  return c;
+}
+
+Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
+  Case c = make_case(device, access, 0, std::int64_t{sm}, {sm});
+  if (sm % counted_every != 0) return c;
+  if (access == LineAccess::load) {
+    c.counters.push_back({"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
+                          "one sector for each load of the one SM"});
+  }
+  c.counters.push_back({"l2_hit_rate", std::nullopt, 0, ""});
+  return c;
+}
+
+}  // namespace
+
+double rounded(double value) { return std::round(value * 100) / 100; }
+
+std::vector<int> numbers_of_sms(const DeviceFacts& device) {
+  std::vector<int> all(static_cast<std::size_t>(device.sms));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<Case> latency_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const LineAccess access : {LineAccess::load, LineAccess::atomic_add}) {
+    for (const int sm : numbers_of_sms(device)) result.push_back(case_of_sm(device, access, sm));
+    // Other lines, in one case, since nobody looks at them, and in the other order of SMs, so that
+    // no drift could look like a place.
+    result.push_back(make_case(device, access, 1, all_sms, numbers_of_sms(device)));
+  }
+  return result;
+}
+
+}  // namespace fathom::topology

@@ -1,0 +1,29 @@
+#pragma once
+
+// Names of axes' values, which the cases give and the conclusions look for.
+
+namespace fathom::topology {
+
+inline constexpr const char* region_name = "lines";
+
+inline constexpr const char* latency_sweep = "latency";
+inline constexpr const char* contention_sweep = "contention";
+inline constexpr const char* cluster_sweep = "clusters";
+
+inline constexpr const char* load_instruction = "ld.global.cg";
+inline constexpr const char* atomic_instruction = "atom.global.add";
+inline constexpr const char* store_instruction = "st.global";
+
+/// Of the axis "SM": an entry whose profile has all SMs, one after the other.
+inline constexpr const char* all_sms = "all";
+
+inline constexpr const char* set_names[] = {"first", "second"};  ///< of disjoint sets of lines
+
+// Extras of the cluster cases, where somebody states what the GPU has.
+inline constexpr const char* published_gpcs = "published_gpcs";
+inline constexpr const char* published_tpcs = "published_tpcs";
+inline constexpr const char* published_source =
+    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, of whose GPU it says the H200's is "
+    "the same";
+
+}  // namespace fathom::topology

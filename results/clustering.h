@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace fathom {
+
+// Groups of things that behave alike, such as SMs whose latencies to the same lines rise and fall
+// together. Everything here is deterministic, and a permutation of the things permutes the result.
+// Functions throw std::invalid_argument for rows of different length, values that are not finite
+// and numbers of groups that cannot be.
+
+/// One row of values for each thing.
+using Rows = std::vector<std::vector<double>>;
+
+/// The group of each thing. Groups are numbered from 0 in the order of their first members.
+using Labels = std::vector<int>;
+
+/// Each value less its row's and its column's mean, plus the mean of all: what an additive model of
+/// rows and columns leaves over.
+Rows double_centred(const Rows& rows);
+
+/// Pearson's correlation coefficient, from -1 to 1; 0 where either is constant.
+double correlation(std::span<const double> a, std::span<const double> b);
+
+/// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
+Rows correlation_distances(const Rows& rows);
+
+/// What average linkage joins, from the nearest pair of things to all of them in one group.
+class Dendrogram {
+ public:
+  /// The distance of two groups is the mean distance of their members (Sokal and Michener, "A
+  /// statistical method for evaluating systematic relationships", 1958). Of equal distances the
+  /// pair with the earliest members is joined first. Takes about n^3 steps: meant for hundreds of
+  /// things. `distances` is square and symmetric.
+  explicit Dendrogram(const Rows& distances);
+  std::size_t size() const { return size_; }
+  /// As many groups as asked for, from 1 to the number of things.
+  Labels cut(std::size_t groups) const;
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> merges_;  ///< a member of each side, in order
+};
+
+/// How much nearer things are to their own group than to the next one: mean silhouette width, from
+/// -1 to 1, where a thing alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to
+/// the interpretation and validation of cluster analysis", 1987). 0 for one group.
+double silhouette(const Rows& distances, const Labels& labels);
+
+/// A grouping and how well it fits.
+struct Grouping {
+  Labels labels;
+  int groups = 0;
+  double silhouette = 0;
+};
+
+/// The cut of the dendrogram into `least` to `most` groups with the widest silhouette; of equal
+/// ones that of fewer groups. `most` may be larger than the number of things.
+Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most);
+
+/// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance
+/// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all
+/// in one group or all alone in both, are the same: 1.
+double adjusted_rand_index(const Labels& a, const Labels& b);
+
+/// Groups of `size` things of which each pair given is in one group.
+Labels connected(std::size_t size, std::span<const std::pair<std::size_t, std::size_t>> pairs);
+
+/// The same groups, numbered as Labels are, from any numbers that tell them apart.
+Labels renumbered(std::span<const int> labels);
+
+int number_of_groups(const Labels& labels);
+
+/// Members of each group, ascending.
+std::vector<std::vector<std::size_t>> members(const Labels& labels);
+
+}  // namespace fathom

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "results/clustering.h"
+
+using namespace fathom;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+/// Things whose rows are their group's pattern and noise of `noise` standard deviations.
+struct Planted {
+  Rows rows;
+  Labels labels;
+};
+
+Planted plant(std::size_t things, int groups, std::size_t columns, double noise, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Rows patterns(groups, std::vector<double>(columns));
+  for (auto& pattern : patterns) {
+    for (double& value : pattern) value = 10 * normal(random);
+  }
+  Planted planted;
+  for (std::size_t i = 0; i < things; ++i) {
+    const int group = static_cast<int>(i) % groups;
+    planted.labels.push_back(group);
+    planted.rows.push_back(patterns[group]);
+    for (double& value : planted.rows.back()) value += 200 + 10 * noise * normal(random);
+  }
+  return planted;
+}
+
+}  // namespace
+
+TEST_CASE("what an additive model explains is gone after centring", "[results][clustering]") {
+  Rows rows(5, std::vector<double>(7));
+  for (int r = 0; r < 5; ++r) {
+    for (int c = 0; c < 7; ++c) rows[r][c] = 200 + 3 * r + c * c;
+  }
+  for (const auto& row : double_centred(rows)) {
+    for (const double value : row) CHECK_THAT(value, WithinAbs(0, 1e-9));
+  }
+  rows[2][3] += 35;
+  const Rows left = double_centred(rows);
+  CHECK_THAT(left[2][3], WithinAbs(35 * (1 - 1 / 5.0) * (1 - 1 / 7.0), 1e-9));
+  CHECK_THAT(left[2][0], WithinAbs(-35 * (1 - 1 / 5.0) / 7, 1e-9));
+  CHECK(double_centred({}).empty());
+  CHECK_THROWS_AS(double_centred({{1, 2}, {1}}), std::invalid_argument);
+  CHECK_THROWS_AS(double_centred({{1, std::nan("")}}), std::invalid_argument);
+}
+
+TEST_CASE("correlation is Pearson's", "[results][clustering]") {
+  const std::vector<double> a{1, 2, 3, 4}, up{10, 20, 30, 40}, down{4, 3, 2, 1}, flat{5, 5, 5, 5};
+  CHECK_THAT(correlation(a, up), WithinAbs(1, 1e-12));
+  CHECK_THAT(correlation(a, down), WithinAbs(-1, 1e-12));
+  CHECK_THAT(correlation(a, std::vector<double>{1, 3, 2, 4}), WithinAbs(0.8, 1e-12));
+  CHECK(correlation(a, flat) == 0);
+  CHECK_THROWS_AS(correlation(a, std::vector<double>{1}), std::invalid_argument);
+}
+
+TEST_CASE("planted groups are found with their number", "[results][clustering]") {
+  for (const int groups : {2, 3, 8}) {
+    for (const double noise : {0.0, 0.1, 0.5}) {
+      CAPTURE(groups, noise);
+      const Planted planted = plant(48, groups, 100, noise, 7);
+      const Grouping found = best_grouping(correlation_distances(planted.rows), 2, 24);
+      CHECK(found.groups == groups);
+      CHECK(adjusted_rand_index(found.labels, planted.labels) == 1);
+      CHECK(found.silhouette > 0.5);
+    }
+  }
+}
+
+TEST_CASE("a permutation of the things permutes the groups", "[results][clustering]") {
+  const Planted planted = plant(40, 5, 60, 0.5, 3);
+  std::vector<std::size_t> order(40);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  Rows shuffled;
+  Labels expected;
+  for (const std::size_t i : order) shuffled.push_back(planted.rows[i]);
+  for (const std::size_t i : order) expected.push_back(planted.labels[i]);
+  const Grouping found = best_grouping(correlation_distances(shuffled), 2, 20);
+  CHECK(found.labels == renumbered(expected));
+  CHECK(best_grouping(correlation_distances(shuffled), 2, 20).labels == found.labels);
+}
+
+TEST_CASE("groups of noise do not agree", "[results][clustering]") {
+  const Planted one = plant(48, 1, 100, 1, 1), other = plant(48, 1, 100, 1, 2);
+  const auto grouped = [](const Planted& p) {
+    return best_grouping(correlation_distances(double_centred(p.rows)), 2, 24);
+  };
+  CHECK(adjusted_rand_index(grouped(one).labels, grouped(other).labels) < 0.3);
+  CHECK(grouped(one).silhouette < 0.25);
+}
+
+TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
+  // Places on a line: 0, 1, 10, 12, 30.
+  const std::vector<double> places{0, 1, 10, 12, 30};
+  Rows distances(5, std::vector<double>(5));
+  for (int i = 0; i < 5; ++i) {
+    for (int j = 0; j < 5; ++j) distances[i][j] = std::abs(places[i] - places[j]);
+  }
+  const Dendrogram tree(distances);
+  CHECK(tree.cut(5) == Labels{0, 1, 2, 3, 4});
+  CHECK(tree.cut(4) == Labels{0, 0, 1, 2, 3});
+  CHECK(tree.cut(3) == Labels{0, 0, 1, 1, 2});
+  CHECK(tree.cut(2) == Labels{0, 0, 0, 0, 1});
+  CHECK(tree.cut(1) == Labels{0, 0, 0, 0, 0});
+  CHECK_THROWS_AS(tree.cut(6), std::invalid_argument);
+  CHECK_THROWS_AS(tree.cut(0), std::invalid_argument);
+  CHECK_THROWS_AS(Dendrogram(Rows{{0, 1}}), std::invalid_argument);
+  // By hand, for each place in order: own group's distance, and the next one's; 30 is alone.
+  const double expected =
+      ((11 - 1) / 11.0 + (10 - 1) / 10.0 + (9.5 - 2) / 9.5 + (11.5 - 2) / 11.5) / 5;
+  CHECK_THAT(silhouette(distances, tree.cut(3)), WithinAbs(expected, 1e-12));
+  CHECK(silhouette(distances, tree.cut(1)) == 0);
+  CHECK(silhouette(distances, tree.cut(5)) == 0);
+}
+
+TEST_CASE("things that are all alike, and few of them", "[results][clustering]") {
+  const Rows alike(6, std::vector<double>{1, 2, 3});
+  CHECK(best_grouping(correlation_distances(alike), 2, 3).silhouette == 0);
+  CHECK(best_grouping(Rows{{0}}, 1, 10).groups == 1);
+  CHECK_THROWS_AS(best_grouping(Rows{{0}}, 2, 10), std::invalid_argument);
+  CHECK_THROWS_AS(best_grouping(Rows{}, 1, 1), std::invalid_argument);
+}
+
+TEST_CASE("the adjusted Rand index is 1 for the same groups and 0 by chance",
+          "[results][clustering]") {
+  CHECK(adjusted_rand_index({0, 0, 1, 1}, {1, 1, 0, 0}) == 1);
+  CHECK(adjusted_rand_index({0, 0, 0}, {0, 0, 0}) == 1);
+  CHECK(adjusted_rand_index({0, 1, 2}, {2, 1, 0}) == 1);
+  CHECK(adjusted_rand_index({0, 0, 0}, {0, 1, 2}) == 0);
+  CHECK(adjusted_rand_index({}, {}) == 1);
+  // By hand: 1 pair together in both, 4 in one, 3 in the other, 15 in all.
+  const double by_chance = 4 * 3 / 15.0;
+  CHECK_THAT(adjusted_rand_index({0, 0, 0, 1, 1, 2}, {0, 0, 1, 1, 2, 2}),
+             WithinAbs((1 - by_chance) / (3.5 - by_chance), 1e-12));
+  CHECK_THROWS_AS(adjusted_rand_index({0}, {0, 1}), std::invalid_argument);
+  std::mt19937 random(5);
+  double sum = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    Labels a, b;
+    for (int i = 0; i < 100; ++i) {
+      a.push_back(static_cast<int>(random() % 8));
+      b.push_back(static_cast<int>(random() % 8));
+    }
+    sum += adjusted_rand_index(a, b);
+  }
+  CHECK_THAT(sum / 100, WithinAbs(0, 0.01));
+}
+
+TEST_CASE("connected things are one group", "[results][clustering]") {
+  const std::vector<std::pair<std::size_t, std::size_t>> pairs{{0, 4}, {4, 2}, {1, 5}, {5, 5}};
+  CHECK(connected(6, pairs) == Labels{0, 1, 0, 2, 0, 1});
+  CHECK(connected(3, {}) == Labels{0, 1, 2});
+  CHECK_THROWS_AS(connected(5, pairs), std::invalid_argument);
+  CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
+  CHECK(number_of_groups({}) == 0);
+  CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
+}

@@ -1,0 +1,336 @@
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "probes/topology/conclude.h"
+#include "probes/topology/conclude_facts.h"
+#include "probes/topology/names.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using namespace fathom::topology;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+constexpr int sms = 36, lines = 96;
+
+/// A GPU of 36 SMs in a scrambled order: TPCs of two, GPCs of 12, 8, 8 and 8, two of them on each
+/// side of the L2.
+struct Chip {
+  Labels tpc, gpc, side;
+  double far = 190;    ///< cycles that an atomic takes more on the far side
+  double noise = 0.5;  ///< cycles
+  unsigned seed = 1;
+
+  Chip() {
+    std::vector<int> place(sms);
+    for (int i = 0; i < sms; ++i) place[i] = i;
+    std::shuffle(place.begin(), place.end(), std::mt19937(3));
+    for (const int p : place) {
+      tpc.push_back(p / 2);
+      gpc.push_back(p < 12 ? 0 : 1 + (p - 12) / 8);
+      side.push_back(p < 20 ? 0 : 1);
+    }
+  }
+
+  /// `across`: what the far side costs.
+  Rows latencies(int set, double across) const {
+    std::mt19937 random(seed + 10 * set);
+    std::normal_distribution<double> normal;
+    Rows of_gpc(4, std::vector<double>(lines));
+    std::vector<double> of_line(lines), of_sm(sms);
+    for (auto& row : of_gpc) {
+      for (double& x : row) x = 6 * normal(random);
+    }
+    for (double& x : of_line) x = 5 * normal(random);
+    for (double& x : of_sm) x = 8 * normal(random);
+    Rows rows(sms, std::vector<double>(lines));
+    for (int sm = 0; sm < sms; ++sm) {
+      for (int line = 0; line < lines; ++line) {
+        const bool is_far = line % 2 != side[sm];
+        rows[sm][line] = 220 + of_sm[sm] + of_line[line] + of_gpc[gpc[sm]][line] +
+                         (is_far ? across : 0) + noise * normal(random);
+      }
+    }
+    return rows;
+  }
+
+  /// Bytes per clock of the row's SM while the column's streams too.
+  Rows bandwidths() const {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal;
+    Rows rows(sms, std::vector<double>(sms));
+    for (int i = 0; i < sms; ++i) {
+      for (int j = 0; j < sms; ++j) {
+        const double share = i == j ? 1 : tpc[i] == tpc[j] ? 0.55 : gpc[i] == gpc[j] ? 0.97 : 0.99;
+        rows[i][j] = 60 * share * (1 + 0.003 * normal(random));
+      }
+    }
+    return rows;
+  }
+};
+
+void add_rows(std::vector<Entry>& entries, const Rows& rows, const Axes& axes) {
+  for (std::size_t sm = 0; sm < rows.size(); ++sm) {
+    Axes with_sm = axes;
+    with_sm.emplace_back("SM", static_cast<std::int64_t>(sm));
+    Entry e = planted::entry("entry" + std::to_string(entries.size()), with_sm, 230, Better::lower);
+    e.samples = {230, 230, 230};
+    e.extras["sms"] = static_cast<double>(rows.size());
+    e.profile = Profile{"L2 line", "cycles", rows[sm]};
+    entries.push_back(std::move(e));
+  }
+}
+
+/// The same in one entry.
+void add_in_one(std::vector<Entry>& entries, const Rows& rows, Axes axes) {
+  axes.emplace_back("SM", all_sms);
+  Entry e = planted::entry("entry" + std::to_string(entries.size()), axes, 230, Better::lower);
+  e.extras["sms"] = static_cast<double>(rows.size());
+  e.profile = Profile{"SM by SM, L2 line", "cycles", {}};
+  for (const auto& row : rows) {
+    e.profile->values.insert(e.profile->values.end(), row.begin(), row.end());
+  }
+  entries.push_back(std::move(e));
+}
+
+void add_latencies(std::vector<Entry>& entries, const Chip& chip, const char* instruction,
+                   double across) {
+  const auto axes = [&](int set) {
+    return Axes{{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}};
+  };
+  add_rows(entries, chip.latencies(0, across), axes(0));
+  add_in_one(entries, chip.latencies(1, across), axes(1));
+}
+
+void add_contention(std::vector<Entry>& entries, const Chip& chip) {
+  add_rows(entries, chip.bandwidths(),
+           {{"sweep", contention_sweep}, {"instruction", store_instruction}});
+}
+
+void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_t size,
+                  std::int64_t blocks_per_sm) {
+  Entry e = planted::entry(
+      "clusters" + std::to_string(entries.size()),
+      {{"sweep", cluster_sweep}, {"cluster size", size}, {"blocks per SM", blocks_per_sm}},
+      number_of_groups(labels), Better::lower);
+  e.extras = {{"sms", double(labels.size())}, {"sms_seen", double(labels.size())}};
+  const auto groups = members(renumbered(labels));
+  Profile profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
+  for (const auto& group : groups) {
+    for (const std::size_t sm : group) profile.values[sm] = static_cast<double>(group.front());
+  }
+  e.profile = profile;
+  entries.push_back(std::move(e));
+}
+
+std::vector<Entry> whole_chip(const Chip& chip) {
+  std::vector<Entry> entries;
+  add_clusters(entries, chip.tpc, 2, 1);
+  add_clusters(entries, chip.gpc, 8, 4);
+  add_latencies(entries, chip, load_instruction, 0);
+  add_latencies(entries, chip, atomic_instruction, chip.far);
+  add_contention(entries, chip);
+  return entries;
+}
+
+/// What is concluded; every fact of it has a value or a reason, and an id of its own.
+Findings concluded(const std::vector<Entry>& entries) {
+  Findings findings = topology::conclude(entries);
+  std::set<std::string> ids;
+  for (const Fact& f : findings.facts) {
+    CAPTURE(f.id, f.reason);
+    CHECK(f.value.has_value() == f.reason.empty());
+    CHECK((!f.value || (std::isfinite(*f.value) && f.repeats > 0)));
+    CHECK((!f.value || (!f.evidence.empty() && !f.method.empty())));
+    CHECK((!f.value || !f.bound || *f.value <= f.bound->value));
+    CHECK(f.id.starts_with("topology."));
+    CHECK(ids.insert(f.id).second);
+  }
+  return findings;
+}
+
+const Fact& fact(const Findings& findings, const std::string& id) {
+  const auto found = std::ranges::find(findings.facts, "topology." + id, &Fact::id);
+  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("without entries no fact of the topology has a value", "[probes][topology]") {
+  const Findings findings = concluded({});
+  CHECK(findings.answer.empty());
+  CHECK(findings.facts.size() > 15);
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+}
+
+TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
+  const Chip chip;
+  std::vector<Entry> entries = whole_chip(chip);
+  entries.front().extras[published_gpcs] = 8;
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK(fact(findings, "gpcs").published->value == 8);
+  CHECK(fact(findings, "sms_per_gpc_min").value == 8);
+  CHECK(fact(findings, "sms_per_gpc_max").value == 12);
+  CHECK(fact(findings, "gpc_3.sms").method.starts_with("SM "));
+  CHECK(fact(findings, "gpc_agreement").value == 1);
+  CHECK(fact(findings, "tpcs").value == 18);
+  CHECK(fact(findings, "tpcs").method.find("18 of 18 lie within one GPC") != std::string::npos);
+  CHECK(fact(findings, "sms_per_tpc").value == 2);
+  CHECK_THAT(*fact(findings, "tpc_slowdown").value, WithinAbs(45, 1));
+  CHECK(fact(findings, "tpc_agreement").value == 1);
+  CHECK(fact(findings, "l2_partitions").value == 2);
+  const double a = *fact(findings, "sms_near_partition_a").value;
+  const double b = *fact(findings, "sms_near_partition_b").value;
+  CHECK(a == (chip.side[0] == 0 ? 20 : 16));
+  CHECK(a + b == sms);
+  CHECK(fact(findings, "sms_near_partition_a").method.find("nearest to 96 of 192 lines") !=
+        std::string::npos);
+  CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(190, 3));
+  CHECK(fact(findings, "partition_reproducibility").value == 1);
+  CHECK(fact(findings, "latency_groups").value == 4);
+  CHECK(fact(findings, "reproducibility").value == 1);
+  CHECK(*fact(findings, "l2_latency_nearest_sm").value <
+        *fact(findings, "l2_latency_farthest_sm").value);
+  CHECK(findings.answer.find("4 GPCs of 8 to 12") != std::string::npos);
+  CHECK(findings.answer.find("18 TPCs") != std::string::npos);
+  CHECK(findings.answer.find("cycles more") != std::string::npos);
+
+  const Topology t = topology_of(entries);
+  CHECK(t.tpcs() == renumbered(chip.tpc));
+  CHECK(t.gpcs() == renumbered(chip.gpc));
+  CHECK(t.partitions.labels == renumbered(chip.side));
+}
+
+TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology]") {
+  const Chip chip;
+  const auto views = concluded(whole_chip(chip)).views;
+  const auto map = std::ranges::find(views, View::Kind::heat_map, &View::kind);
+  REQUIRE(map != views.end());
+  CHECK(map->overview);
+  CHECK(map->y_axis == "SM");
+  REQUIRE(map->row_order.size() == sms);
+  const auto changes = [&](const Labels& labels) {
+    int count = 0;
+    for (int i = 1; i < sms; ++i) {
+      const auto at = [&](int row) { return labels[std::get<std::int64_t>(map->row_order[row])]; };
+      count += at(i) != at(i - 1);
+    }
+    return count;
+  };
+  CHECK(changes(chip.side) == 1);
+  CHECK(changes(chip.gpc) == 3);
+  CHECK(changes(chip.tpc) == 17);
+}
+
+TEST_CASE("without clusters latencies tell the GPCs", "[probes][topology]") {
+  const Chip chip;
+  std::vector<Entry> entries;
+  add_latencies(entries, chip, load_instruction, 0);
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK(fact(findings, "gpcs").method.find("rise and fall together") != std::string::npos);
+  CHECK(fact(findings, "gpc_agreement").reason.find("no clusters") != std::string::npos);
+  CHECK_FALSE(fact(findings, "tpcs").value.has_value());
+  CHECK(fact(findings, "l2_partitions").reason.find("no two groups") != std::string::npos);
+}
+
+TEST_CASE("loads tell the partitions where they see them", "[probes][topology]") {
+  std::vector<Entry> entries;
+  const Chip chip;
+  add_latencies(entries, chip, load_instruction, 60);
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "l2_partitions").value == 2);
+  CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(60, 3));
+}
+
+TEST_CASE("noise has no groups", "[probes][topology]") {
+  Chip chip;
+  std::ranges::fill(chip.gpc, 0);
+  chip.noise = 3;
+  std::vector<Entry> entries;
+  add_latencies(entries, chip, load_instruction, 0);
+  const Findings findings = concluded(entries);
+  CHECK_FALSE(fact(findings, "gpcs").value.has_value());
+  CHECK_FALSE(fact(findings, "latency_groups").value.has_value());
+  CHECK_FALSE(fact(findings, "l2_partitions").value.has_value());
+  CHECK_FALSE(fact(findings, "l2_line_groups").value.has_value());
+  CHECK(*fact(findings, "reproducibility").value < same_groups);
+}
+
+TEST_CASE("lines of one slice are one group", "[probes][topology]") {
+  Rows rows(sms, std::vector<double>(lines));
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  Rows of_slice(6, std::vector<double>(sms));
+  for (auto& row : of_slice) {
+    for (double& x : row) x = 10 * normal(random);
+  }
+  // SMs of a TPC are as far from everything.
+  for (auto& row : of_slice) {
+    for (int sm = 0; sm < sms; sm += 2) row[sm + 1] = row[sm];
+  }
+  for (int sm = 0; sm < sms; ++sm) {
+    for (int line = 0; line < lines; ++line) {
+      rows[sm][line] = 220 + of_slice[line % 6][sm] + 0.5 * normal(random);
+    }
+  }
+  std::vector<Entry> entries;
+  add_rows(entries, rows,
+           {{"sweep", latency_sweep}, {"instruction", load_instruction}, {"lines", set_names[0]}});
+  CHECK(fact(concluded(entries), "l2_line_groups").value == 6);
+}
+
+TEST_CASE("SMs that contend alike are no pairs", "[probes][topology]") {
+  Chip chip;
+  std::iota(chip.tpc.begin(), chip.tpc.end(), 0);
+  std::vector<Entry> entries;
+  add_contention(entries, chip);
+  CHECK(fact(concluded(entries), "tpcs").reason.find("0 of 36 SMs") != std::string::npos);
+
+  // Clusters of two that always join the same ones tell as well, others do not.
+  const Chip paired;
+  add_clusters(entries, paired.tpc, 2, 1);
+  CHECK(fact(concluded(entries), "tpcs").value == 18);
+  entries.pop_back();
+  add_clusters(entries, paired.gpc, 2, 1);
+  CHECK(fact(concluded(entries), "tpcs").reason.find("SMs and more") != std::string::npos);
+}
+
+TEST_CASE("a run of some SMs only states nothing of all", "[probes][topology]") {
+  const Chip chip;
+  std::vector<Entry> entries = whole_chip(chip);
+  std::erase_if(entries, [](const Entry& e) { return matches(e, {{"SM", std::int64_t{7}}}); });
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "latency_groups").reason.find("35 of 36 SMs") != std::string::npos);
+  CHECK_FALSE(fact(findings, "l2_partitions").value.has_value());
+  CHECK(fact(findings, "tpcs").value == 18);  // by clusters
+  CHECK(fact(findings, "gpcs").value == 4);
+
+  entries = whole_chip(chip);
+  for (Entry& e : entries) e.extras["sms_seen"] = 30;
+  CHECK(fact(concluded(entries), "gpc_agreement").reason.find("30 of 36") != std::string::npos);
+}
+
+TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
+  Chip chip, again;
+  again.seed = 100;  // other lines, other noise
+  const Topology first = topology_of(whole_chip(chip)), second = topology_of(whole_chip(again));
+  CHECK(adjusted_rand_index(first.latency.groups.labels, second.latency.groups.labels) == 1);
+  CHECK(adjusted_rand_index(first.partitions.labels, second.partitions.labels) == 1);
+  CHECK(adjusted_rand_index(first.tpcs(), second.tpcs()) == 1);
+}
+
+TEST_CASE("numbers in a row are one range", "[probes][topology]") {
+  CHECK(ranges({}).empty());
+  CHECK(ranges({4}) == "4");
+  CHECK(ranges({0, 1, 2, 3, 8, 10, 11}) == "0-3, 8, 10-11");
+}
