@@ -15,6 +15,7 @@
 #include "harness/buffers.h"
 #include "harness/campaign.h"
 #include "harness/device_facts.h"
+#include "harness/energy.h"
 #include "results/document.h"
 
 namespace fathom {
@@ -71,6 +72,10 @@ struct Workload {
   /// For metrics that the kernel measures itself (clock64): the metric's value from what the last
   /// launch wrote. Empty: the harness times the launch with events.
   std::function<double()> read_sample;
+  /// The launch itself waits for the GPU, or ties streams of several GPUs together: it cannot be held
+  /// back behind other work nor captured into a graph. It should then take long against the microseconds
+  /// of a launch, or repeat what it times.
+  bool host_paced = false;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
 };
@@ -128,6 +133,9 @@ struct Case {
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
+  /// In place of timing: the metric is an energy or a power. `value`, `cache`, `precision` and opponents are
+  /// unused then; `prepare` may give a workload without a launch, for a GPU at rest.
+  std::optional<EnergyLoop> energy;
   /// In place of a workload: the harness then uses of the above only name, axes, suite and extras.
   std::optional<Campaign> campaign;
 };
@@ -151,7 +159,8 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
-  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`.
+  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas` and
+  /// `atlas-quick`, "atlas-long" for `atlas` alone (tools/suites.cpp).
   virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
