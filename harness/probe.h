@@ -78,6 +78,9 @@ struct Workload {
   bool host_paced = false;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
+  /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last
+  /// sample; finite values only. May be empty.
+  std::function<std::vector<double>()> profile;
 };
 
 /// State of the caches before each timed launch. `cold`: the L2 is flushed before each launch,
@@ -130,6 +133,7 @@ struct Case {
   std::vector<CounterRequest> counters;
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
+  std::string profile_axis, profile_unit;  ///< of the workload's `profile`, where it has one
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;

@@ -62,12 +62,27 @@ void append(Samples& all, const Samples& round) {
 }
 
 /// Samples of workload `w` in the metric's unit.
-std::vector<double> in_metric(const Case& c, const Samples& samples, std::size_t w, bool in_kernel) {
+std::vector<double> in_metric(const Case& c, const Samples& samples, std::size_t w,
+                              bool in_kernel) {
   std::vector<double> values = samples.of_workload[w];
   if (!in_kernel) {
     for (double& value : values) value = c.value(value);
   }
   return values;
+}
+
+/// Nothing but finite values: a document takes no other, and one of them would cost the whole run.
+std::optional<Profile> read_profile(const Case& c, const Workload& workload) {
+  if (!workload.profile) return std::nullopt;
+  Profile profile{c.profile_axis, c.profile_unit, workload.profile()};
+  if (profile.axis.empty()) throw std::invalid_argument("a profile whose axis has no name");
+  const auto bad = std::find_if_not(profile.values.begin(), profile.values.end(),
+                                    [](double value) { return std::isfinite(value); });
+  if (bad != profile.values.end()) {
+    throw std::invalid_argument(fmt::format("place {} of the profile is {}, not a finite number",
+                                            bad - profile.values.begin(), *bad));
+  }
+  return profile;
 }
 
 }  // namespace
@@ -169,8 +184,8 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.interval = median_interval(entry.samples, 0.95);
     entry.repeatability = relative_spread(rounds.medians);
     entry.real_time_s = median(samples.seconds);
-    entry.iterations = static_cast<std::int64_t>(samples.seconds.size()) *
-                       samples.timing.launches_per_sample;
+    entry.iterations =
+        static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;
     entry.timing = samples.timing;
     for (std::size_t i = 0; i < c.opponents.size(); ++i) {
       Opponent opponent;
@@ -183,6 +198,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
       entry.opponents.push_back(std::move(opponent));
     }
     if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
+    entry.profile = read_profile(c, workloads[0]);
   } catch (const Error& error) {
     telemetry_.stop();
     if (leaves_gpu_unusable(error.code())) throw;

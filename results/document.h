@@ -117,6 +117,15 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
+/// A result that is a vector: one figure for each place along an axis of its own, as a latency for
+/// each of many lines. The entry's metric sums it up. Finite values only.
+struct Profile {
+  std::string axis;  ///< what the places are: "L2 line"
+  std::string unit;  ///< of the values
+  std::vector<double> values;
+  friend bool operator==(const Profile&, const Profile&) = default;
+};
+
 /// One measured case: a row of Google Benchmark's `benchmarks[]` with Fathom's object in it.
 struct Entry {
   std::string name;  ///< "copy_bandwidth/type:float4/block:256/size:1GiB"
@@ -131,6 +140,7 @@ struct Entry {
   std::vector<double> samples;           ///< of the metric, in the order taken
   std::optional<Interval> interval;
   std::optional<double> repeatability;  ///< relative spread of the medians of separate rounds
+  std::optional<Profile> profile;
   std::optional<Bound> bound;
   std::optional<Expectation> expected;
   std::vector<Opponent> opponents;
@@ -158,12 +168,13 @@ struct PlotStretch {
 
 /// What a view shows of the entries; the report draws it without knowing the probe.
 struct View {
-  enum class Kind { plot, table };
+  enum class Kind { plot, table, heat_map };
   Kind kind = Kind::table;
   std::string title;
   std::string note;  ///< one or two sentences under it; may be empty
   /// Only entries having each of these axes with one of the values given.
   std::vector<std::pair<std::string, std::vector<AxisValue>>> where;
+  bool overview = false;  ///< shown on the one-page atlas, beside the probe's own section
   // A plot: x is an axis, y "metric" or a counter's role or an extra's name; one line per distinct
   // combination of the `series` axes.
   std::string x, x_label;
@@ -177,6 +188,12 @@ struct View {
   // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "verdict".
   std::vector<std::string> columns;
+  // A heat map: rows by the axis `y_axis` (from the top: those of `row_order` that there are, then the
+  // others in the entries' order), columns by the axis `x`, and `y`, `y_label` and `y_log` are of the
+  // colour. Where x is "profile", the columns are the places in the entries' profiles, and the
+  // colour is the profile's value.
+  std::string y_axis;
+  std::vector<AxisValue> row_order;
   friend bool operator==(const View&, const View&) = default;
 };
 

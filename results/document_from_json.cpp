@@ -43,7 +43,8 @@ auto list(const Json& json, const char* key, Convert convert) {
   return items;
 }
 
-/// Of a member that documents from before it lack.
+// Of a member that documents from before it lack: nothing.
+
 template <typename Convert>
 auto list_or_none(const Json& json, const char* key, Convert convert) {
   return json.contains(key) ? list(json, key, convert) : decltype(list(json, key, convert)){};
@@ -54,6 +55,12 @@ auto converted(const Json& json, const char* key, Convert convert) {
   using Value = decltype(convert(json));
   const Json& value = json.at(key);
   return value.is_null() ? std::nullopt : std::optional<Value>(convert(value));
+}
+
+template <typename Convert>
+auto converted_or_none(const Json& json, const char* key, Convert convert) {
+  return json.contains(key) ? converted(json, key, convert)
+                            : decltype(converted(json, key, convert)){};
 }
 
 template <typename Enum>
@@ -130,6 +137,10 @@ Timing timing(const Json& json) {
           get<double>(json, "elapsed_s")};
 }
 
+Profile profile(const Json& json) {
+  return {text(json, "axis"), text(json, "unit"), get<std::vector<double>>(json, "values")};
+}
+
 Verdict verdict(const Json& json) {
   return {word<VerdictStatus>(json, "status"), get<std::vector<std::string>>(json, "reasons"),
           get<std::vector<std::string>>(json, "unchecked")};
@@ -151,6 +162,7 @@ Entry entry(const Json& row) {
   e.samples = get<std::vector<double>>(own, "samples");
   e.interval = converted(own, "interval", interval);
   e.repeatability = optional<double>(own, "repeatability");
+  e.profile = converted_or_none(own, "profile", profile);
   e.bound = converted(own, "bound", bound);
   e.expected = converted(own, "expected", expectation);
   e.opponents = list(own, "opponents", opponent);
@@ -191,6 +203,9 @@ View view(const Json& json) {
   v.markers = list_or_none(json, "markers", marker);
   v.stretches = list_or_none(json, "stretches", stretch);
   v.columns = get<std::vector<std::string>>(json, "columns");
+  v.overview = optional<bool>(json, "overview").value_or(false);
+  v.y_axis = optional<std::string>(json, "y_axis").value_or("");
+  v.row_order = list_or_none(json, "row_order", axis_value);
   return v;
 }
 
@@ -285,6 +300,22 @@ void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   }
 }
 
+/// What the schema cannot say of heat maps: they name what their rows are.
+void check_views(const std::vector<ProbeSummary>& probes, const std::string& origin) {
+  for (std::size_t p = 0; p < probes.size(); ++p) {
+    for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
+      const View& view = probes[p].views[v];
+      if (view.kind != View::Kind::heat_map || (!view.y_axis.empty() && !view.x.empty())) continue;
+      throw Error(
+          ExitCode::document_malformed,
+          fmt::format("{}: /fathom/probes/{}/views/{} is a heat map that lacks x or y_axis; "
+                      "expected: the axes of its columns and its rows. Take the file as it "
+                      "was written.",
+                      origin, p, v));
+    }
+  }
+}
+
 }  // namespace
 
 Document from_json(const Json& json, const std::string& origin) {
@@ -314,6 +345,7 @@ Document from_json(const Json& json, const std::string& origin) {
   d.claims = list(own, "claims", claim);
   d.facts = list_or_none(own, "facts", fact);
   check_facts(d.facts, origin);
+  check_views(d.probes, origin);
   take_replay_marks(d, origin);
   return d;
 }

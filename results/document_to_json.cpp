@@ -96,6 +96,10 @@ Json timing(const Timing& t) {
           {"elapsed_s", t.elapsed_s}};
 }
 
+Json profile(const Profile& p) {
+  return {{"axis", p.axis}, {"unit", p.unit}, {"values", p.values}};
+}
+
 Json verdict(const Verdict& v) {
   return {{"status", to_string(v.status)}, {"reasons", v.reasons}, {"unchecked", v.unchecked}};
 }
@@ -108,6 +112,7 @@ Json own_part(const Entry& e) {
           {"metric", metric(e.metric)},
           {"interval", converted_or_null(e.interval, interval)},
           {"repeatability", or_null(e.repeatability)},
+          {"profile", converted_or_null(e.profile, profile)},
           {"bound", converted_or_null(e.bound, bound)},
           {"expected", converted_or_null(e.expected, expectation)},
           {"verdict", verdict(e.verdict)},
@@ -221,6 +226,7 @@ Json view(const View& v) {
   return {{"kind", to_string(v.kind)},
           {"title", v.title},
           {"note", v.note},
+          {"overview", v.overview},
           {"where", array_of(v.where, condition)},
           {"x", v.x},
           {"x_label", v.x_label},
@@ -234,7 +240,9 @@ Json view(const View& v) {
           {"show_expected", v.show_expected},
           {"markers", array_of(v.markers, marker)},
           {"stretches", array_of(v.stretches, stretch)},
-          {"columns", v.columns}};
+          {"columns", v.columns},
+          {"y_axis", v.y_axis},
+          {"row_order", array_of(v.row_order, axis_value)}};
 }
 
 Json probe(const ProbeSummary& p) {

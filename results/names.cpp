@@ -38,7 +38,8 @@ constexpr std::array names<ClaimVerdict>{std::pair{ClaimVerdict::confirmed, "con
                                          std::pair{ClaimVerdict::not_measured, "not_measured"}};
 template <>
 constexpr std::array names<View::Kind>{std::pair{View::Kind::plot, "plot"},
-                                       std::pair{View::Kind::table, "table"}};
+                                       std::pair{View::Kind::table, "table"},
+                                       std::pair{View::Kind::heat_map, "heat_map"}};
 
 template <typename Enum>
 std::string_view name_of(Enum value) {

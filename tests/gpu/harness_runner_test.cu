@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
@@ -82,6 +83,27 @@ TEST_CASE("a case that asks for less precision takes fewer samples", "[gpu][harn
   CHECK(entry.samples.size() >= 6);
   CHECK(entry.samples.size() < 24);
   CHECK(entry.timing.stop == "converged");
+}
+
+TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu][harness]") {
+  Running gpu;
+  Case c = make_case(Sabotage::none);
+  c.profile_axis = "element";
+  c.profile_unit = "1";
+  std::vector<double> values{3, 1, 2};
+  c.prepare = [&](Context& context) {
+    Workload workload = ones(context, Sabotage::none);
+    workload.profile = [&] { return values; };
+    return workload;
+  };
+  CHECK(gpu.runner.measure("test/ones", "test", c).profile == Profile{"element", "1", {3, 1, 2}});
+  values[1] = std::numeric_limits<double>::quiet_NaN();
+  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  CHECK(entry.verdict.status == VerdictStatus::failed);
+  REQUIRE(entry.verdict.reasons.size() == 1);
+  CHECK(entry.verdict.reasons[0].find("place 1 of the profile") != std::string::npos);
+  CHECK_FALSE(entry.profile.has_value());
+  CHECK_FALSE(entry.metric.value.has_value());
 }
 
 TEST_CASE("a kernel that writes a NaN, leaves a gap or writes past its end gets none",

@@ -82,8 +82,8 @@ Document small_document() {
 
 TEST_CASE("A document comes back from disk as it was", "[results]") {
   const Folder folder;
-  for (const Document& document :
-       {sample::document(), sample::replay(), sample::empty_run(), small_document(), Document{}}) {
+  for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
+                                   sample::heat_map_document(), small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);
@@ -133,6 +133,7 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       e.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
       e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt}};
       e.telemetry.power_w = {maybe(), maybe(), maybe()};
+      if (random() % 2 == 0) e.profile = Profile{"p" + text(), text(), {number(), number()}};
       d.entries.push_back(std::move(e));
       Fact f;
       f.id = std::to_string(i) + text();
@@ -161,16 +162,19 @@ TEST_CASE("A small document has the very bytes of its golden file", "[results]")
   CHECK(to_text(small_document()) == content(golden));
 }
 
-TEST_CASE("A document from before there were facts and marks has none", "[results]") {
+TEST_CASE("A document from before there were facts, marks and heat maps has none", "[results]") {
   Document document = sample::document();
+  for (Entry& entry : document.entries) entry.profile = Profile{"line", "cycles", {1, 2}};
   REQUIRE_FALSE(document.facts.empty());
   nlohmann::ordered_json json = to_json(document);
   json["fathom"].erase("facts");
   document.facts.clear();
+  for (auto& row : json["benchmarks"]) row["fathom"].erase("profile");
+  for (Entry& entry : document.entries) entry.profile.reset();
   for (auto& probe : json["fathom"]["probes"]) {
     for (auto& view : probe["views"]) {
       view.erase("markers");
-      view.erase("stretches");
+      for (const char* key : {"stretches", "overview", "y_axis", "row_order"}) view.erase(key);
     }
   }
   for (ProbeSummary& probe : document.probes) {

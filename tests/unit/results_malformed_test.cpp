@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,12 @@ void check_malformed(const std::string& text, const std::string& part) {
 /// The sample document with something changed in its JSON.
 std::string changed(const std::function<void(nlohmann::ordered_json&)>& change) {
   nlohmann::ordered_json json = to_json(sample::document());
+  change(json);
+  return json.dump();
+}
+
+std::string changed_heat_map(const std::function<void(nlohmann::ordered_json&)>& change) {
+  nlohmann::ordered_json json = to_json(sample::heat_map_document());
   change(json);
   return json.dump();
 }
@@ -133,8 +140,8 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
        "/benchmarks/2/fathom/verdict/status is \"good\"", "one of \"ok\", \"noisy\""},
       {[](Json& j) { j["benchmarks"][2]["fathom"]["counters"][0]["role"] = ""; },
        "/benchmarks/2/fathom/counters/0/role", "not empty"},
-      {[](Json& j) { j["benchmarks"][2]["fathom"]["probe"] = ""; }, "/benchmarks/2/fathom/probe is \"\"",
-       "not empty"},
+      {[](Json& j) { j["benchmarks"][2]["fathom"]["probe"] = ""; },
+       "/benchmarks/2/fathom/probe is \"\"", "not empty"},
       {[](Json& j) { j["fathom"]["probes"][0]["name"] = ""; }, "/fathom/probes/0/name is \"\"",
        "not empty"},
       {[](Json& j) { j["benchmarks"][2]["fathom"]["extras"]["a"] = true; },
@@ -161,8 +168,8 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
        "/fathom/probes/0/views/0/where/0/values is 1", "an array"},
       {[](Json& j) { j["fathom"]["claims"][1]["verdict"] = nullptr; },
        "/fathom/claims/1/verdict is null", "\"confirmed\", \"refuted\""},
-      {[](Json& j) { j["fathom"]["facts"][0]["value"] = "32"; },
-       "/fathom/facts/0/value is \"32\"", "a number or null"},
+      {[](Json& j) { j["fathom"]["facts"][0]["value"] = "32"; }, "/fathom/facts/0/value is \"32\"",
+       "a number or null"},
       {[](Json& j) { j["fathom"]["facts"][1].erase("method"); }, "/fathom/facts/1",
        "has no member \"method\""},
       {[](Json& j) { j["fathom"]["facts"][1]["id"] = ""; }, "/fathom/facts/1/id", "not empty"},
@@ -188,6 +195,27 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
     CHECK_THAT(refused.sentence, ContainsSubstring(fault.path));
     CHECK_THAT(refused.sentence, ContainsSubstring(fault.expected));
   }
+}
+
+TEST_CASE("Heat maps and profiles that are none are refused", "[results]") {
+  check_malformed(
+      changed_heat_map([](auto& j) { j["fathom"]["probes"][0]["views"][0]["y_axis"] = ""; }),
+      "/fathom/probes/0/views/0 is a heat map that lacks x or y_axis");
+  check_malformed(
+      changed_heat_map([](auto& j) { j["fathom"]["probes"][0]["views"][0].erase("y_axis"); }),
+      "/fathom/probes/0/views/0 is a heat map that lacks x or y_axis");
+  check_malformed(
+      changed_heat_map([](auto& j) { j["fathom"]["probes"][0]["views"][0]["overview"] = 1; }),
+      "/fathom/probes/0/views/0/overview is 1; expected: a boolean");
+  check_malformed(
+      changed_heat_map([](auto& j) { j["benchmarks"][1]["fathom"]["profile"]["values"][3] = "x"; }),
+      "/benchmarks/1/fathom/profile/values/3 is \"x\"; expected: a number");
+  check_malformed(
+      changed_heat_map([](auto& j) { j["benchmarks"][1]["fathom"]["profile"].erase("unit"); }),
+      "/benchmarks/1/fathom/profile has no member \"unit\"");
+  Document document = sample::heat_map_document();
+  document.entries[2].profile->values[5] = std::nan("");
+  CHECK_THROWS_AS(to_text(document), Error);
 }
 
 TEST_CASE("A member that this version does not know is ignored", "[results]") {

@@ -327,6 +327,35 @@ inline Document document() {
   return d;
 }
 
+/// A matrix of latencies of two kinds of lines: SMs in two groups, near to one half of the lines each.
+inline Document heat_map_document(int sms = 8, int lines = 16) {
+  Document d = empty_run();
+  for (int sm = 0; sm < sms; ++sm) {
+    Entry e = timed_entry("topology", "sm:" + std::to_string(sm), {{"sm", std::int64_t{sm}}},
+                          {"latency", "cycles", Better::lower, std::nullopt},
+                          samples(250, 0.01, static_cast<std::uint32_t>(sm)));
+    e.profile = Profile{"L2 line", "cycles", {}};
+    for (int line = 0; line < lines; ++line) {
+      const bool near = (sm % 2 == 0) == (line * 7 % 16 < 8);
+      e.profile->values.push_back(near ? 210 + line % 3 : 260 + line % 5);
+    }
+    d.entries.push_back(std::move(e));
+  }
+  View v;
+  v.kind = View::Kind::heat_map;
+  v.title = "Latency of L2 lines from each SM";
+  v.note = "Each row is an SM.";
+  v.overview = true;
+  v.x = "profile";
+  v.x_label = "L2 line";
+  v.y_label = "latency";
+  v.y_axis = "sm";
+  for (int sm = 0; sm < sms; ++sm) v.row_order.push_back(std::int64_t{sm % 2 * (sms / 2) + sm / 2});
+  d.probes = {{"topology", "Which SMs are near which lines?", "Two groups.",
+               "Each SM chases each line alone.", ProbeStatus::complete, "", 3, {std::move(v)}}};
+  return d;
+}
+
 /// The same as a replay shows it.
 inline Document replay() {
   Document d = document();
