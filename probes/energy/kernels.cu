@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(walk_threads) walk_chunks(Walk walk) {
     __syncthreads();
     data = stage;
   }
-  std::uint32_t at = first_chunk(blockIdx.x, walk.chunks) * chunk_packs + threadIdx.x;
+  std::uint32_t at = (blockIdx.x * chunk_spread * chunk_packs & mask) + threadIdx.x;
   std::uint32_t sum = 0;
 #pragma unroll 1
   for (int turn = 0; turn < walk.turns; ++turn) {
@@ -117,7 +117,7 @@ std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint3
   const auto all = static_cast<std::uint32_t>(turns);
   std::uint32_t sum = all / chunks * round;
   for (std::uint32_t turn = 0; turn < all % chunks; ++turn) {
-    sum += chunk_sums[(first_chunk(block, chunks) + turn) & (chunks - 1)];
+    sum += chunk_sums[(block * chunk_spread + turn) & (chunks - 1)];
   }
   return sum;
 }

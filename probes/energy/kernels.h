@@ -30,10 +30,8 @@ void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream)
 /// Blocks of a walk that are resident on an SM at once.
 int walk_blocks_per_sm(Level level);
 
-/// First chunk that a block reads: blocks are spread, so that not all ask for the same line.
-constexpr std::uint32_t first_chunk(std::uint32_t block, std::uint32_t chunks) {
-  return block * 37u & (chunks - 1);
-}
+/// A block starts at chunk block x `chunk_spread` modulo chunks: not all ask for the same line.
+inline constexpr std::uint32_t chunk_spread = 37;
 
 /// What a block must write: by the sums of each chunk's words.
 std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block, int turns);
