@@ -9,7 +9,7 @@
 namespace fathom::energy {
 
 /// Where the bytes of a walk come from: shared memory, or by loads that the L1 may keep
-/// (ld.global.ca), or by loads that pass it by (ld.global.cg).
+/// (ld.global), or by loads that pass it by (ld.global.cg).
 enum class Level { shared, l1, l2 };
 
 // Each block of a walk reads chunk after chunk, by 16 bytes a load and `loads_per_turn` loads a

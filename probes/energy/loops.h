@@ -35,7 +35,7 @@ struct MemoryLoop {
 inline constexpr MemoryLoop shared_loop{
     "shared", "shared memory", "16-byte loads without bank conflicts (ld.shared.v4)"};
 inline constexpr MemoryLoop l1_loop{
-    "l1", "L1", "16-byte loads of 32 KiB by all blocks of an SM (ld.global.ca.v4)"};
+    "l1", "L1", "16-byte loads of 32 KiB by all blocks of an SM (ld.global.v4)"};
 inline constexpr MemoryLoop l2_loop{
     "l2", "L2", "16-byte loads past the L1 of a set that the L2 holds (ld.global.cg.v4)"};
 inline constexpr MemoryLoop dram_loop{
