@@ -27,7 +27,7 @@ struct EnergyReading {
 /// the GPU's energy counter moves only every 100 ms or so. The metric is joules per `work`.
 struct EnergyLoop {
   double work = 0;         ///< of one launch: bytes, FLOPs, ...; 0: the metric is the power in watts
-  double seconds = 1.2;    ///< of the part that counts
+  double seconds = 1;      ///< of the part that counts
   double settle_s = 0.35;  ///< before it: clocks settle, and the counter's averages forget what was before
   /// Further figures of the entry, from the whole part that counts; may be empty.
   std::function<std::map<std::string, double>(const EnergyReading& whole)> figures;

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "harness/cuda_check.h"
 #include "harness/runner.h"
 #include "results/statistics.h"
 
@@ -57,10 +60,14 @@ Entry Runner::measure_energy(const std::string& entry_name, const std::string& p
     std::optional<std::string> wrong;
     if (workload.launch) wrong = check_output(workload);
     if (!wrong) {
-      report(*c.energy, EnergyMeter(telemetry_, stream_.get()).run(workload.launch, *c.energy),
-             entry);
-      // The loop's own output: what was wrong only under load must not become a figure.
-      if (workload.verify) wrong = workload.verify();
+      const auto& launch = workload.load ? workload.load : workload.launch;
+      if (workload.load) {  // loaded before it is queued
+        launch();
+        FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
+      }
+      report(*c.energy, EnergyMeter(telemetry_, stream_.get()).run(launch, *c.energy), entry);
+      // The loop's own output: what is wrong only under load must not become a figure.
+      if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
       if (!wrong) wrong = context_.buffers().guards_intact();
     }
     if (wrong) {

@@ -76,6 +76,9 @@ struct Workload {
   /// back behind other work nor captured into a graph. It should then take long against the microseconds
   /// of a launch, or repeat what it times.
   bool host_paced = false;
+  /// What a case that is measured by its energy runs over and over in place of `launch`: the same work on
+  /// data that nobody can check. Empty: `launch` itself.
+  std::function<void()> load;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
   /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last

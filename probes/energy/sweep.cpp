@@ -57,9 +57,10 @@ class Energy : public Probe {
            "that only sleep (active idle), so that they are the work's own; where the power limit "
            "lowers the clock, less is due to leakage and clock than is taken off. Loads and stores move "
            "random bits and are checked, each 16 bytes with two integer additions; instructions are those of "
-           "the throughput kernels of probe_instructions, checked as there, whose factors are few and "
-           "whose matrices hold random whole numbers from -2 to 2: other data toggle more bits and "
-           "cost more. A multiply-add counts as two.";
+           "the throughput kernels of probe_instructions, checked as there, on numbers with random "
+           "mantissas; the factors of FFMA, DFMA and HFMA2 are few. The tensor cores are checked on whole "
+           "numbers before and after, and measured on matrices of random signs and mantissas (int8: random "
+           "bits). A multiply-add counts as two.";
   }
   std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {

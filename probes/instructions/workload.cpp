@@ -55,6 +55,15 @@ Workload prepare(Context& context, const Plan& plan,
       return read_clocks(plan, copy_to_host<long long>(clocks, stream));
     };
   }
+  if (kernels.randomise != nullptr) {
+    kernels.randomise(operands.data());
+    const Buffer random = upload(context, "random operands", operands);
+    // What it writes goes elsewhere: nobody checks it.
+    const Buffer unchecked = context.buffers().output("unchecked out", out.bytes);
+    const Run loaded{start_buffer.data, random.data, plan.iterations, clocks.as<long long>(),
+                     unchecked.data};
+    workload.load = [=] { kernels.launch(plan.variant, loaded, plan.blocks, plan.warps, stream); };
+  }
   return workload;
 }
 
