@@ -183,6 +183,11 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
   };
   facts.sm_clock_max_hz = std::max(cuda.sm_clock_max_hz, nvml_clock(NvmlClock::sm));
   facts.memory_clock_max_hz = std::max(cuda.memory_clock_max_hz, nvml_clock(NvmlClock::memory));
+  if (gpu) {
+    const NvmlPcieLink link = gpu->pcie_link().value_or({});
+    facts.pcie_generation = static_cast<int>(link.generation_max);
+    facts.pcie_lanes = static_cast<int>(link.width);
+  }
   facts.mig = gpu && gpu->mig().value_or({}).current;
   facts.vgpu = gpu && gpu->virtualization().value == NvmlVirtualization::vgpu;
   facts.fingerprint = fingerprint_of(facts, cuda, versions, nvml, gpu);

@@ -27,6 +27,7 @@ struct DeviceFacts {
   int memory_bus_bits = 0;  ///< those in use: 6016 on an H200, whose interface has 6144
   double sm_clock_max_hz = 0;
   double memory_clock_max_hz = 0;  ///< command clock: data moves on both edges
+  int pcie_generation = 0, pcie_lanes = 0;  ///< highest generation, lanes in use; 0: unknown
   bool mig = false;
   bool vgpu = false;
   Fingerprint fingerprint;

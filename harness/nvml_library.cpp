@@ -40,6 +40,8 @@ struct FieldValue {
 };
 static_assert(sizeof(FieldValue) == 40);
 constexpr unsigned field_power_instant = 186;
+constexpr unsigned field_nvlink_speed = 90;  // in MB/s, of the links that are up
+constexpr unsigned field_nvlink_count = 91;
 
 struct ConfidentialState {
   unsigned environment, feature, developer_tools;
@@ -248,6 +250,24 @@ Reading<NvmlPcieLink> NvmlDevice::pcie_link() const {
     if (const NvmlStatus status = call(function, part); status != NvmlStatus::success)
       return {std::nullopt, status};
   return {link, NvmlStatus::success};
+}
+
+Reading<NvmlNvLinks> NvmlDevice::nvlinks() const {
+  FieldValue fields[2]{};
+  fields[0].field = field_nvlink_count;
+  fields[1].field = field_nvlink_speed;
+  const NvmlStatus status = call("nvmlDeviceGetFieldValues", 2, &fields[0]);
+  if (status != NvmlStatus::success) return {std::nullopt, status};
+  if (fields[0].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[0].status)};
+  NvmlNvLinks links;
+  for (unsigned link = 0; link < fields[0].value.u32; ++link) {
+    unsigned up = 0;
+    if (call("nvmlDeviceGetNvLinkState", link, &up) == NvmlStatus::success && up == 1) ++links.active;
+  }
+  if (links.active == 0) return {links, NvmlStatus::success};
+  if (fields[1].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[1].status)};
+  links.bytes_per_second = fields[1].value.u32 * mega;
+  return {links, NvmlStatus::success};
 }
 
 Reading<NvmlMemory> NvmlDevice::memory() const {

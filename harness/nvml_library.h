@@ -84,6 +84,11 @@ struct NvmlPcieLink {
   unsigned generation_max = 0, width_max = 0;  ///< of this GPU in this slot
 };
 
+struct NvmlNvLinks {
+  unsigned active = 0;
+  double bytes_per_second = 0;  ///< of one link in one direction
+};
+
 struct NvmlRemappedRows {
   unsigned corrected = 0, uncorrected = 0;
   bool pending = false, failed = false;  ///< waits for a reset; a remapping failed
@@ -118,6 +123,8 @@ class NvmlDevice {
   Reading<NvmlComputeMode> compute_mode() const;
   Reading<NvmlVirtualization> virtualization() const;
   Reading<NvmlPcieLink> pcie_link() const;
+  /// Links that are up; none is a reading too.
+  Reading<NvmlNvLinks> nvlinks() const;
   Reading<NvmlMemory> memory() const;
   Reading<std::vector<NvmlProcess>> compute_processes() const;
 

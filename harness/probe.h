@@ -15,6 +15,7 @@
 #include "harness/buffers.h"
 #include "harness/campaign.h"
 #include "harness/device_facts.h"
+#include "harness/energy.h"
 #include "results/document.h"
 
 namespace fathom {
@@ -74,6 +75,13 @@ struct Workload {
   /// What `read_sample` was timed with: "clock64" or "globaltimer" by the kernel itself, or
   /// "steady_clock": then it does the work anew and times the host (harness/host_timer.h).
   std::string sample_timer = "clock64";
+  /// The launch itself waits for the GPU, or ties streams of several GPUs together: it cannot be held
+  /// back behind other work nor captured into a graph. It should then take long against the microseconds
+  /// of a launch, or repeat what it times.
+  bool host_paced = false;
+  /// What a case that is measured by its energy runs over and over in place of `launch`: the same work on
+  /// data that nobody can check. Empty: `launch` itself.
+  std::function<void()> load;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
   /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last
@@ -135,6 +143,9 @@ struct Case {
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
+  /// In place of timing: the metric is an energy or a power. `value`, `cache`, `precision` and opponents are
+  /// unused then; `prepare` may give a workload without a launch, for a GPU at rest.
+  std::optional<EnergyLoop> energy;
   /// In place of a workload: the harness then uses of the above only name, axes, suite and extras.
   std::optional<Campaign> campaign;
 };
@@ -159,7 +170,8 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
-  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`.
+  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas` and
+  /// `atlas-quick`, "atlas-long" for `atlas` alone (tools/suites.cpp).
   virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"

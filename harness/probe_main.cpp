@@ -175,7 +175,8 @@ class ProbeRun {
         const auto keep_going = [] { return interrupt_requested == 0; };
         m.entry = c.campaign ? runner_.run_campaign(name, probe_.name(), c, options_.counters,
                                                     keep_going)
-                             : runner_.measure(name, probe_.name(), c);
+                   : c.energy ? runner_.measure_energy(name, probe_.name(), c)
+                              : runner_.measure(name, probe_.name(), c);
       } catch (const Error& error) {
         fatal_ = error;
         state.SkipWithError(error.what());

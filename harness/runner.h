@@ -30,6 +30,9 @@ class Runner {
   /// that leaves the GPU unusable is thrown.
   Entry measure(const std::string& entry_name, const std::string& probe, const Case& c);
 
+  /// The same for a case that is measured by its energy.
+  Entry measure_energy(const std::string& entry_name, const std::string& probe, const Case& c);
+
   /// Runs a case's campaign, its hardware counters included unless `counters` is false. Failures as
   /// in `measure`.
   Entry run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,

@@ -76,6 +76,11 @@ struct Sampler::State {
     launch_wait_for_host(flag, flag + 1, wait_limit_ns, stream);
   }
 
+  bool finish() {
+    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    return true;
+  }
+
   /// False if the launches behind did not wait for the host, so that their times hold its latency.
   bool release() {
     if (blocking) static_cast<volatile int*>(flags.get())[0] = 1;
@@ -135,6 +140,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
   result.of_workload.resize(workloads.size());
   const bool in_kernel = static_cast<bool>(workloads[0]->read_sample);
   const bool cold = cache == CacheState::cold;
+  const bool host_paced = std::ranges::any_of(workloads, &Workload::host_paced);
 
   // Elapsed seconds of each of `order`'s workloads, launched in that order, one event pair each.
   std::vector<Prepared> prepared;
@@ -143,14 +149,14 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     std::vector<double> seconds(order.size());
     bool valid = false;
     while (!valid) {
-      s.hold_back();
+      if (!host_paced) s.hold_back();
       for (std::size_t i = 0; i < order.size(); ++i) {
         if (cold) s.flush();
         FATHOM_CUDA(cudaEventRecord(s.event(2 * i).get(), s.stream));
         prepared[order[i]].launch(s.stream);
         FATHOM_CUDA(cudaEventRecord(s.event(2 * i + 1).get(), s.stream));
       }
-      valid = s.release();
+      valid = host_paced ? s.finish() : s.release();
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       float ms = 0;
@@ -168,7 +174,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     result.timing.warm_up_launches += 3;
     if (!launches.empty()) {
       prepared[w].launches = launches[w];
-    } else if (!cold && !in_kernel) {
+    } else if (!cold && !in_kernel && !host_paced) {
       const double fastest = *std::min_element(seconds.begin(), seconds.end());
       const double wanted = policy.min_sample_s / std::max(fastest, 1e-6);
       prepared[w].launches = std::clamp(static_cast<int>(std::ceil(wanted)), 1,
@@ -223,7 +229,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
                        : prepared[0].launches > 1 ? "graph"
                                                   : "hot";
   // Said openly: such times hold some launch latency.
-  if (!s.blocking && !in_kernel) result.timing.mode += ", launches not held back";
+  if ((!s.blocking || host_paced) && !in_kernel) result.timing.mode += ", launches not held back";
   result.timing.timer = in_kernel ? sample_timer : "cudaEvent";
   result.timing.elapsed_s = seconds_since(start);
   return result;

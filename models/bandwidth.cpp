@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <stdexcept>
 
 #include "models/formatted.h"
@@ -154,6 +155,26 @@ PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
           .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * d.transfers_per_clock,
           .source = formatted("%d bit x %.0f MHz x %d transfers / 8", d.memory_bus_bits,
                               d.memory_clock_hz / 1e6, d.transfers_per_clock)};
+}
+
+PhysicalBound pcie_bandwidth_bound(int generation, int lanes) {
+  struct Rate {
+    double transfers_per_second;
+    int payload_bits, coded_bits;
+  };
+  static constexpr Rate rates[] = {{2.5e9, 8, 10},   {5e9, 8, 10},     {8e9, 128, 130},
+                                   {16e9, 128, 130}, {32e9, 128, 130}, {64e9, 1, 1}};
+  if (generation < 1 || generation > static_cast<int>(std::size(rates)) || lanes < 1) {
+    throw std::invalid_argument(
+        formatted("no PCIe link of generation %d with %d lanes is known", generation, lanes));
+  }
+  const Rate& rate = rates[generation - 1];
+  return {.name = "pcie_bandwidth",
+          .unit = "B/s",
+          .value = rate.transfers_per_second * lanes * rate.payload_bits / rate.coded_bits / 8,
+          .source = formatted("PCIe generation %d: %g GT/s x %d lanes x %d/%d / 8, one direction",
+                              generation, rate.transfers_per_second / 1e9, lanes, rate.payload_bits,
+                              rate.coded_bits)};
 }
 
 PhysicalBound shared_bandwidth_bound(const PhysicalDevice& d) {

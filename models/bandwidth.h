@@ -31,6 +31,12 @@ PhysicalBound shared_bandwidth_bound(const PhysicalDevice& device);  ///< SMs x 
 PhysicalBound l1_bandwidth_bound(const PhysicalDevice& device);      ///< the same data stage
 PhysicalBound fp32_fma_bound(const PhysicalDevice& device);          ///< SMs x clock x lanes x 2
 
+/// What one direction of a PCIe link carries before packet headers and acknowledgements: raw bit rate of
+/// a lane x lanes x line code / 8. Rates and codes are the specification's: 2.5 and 5 GT/s with 8b/10b,
+/// 8, 16 and 32 GT/s with 128b/130b, 64 GT/s without (1b/1b). Throws std::invalid_argument for a
+/// generation other than 1 to 6, and for no lanes.
+PhysicalBound pcie_bandwidth_bound(int generation, int lanes);
+
 /// Figures that the hardware does not state. Each may be replaced by a measured one; the defaults
 /// say where they come from.
 struct StreamParameters {

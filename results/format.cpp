@@ -24,7 +24,8 @@ struct Prefix {
   const char* symbol;
 };
 
-constexpr std::array<Prefix, 9> decimal_prefixes{{{1e-9, "n"},
+constexpr std::array<Prefix, 10> decimal_prefixes{{{1e-12, "p"},
+                                                  {1e-9, "n"},
                                                   {1e-6, "u"},
                                                   {1e-3, "m"},
                                                   {1, ""},
@@ -43,9 +44,10 @@ constexpr std::array<Prefix, 5> binary_prefixes{{{1, ""},
 std::span<const Prefix> prefixes_of(std::string_view unit) {
   const std::span<const Prefix> all(decimal_prefixes);
   if (unit == "B") return binary_prefixes;
-  if (unit == "s") return all.first(4);
-  if (unit == "W" || unit == "J") return all.subspan(2);
-  if (unit == "B/s" || unit == "Hz" || unit == "FLOP/s" || unit == "op/s") return all.subspan(3);
+  if (unit == "s") return all.subspan(1, 4);
+  if (unit == "W" || unit == "J") return all.subspan(3);
+  if (unit == "J/B" || unit == "J/FLOP" || unit == "J/op") return all.first(5);
+  if (unit == "B/s" || unit == "Hz" || unit == "FLOP/s" || unit == "op/s") return all.subspan(4);
   return {};
 }
 
@@ -196,7 +198,8 @@ std::string format_axis_value(const std::string& axis, const AxisValue& value) {
 }
 
 PrefixedUnit prefixed_unit(double typical, const std::string& unit) {
-  static constexpr std::array<std::pair<std::string_view, double>, 13> prefixes{{{"n", 1e-9},
+  static constexpr std::array<std::pair<std::string_view, double>, 14> prefixes{{{"p", 1e-12},
+                                                                                 {"n", 1e-9},
                                                                                  {"u", 1e-6},
                                                                                  {"m", 1e-3},
                                                                                  {"", 1},

@@ -35,7 +35,7 @@ std::string format_number(double number);
 std::string format_exact(double number);
 
 /// A value in one of the document's units: "B" and "B/s" as above, "s" as time, "Hz", "FLOP/s",
-/// "op/s", "W" and "J" with decimal prefixes, "%" (a number of percent), "C" as degrees Celsius;
+/// "op/s", "W", "J", "J/B", "J/FLOP" and "J/op" with decimal prefixes, "%" (a number of percent), "C" as degrees Celsius;
 /// any other unit ("cycles", "sectors", "") after a plain number. Units are the document's own.
 std::string format_quantity(double value, const std::string& unit);
 std::string format_quantity(const std::optional<double>& value, const std::string& unit);

@@ -70,16 +70,16 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
 
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
-                                       const std::string& group) {
+                                       const RunSuite& suite) {
   std::vector<ProbeBinary> selected;
   if (names.empty()) {
     std::copy_if(probes.begin(), probes.end(), std::back_inserter(selected),
-                 [&](const ProbeBinary& probe) { return probe.group == group; });
+                 [&](const ProbeBinary& probe) { return suite.has(probe.group); });
     if (selected.empty())
       throw Error(ExitCode::setup_incomplete,
-                  fmt::format("No probe program of the group `{}` was built: build Fathom again with "
-                              "./fathom run.",
-                              group));
+                  fmt::format("No probe program of the suite `{}` (group {}) was built: build Fathom again "
+                              "with ./fathom run.",
+                              suite.name, suite.group_names()));
     return selected;
   }
   std::vector<std::string> known;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/suites.h"
+
 namespace fathom {
 
 /// The folder of Fathom's programs: this program's own, or FATHOM_BIN_DIR.
@@ -13,7 +15,7 @@ std::filesystem::path program_folder();
 struct ProbeBinary {
   std::filesystem::path program;
   std::string name;   ///< "copy_bandwidth"
-  std::string group;  ///< "core", "atlas": see tools/suites.h
+  std::string group;  ///< "core", "atlas", ...: see tools/suites.h
   std::string question;
   std::string method;
   std::vector<std::string> claims;  ///< identifiers
@@ -23,11 +25,11 @@ struct ProbeBinary {
 /// or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
-/// Those with the given names, in the order of `probes`; those of `group` if no name is given. Throws
-/// Error(bad_input) for a name that is not there, with the closest one that is, and
-/// Error(setup_incomplete) if the group has none.
+/// Those with the given names, in the order of `probes`; those of the
+/// suite's groups if no name is given. Throws Error(bad_input) for a name that is not there, with the
+/// closest one that is, and Error(setup_incomplete) if the groups have none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
-                                       const std::string& group);
+                                       const RunSuite& suite);
 
 }  // namespace fathom

@@ -224,7 +224,7 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 ExitCode run_command(const RunArguments& options) {
   const fs::path programs = program_folder();
   const auto probes = select_probes(find_probes(programs), options.probes,
-                                    find_run_suite(options.suite)->group);
+                                    *find_run_suite(options.suite));
   if (options.replay) {
     if (options.require_gpu)
       throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");

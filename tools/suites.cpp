@@ -6,13 +6,28 @@ namespace fathom {
 namespace {
 
 constexpr RunSuite suites[] = {
-    {"quick", "core", "quick", "the standalone probes' cases that decide most, under a minute"},
-    {"default", "core", "default", "all cases of the standalone probes, under three minutes"},
-    {"atlas-quick", "atlas", "quick", "the memory hierarchy and the instructions in short"},
-    {"atlas", "atlas", "default", "the memory hierarchy and the instructions, level by level"},
+    {"quick", {"core"}, "quick", "the standalone probes' cases that decide most, under a minute"},
+    {"default", {"core"}, "default", "all cases of the standalone probes, under three minutes"},
+    {"atlas-quick", {"atlas"}, "quick", "the memory hierarchy and the instructions in short"},
+    {"atlas",
+     {"atlas", "atlas-long"},
+     "default",
+     "the memory hierarchy and the instructions, level by level, with links and energy"},
 };
 
 }  // namespace
+
+bool RunSuite::has(std::string_view group) const {
+  return !group.empty() && std::ranges::find(groups, group) != groups.end();
+}
+
+std::string RunSuite::group_names() const {
+  std::string names;
+  for (const std::string_view group : groups) {
+    if (!group.empty()) names += (names.empty() ? "" : ", ") + std::string(group);
+  }
+  return names;
+}
 
 std::span<const RunSuite> run_suites() { return suites; }
 

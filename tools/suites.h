@@ -1,16 +1,22 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace fathom {
 
-/// What `fathom run --suite NAME` runs: the probes of one group, each with one size of its sweep.
+/// What `fathom run --suite NAME` runs: the probes of some groups, each with one size of its sweep.
 struct RunSuite {
   const char* name;
-  const char* group;        ///< as a probe's `--describe` says it: "core", "atlas"
+  /// As a probe's `--describe` says it: "core", "atlas", "atlas-long"; empty where there are fewer.
+  std::array<std::string_view, 2> groups;
   const char* sweep;        ///< what the probes' own --suite takes: "quick" or "default"
   const char* description;  ///< with the time it may take
+
+  bool has(std::string_view group) const;
+  std::string group_names() const;  ///< "atlas, atlas-long"
 };
 
 std::span<const RunSuite> run_suites();

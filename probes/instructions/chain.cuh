@@ -9,6 +9,7 @@
 //   whole_chain            whether a chain's end is checked too, as `right` has it: not where errors
 //                          add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
+//   randomise(operands, lane)                    on the host: see Kernels; may lack
 // and sizes that it may set apart from LaneOp's.
 
 #include <array>
@@ -278,6 +279,12 @@ Kernels kernels_of(const char* op) {
     const auto all = warp_operands<Op>();
     std::memcpy(operands, all.data(), sizeof all);
   };
+  if constexpr (requires(typename Op::Operands& o) { Op::randomise(o, 0); }) {
+    kernels.randomise = [](std::byte* operands) {
+      auto* of_lane = reinterpret_cast<typename Op::Operands*>(operands);
+      for (int lane = 0; lane < warp_lanes; ++lane) Op::randomise(of_lane[lane], lane);
+    };
+  }
   kernels.check = check_chains<Op>;
   return kernels;
 }

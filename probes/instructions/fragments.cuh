@@ -35,16 +35,19 @@ struct F16 {
   using Register = std::uint32_t;
   static constexpr int bytes = 2;
   static std::uint32_t bits(int v) { return __half_as_ushort(__int2half_rn(v)); }
+  static constexpr std::uint32_t random_bits = 0x83FF83FF, one = 0x3C003C00, signs = 0x80008000;
 };
 struct Bf16 {
   using Register = std::uint32_t;
   static constexpr int bytes = 2;
   static std::uint32_t bits(int v) { return __bfloat16_as_ushort(__float2bfloat16(float(v))); }
+  static constexpr std::uint32_t random_bits = 0x807F807F, one = 0x3F803F80, signs = 0x80008000;
 };
 struct Tf32 {
   using Register = std::uint32_t;
   static constexpr int bytes = 4;
   static std::uint32_t bits(int v) { return __builtin_bit_cast(std::uint32_t, float(v)); }
+  static constexpr std::uint32_t random_bits = 0x807FE000, one = 0x3F800000, signs = 0x80000000;
 };
 struct S8 {
   using Register = std::uint32_t;
@@ -59,11 +62,37 @@ struct E4m3 {
     const int size = v < 0 ? -v : v;
     return (v < 0 ? 0x80u : 0u) | (size == 0 ? 0u : size == 1 ? 0x38u : 0x40u);
   }
+  static constexpr std::uint32_t random_bits = 0x87878787, one = 0x38383838, signs = 0x80808080;
 };
 struct F64 {
   using Register = double;
   static constexpr int bytes = 8;
 };
+
+/// Register `i` of random numbers from 1 to 2 in size, of either sign; integers from -127 to 127, odd ones.
+template <class Element>
+typename Element::Register random_register(std::uint32_t i) {
+  if constexpr (std::is_same_v<Element, F64>) {
+    const double size = 1 + (hashed(2 * i) + 0x1p-32 * hashed(2 * i + 1)) * 0x1p-32;
+    return hashed(~i) % 2 == 0 ? size : -size;
+  } else if constexpr (std::is_same_v<Element, S8>) {
+    return hashed(i) | 0x01010101u;
+  } else {
+    return (hashed(i) & Element::random_bits) | Element::one;
+  }
+}
+
+template <class Element>
+typename Element::Register negated(typename Element::Register word) {
+  if constexpr (std::is_same_v<Element, F64>) {
+    return -word;
+  } else if constexpr (std::is_same_v<Element, S8>) {
+    // Byte by byte; an odd byte's lowest bit stays as it is.
+    return word ^ 0xFEFEFEFEu;
+  } else {
+    return word ^ Element::signs;
+  }
+}
 
 /// `count` consecutive elements of a row in one register, f(0) lowest.
 template <class Element, class F>

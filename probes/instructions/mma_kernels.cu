@@ -31,6 +31,14 @@ struct MmaOp : DefaultSizes {
     for (int r = 0; r < BRegisters; ++r) o.b[r] = b_register<Element>(lane, r);
     return o;
   }
+  static void randomise(Operands& o, int lane) {
+    const auto random = [&](int r) { return random_register<Element>(64 * lane + r); };
+    for (int r = 0; r < ARegisters; ++r) {
+      o.a[0][r] = random(r);
+      o.a[1][r] = negated<Element>(o.a[0][r]);
+    }
+    for (int r = 0; r < BRegisters; ++r) o.b[r] = random(ARegisters + r);
+  }
   static Warp reference(Warp warp, const std::array<Operands, warp_lanes>&, int parity) {
     static const auto products = [] {
       std::array<std::array<std::array<int, 8>, 16>, 2> sums;

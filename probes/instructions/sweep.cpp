@@ -4,10 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/cuda_check.h"
 #include "harness/probe.h"
 #include "probes/instructions/conclude.h"
-#include "probes/instructions/kernels.h"
+#include "probes/instructions/workload.h"
 #include "results/statistics.h"
 
 namespace fathom::instructions {
@@ -19,28 +18,6 @@ constexpr double latency_clocks = 50'000, throughput_clocks = 120'000;
 /// The guide's rates and the published latencies must hold to this. The loop around the
 /// instructions costs at most 2 % of the issue slots.
 constexpr double throughput_tolerance = 0.03, latency_tolerance = 0.05;
-
-Buffer upload(Context& context, const char* role, const std::vector<std::byte>& bytes) {
-  const Buffer buffer = context.buffers().output(role, bytes.size());
-  FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
-                              context.stream()));
-  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-  return buffer;
-}
-
-/// One way to run an instruction: how many blocks of how many warps, and how often.
-struct Plan {
-  const Instruction& instruction;
-  const Kernels& kernels;
-  Variant variant;
-  int blocks, warps, iterations;
-
-  const Shape& shape() const { return kernels.shape(variant); }
-  /// Steps of all chains of a block in the timed loop.
-  double steps() const {
-    return static_cast<double>(iterations) * shape().steps * shape().chains * warps;
-  }
-};
 
 /// Cycles of one instruction in each warp: long loops less short ones, over what they differ by;
 /// the median over all warps.
@@ -72,46 +49,6 @@ double throughput_of(const Plan& plan, const std::vector<long long>& clocks) {
   return median(rates);
 }
 
-Workload prepare(Context& context, const Plan& plan) {
-  const Kernels& kernels = plan.kernels;
-  const Shape& shape = plan.shape();
-  cudaStream_t stream = context.stream();
-  std::vector<std::byte> starts(kernels.start_threads * shape.chains * kernels.state_bytes);
-  std::vector<std::byte> operands(kernels.operands_bytes);
-  kernels.fill(shape.chains, starts.data(), operands.data());
-  const Buffer start_buffer = upload(context, "starts", starts);
-  const Buffer operand_buffer = upload(context, "operands", operands);
-  const std::size_t warps = static_cast<std::size_t>(plan.blocks) * plan.warps;
-  const Buffer clocks =
-      context.buffers().output("clocks", warps * clocks_per_warp * sizeof(long long));
-  // A warpgroup's products are written by the first one of each block alone.
-  const int writing_warps = std::min(plan.warps, kernels.writing_warps);
-  const Buffer out =
-      context.buffers().output("out", static_cast<std::size_t>(plan.blocks) * writing_warps *
-                                          warp_lanes * shape.chains * 2 * kernels.state_bytes);
-  const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
-                out.data};
-
-  Workload workload;
-  workload.launch = [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); };
-  workload.poison = [=, &context] {
-    context.buffers().poison(out);
-    context.buffers().poison(clocks);
-  };
-  workload.verify = [=]() -> std::optional<std::string> {
-    const auto bytes = copy_to_host<std::byte>(out, stream);
-    std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
-    if (wrong.empty()) return std::nullopt;
-    return wrong;
-  };
-  workload.read_sample = [=] {
-    const auto values = copy_to_host<long long>(clocks, stream);
-    return plan.variant == Variant::latency ? latency_of(plan, values)
-                                            : throughput_of(plan, values);
-  };
-  return workload;
-}
-
 Case base_case(const Plan& plan, const char* quantity) {
   const Instruction& instruction = plan.instruction;
   Case c;
@@ -123,7 +60,9 @@ Case base_case(const Plan& plan, const char* quantity) {
   c.suite = instruction.quick ? Suite::quick : Suite::standard;
   c.extras = {
       {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
-  c.prepare = [plan](Context& context) { return prepare(context, plan); };
+  c.prepare = [plan](Context& context) {
+    return prepare(context, plan, plan.variant == Variant::latency ? latency_of : throughput_of);
+  };
   return c;
 }
 

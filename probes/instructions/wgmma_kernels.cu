@@ -186,6 +186,29 @@ void fill_wgmma(int, std::byte* starts, std::byte* operands) {
   }
 }
 
+/// A tile in shared memory and its registers need not agree: an instruction reads the one or the other.
+template <class Op>
+void randomise_wgmma(std::byte* operands) {
+  using Element = typename Op::Element;
+  auto& o = *reinterpret_cast<typename Op::Operands*>(operands);
+  std::uint32_t i = 0;
+  const auto put = [](std::byte* at, std::uint32_t word) { std::memcpy(at, &word, sizeof word); };
+  for (int byte = 0; byte < a_tile_bytes; byte += 4, ++i) {
+    const std::uint32_t word = random_register<Element>(i);
+    put(o.a[0] + byte, word);
+    put(o.a[1] + byte, negated<Element>(word));
+  }
+  for (int byte = 0; byte < Op::b_tile_bytes; byte += 4, ++i) {
+    put(o.b + byte, random_register<Element>(i));
+  }
+  for (auto& registers : o.a_registers) {
+    for (int r = 0; r < 4; ++r, ++i) {
+      registers[0][r] = random_register<Element>(i);
+      registers[1][r] = negated<Element>(registers[0][r]);
+    }
+  }
+}
+
 template <class Op>
 std::string check_wgmma(const Shape&, int, std::span<const std::byte> out) {
   using State = typename Op::State;
@@ -234,6 +257,7 @@ Kernels wgmma_kernels_of(const char* op) {
     FATHOM_CUDA(cudaGetLastError());
   };
   kernels.fill = fill_wgmma<Op>;
+  kernels.randomise = randomise_wgmma<Op>;
   kernels.check = check_wgmma<Op>;
   return kernels;
 }

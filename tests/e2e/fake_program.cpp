@@ -162,7 +162,9 @@ void fill_disk(const std::string& path) {
 int probe_program(const std::string& name, const Flags& flags) {
   if (flags.contains("--describe")) {
     std::cout << ordered_json{{"name", name},
-                              {"group", name.starts_with("atlas") ? "atlas" : "core"},
+                              {"group", name.starts_with("atlas_long") ? "atlas-long"
+                                        : name.starts_with("atlas")    ? "atlas"
+                                                                       : "core"},
                               {"question", "What does " + name + " do?"},
                               {"method", "It pretends."},
                               {"claims", ordered_json::array({"F-" + name})}};

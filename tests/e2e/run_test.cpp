@@ -50,8 +50,8 @@ TEST_CASE("Only the probes asked for run, with the suite and seed asked for", "[
   CHECK(document.seed == "42");
 }
 
-TEST_CASE("A suite is a group of probes and the size of their sweeps", "[e2e]") {
-  Sandbox box({"first", "atlas_of_things"});
+TEST_CASE("A suite is groups of probes and the size of their sweeps", "[e2e]") {
+  Sandbox box({"first", "atlas_of_things", "atlas_long_haul"});
   REQUIRE(code(box.run()) == 0);
   CHECK(entries_of(box.result(), "first") == 2);
   CHECK(box.result().probes.size() == 1);
@@ -62,13 +62,18 @@ TEST_CASE("A suite is a group of probes and the size of their sweeps", "[e2e]") 
   CHECK(document.suite == "atlas-quick");
   CHECK_THAT(read_text(box.out() / "logs" / "atlas_of_things.log"),
              ContainsSubstring("flag --suite quick"));
+  REQUIRE(code(box.run({"--suite", "atlas"})) == 0);
+  const Document whole = box.result();
+  CHECK(whole.probes.size() == 2);
+  CHECK(entries_of(whole, "atlas_long_haul") == 2);
+  CHECK(entries_of(whole, "first") == 0);
   // By name a probe runs whatever its group.
   REQUIRE(code(box.run({"--suite", "atlas", "--probe", "first"})) == 0);
   CHECK(entries_of(box.result(), "first") == 2);
   Sandbox without({"first"});
   const auto none = without.run({"--suite", "atlas"});
   CHECK(code(none) == static_cast<int>(ExitCode::setup_incomplete));
-  CHECK_THAT(none.errors, ContainsSubstring("group `atlas`"));
+  CHECK_THAT(none.errors, ContainsSubstring("group atlas, atlas-long"));
 }
 
 TEST_CASE("What is asked of the probes reaches them", "[e2e]") {

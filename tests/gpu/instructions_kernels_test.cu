@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <iterator>
 #include <vector>
 
 #include "harness/cuda_check.h"
@@ -55,6 +57,23 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   auto spoiled = written;
   spoiled.back() ^= std::byte{0x40};
   CHECK(kernels.check(shape, iterations, spoiled) != "");
+
+  if (kernels.randomise == nullptr) return;
+  auto random = operands;
+  kernels.randomise(random.data());
+  CHECK(random != operands);
+  FATHOM_CUDA(
+      cudaMemcpy(operand_buffer.data, random.data(), random.size(), cudaMemcpyHostToDevice));
+  buffers.poison(out);
+  kernels.launch(
+      variant,
+      {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
+      blocks, warps, gpu.stream.get());
+  // Other products, and all of them written.
+  const auto other = test::to_host<std::byte>(out.data, out.bytes);
+  CHECK(other != written);
+  CHECK(std::ranges::count(other, std::byte{0xFF}) < std::ssize(other) / 4);
+  CHECK_FALSE(buffers.guards_intact().has_value());
 }
 
 template <std::size_t N>

@@ -105,6 +105,25 @@ TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   CHECK(gpu.compute_processes()->empty());
 }
 
+TEST_CASE("NVLinks count where they are up", "[harness][nvml]") {
+  {
+    const FakeNvml fake;
+    const auto links = NvmlLibrary().device_by_pci_bus_id(first_gpu)->nvlinks();
+    REQUIRE(links);
+    CHECK(links->active == 18);
+    CHECK(links->bytes_per_second == Approx(26.562e9));
+  }
+  {
+    const FakeNvml fake(Answers{{"nvlink_up", "0"}});
+    const auto links = NvmlLibrary().device_by_pci_bus_id(first_gpu)->nvlinks();
+    REQUIRE(links);
+    CHECK(links->active == 0);
+    CHECK(links->bytes_per_second == 0);
+  }
+  const FakeNvml fake(Answers{{"nvlink_count", "error:3"}});
+  CHECK_FALSE(NvmlLibrary().device_by_pci_bus_id(first_gpu)->nvlinks());
+}
+
 TEST_CASE("GPUs are found by PCI address, not by number", "[harness][nvml]") {
   const FakeNvml fake;
   const NvmlLibrary nvml;
@@ -183,6 +202,8 @@ TEST_CASE("Facts join what CUDA and NVML say", "[harness][facts]") {
   CHECK(found.fingerprint.mig == "disabled");
   CHECK(found.fingerprint.persistence == "enabled");
   CHECK(found.fingerprint.pcie_link == "generation 5, x16");
+  CHECK(found.pcie_generation == 5);
+  CHECK(found.pcie_lanes == 16);
   CHECK(found.fingerprint.virtualization == "none");
   CHECK(found.fingerprint.compute_mode == "default");
   CHECK(found.fingerprint.confidential_computing == "disabled");

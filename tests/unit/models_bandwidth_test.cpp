@@ -162,5 +162,19 @@ TEST_CASE("Streams without figures are refused", "[models]") {
   CHECK_THROWS_AS(expected_stream(device, {.read_bytes = 1}, parameters), std::invalid_argument);
 }
 
+TEST_CASE("A PCIe link carries its raw rate less the line code", "[models]") {
+  // 32 GT/s x 16 / 8 x 128/130
+  CHECK(pcie_bandwidth_bound(5, 16).value == Approx(63.015e9).epsilon(1e-4));
+  CHECK(pcie_bandwidth_bound(3, 8).value == Approx(7.877e9).epsilon(1e-4));
+  CHECK(pcie_bandwidth_bound(1, 1).value == Approx(250e6));
+  CHECK(pcie_bandwidth_bound(6, 16).value == Approx(128e9));
+  for (int generation = 1; generation < 6; ++generation) {
+    CHECK(pcie_bandwidth_bound(generation + 1, 4).value >= 1.9 * pcie_bandwidth_bound(generation, 4).value);
+  }
+  CHECK_THROWS_AS(pcie_bandwidth_bound(0, 16), std::invalid_argument);
+  CHECK_THROWS_AS(pcie_bandwidth_bound(7, 16), std::invalid_argument);
+  CHECK_THROWS_AS(pcie_bandwidth_bound(5, 0), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace fathom::models

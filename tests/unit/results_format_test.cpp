@@ -50,6 +50,10 @@ TEST_CASE("Quantities follow the document's units", "[results]") {
   CHECK(format_quantity(1073741824, "B") == "1 GiB");
   CHECK(format_quantity(1980e6, "Hz") == "1.98 GHz");
   CHECK(format_quantity(66.9e12, "FLOP/s") == "66.9 TFLOP/s");
+  CHECK(format_quantity(31.25e-12, "J/B") == "31.25 pJ/B");
+  CHECK(format_quantity(0.43e-12, "J/FLOP") == "0.43 pJ/FLOP");
+  CHECK(format_quantity(1.5e-9, "J/op") == "1.5 nJ/op");
+  CHECK(format_quantity(0.5e-12, "s") == "0.0005 ns");
   CHECK(format_quantity(455.25, "W") == "455.2 W");
   CHECK(format_quantity(44, "C") == "44 °C");
   CHECK(format_quantity(37.6, "%") == "37.6 %");

@@ -154,13 +154,19 @@ int nvmlDeviceGetFieldValues(void*, int count, void* out) {
   }* fields = static_cast<Field*>(out);
   for (int i = 0; i < count; ++i) {
     fields[i].value = 0xffffffff00000000;  // only the low half is the answer
-    unsigned milliwatts = 0;
-    fields[i].status =
-        fields[i].field == 186 ? gpu_answer("power_instant", 75500, &milliwatts) : invalid_argument;
-    fields[i].value |= milliwatts;
+    unsigned number = 0;
+    fields[i].status = fields[i].field == 186  ? gpu_answer("power_instant", 75500, &number)
+                       : fields[i].field == 90 ? gpu_answer("nvlink_speed", 26562, &number)
+                       : fields[i].field == 91 ? gpu_answer("nvlink_count", 18, &number)
+                                               : invalid_argument;
+    fields[i].value |= number;
     fields[i].type = 1;
   }
   return ok;
+}
+int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* up) {
+  if (link >= 18) return invalid_argument;
+  return gpu_answer("nvlink_up", 1, up);
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* mw) { return gpu_answer("power_average", 74000, mw); }
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) {

@@ -1,0 +1,130 @@
+#include "probes/energy/kernels.h"
+
+#include "harness/cuda_check.h"
+
+namespace fathom::energy {
+namespace {
+
+constexpr std::uint32_t chunk_packs = chunk_bytes / 16;
+constexpr int warps = walk_threads / 32;
+
+/// A load that the compiler may not drop, widen or merge.
+template <Level level>
+__device__ __forceinline__ uint4 load(const uint4* p) {
+  uint4 v;
+  if constexpr (level == Level::shared) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(address));
+  } else if constexpr (level == Level::l1) {
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+  } else {
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+  }
+  return v;
+}
+
+/// The sum over the block's threads, in thread 0.
+__device__ std::uint32_t block_sum(std::uint32_t sum) {
+  __shared__ std::uint32_t of_warp[warps];
+  for (int distance = 16; distance > 0; distance /= 2) {
+    sum += __shfl_xor_sync(~0u, sum, distance);
+  }
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  std::uint32_t total = 0;
+  for (int w = 0; w < warps; ++w) total += of_warp[w];
+  return total;
+}
+
+template <Level level>
+__global__ void __launch_bounds__(walk_threads) walk_chunks(Walk walk) {
+  constexpr bool shared = level == Level::shared;
+  __shared__ uint4 stage[shared ? shared_chunks * chunk_packs : 1];
+  const auto* data = reinterpret_cast<const uint4*>(walk.data);
+  const std::uint32_t mask = walk.chunks * chunk_packs - 1;
+  if constexpr (shared) {
+    for (std::uint32_t i = threadIdx.x; i <= mask; i += walk_threads) stage[i] = data[i];
+    __syncthreads();
+    data = stage;
+  }
+  std::uint32_t at = (blockIdx.x * chunk_spread * chunk_packs & mask) + threadIdx.x;
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (int turn = 0; turn < walk.turns; ++turn) {
+    uint4 v[loads_per_turn];
+#pragma unroll
+    for (int i = 0; i < loads_per_turn; ++i) v[i] = load<level>(data + at + i * walk_threads);
+#pragma unroll
+    for (int i = 0; i < loads_per_turn; ++i) {
+      sum += v[i].x + v[i].y;
+      sum += v[i].z + v[i].w;
+    }
+    at = (at + chunk_packs) & mask;
+  }
+  const std::uint32_t total = block_sum(sum);
+  if (threadIdx.x == 0) walk.sums[blockIdx.x] = total;
+}
+
+__global__ void __launch_bounds__(rest_threads) rest(int turns, std::uint32_t* out) {
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) __nanosleep(sleep_ns);
+  out[blockIdx.x * rest_threads + threadIdx.x] = static_cast<std::uint32_t>(turns);
+}
+
+using WalkKernel = void (*)(Walk);
+
+WalkKernel kernel_of(Level level) {
+  switch (level) {
+    case Level::shared:
+      return walk_chunks<Level::shared>;
+    case Level::l1:
+      return walk_chunks<Level::l1>;
+    default:
+      return walk_chunks<Level::l2>;
+  }
+}
+
+}  // namespace
+
+void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream) {
+  const WalkKernel kernel = kernel_of(level);
+  // The L1 is what shared memory leaves.
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   level == Level::shared ? cudaSharedmemCarveoutMaxShared
+                                                          : cudaSharedmemCarveoutMaxL1));
+  kernel<<<blocks, walk_threads, 0, stream>>>(walk);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+int walk_blocks_per_sm(Level level) {
+  int blocks = 0;
+  FATHOM_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(level), walk_threads, 0));
+  return blocks;
+}
+
+std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block,
+                           int turns) {
+  const auto chunks = static_cast<std::uint32_t>(chunk_sums.size());
+  std::uint32_t round = 0;
+  for (const std::uint32_t sum : chunk_sums) round += sum;
+  const auto all = static_cast<std::uint32_t>(turns);
+  std::uint32_t sum = all / chunks * round;
+  for (std::uint32_t turn = 0; turn < all % chunks; ++turn) {
+    sum += chunk_sums[(block * chunk_spread + turn) & (chunks - 1)];
+  }
+  return sum;
+}
+
+void launch_rest(int turns, std::uint32_t* out, int blocks, cudaStream_t stream) {
+  rest<<<blocks, rest_threads, 0, stream>>>(turns, out);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::energy

@@ -1,0 +1,70 @@
+#include "probes/instructions/workload.h"
+
+#include <algorithm>
+
+#include "harness/cuda_check.h"
+
+namespace fathom::instructions {
+namespace {
+
+Buffer upload(Context& context, const char* role, const std::vector<std::byte>& bytes) {
+  const Buffer buffer = context.buffers().output(role, bytes.size());
+  FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
+                              context.stream()));
+  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+  return buffer;
+}
+
+}  // namespace
+
+Workload prepare(Context& context, const Plan& plan,
+                 std::function<double(const Plan&, const std::vector<long long>&)> read_clocks) {
+  const Kernels& kernels = plan.kernels;
+  const Shape& shape = plan.shape();
+  cudaStream_t stream = context.stream();
+  std::vector<std::byte> starts(kernels.start_threads * shape.chains * kernels.state_bytes);
+  std::vector<std::byte> operands(kernels.operands_bytes);
+  kernels.fill(shape.chains, starts.data(), operands.data());
+  const Buffer start_buffer = upload(context, "starts", starts);
+  const Buffer operand_buffer = upload(context, "operands", operands);
+  const std::size_t warps = static_cast<std::size_t>(plan.blocks) * plan.warps;
+  const Buffer clocks =
+      context.buffers().output("clocks", warps * clocks_per_warp * sizeof(long long));
+  // A warpgroup's products are written by the first one of each block alone.
+  const int writing_warps = std::min(plan.warps, kernels.writing_warps);
+  const Buffer out =
+      context.buffers().output("out", static_cast<std::size_t>(plan.blocks) * writing_warps *
+                                          warp_lanes * shape.chains * 2 * kernels.state_bytes);
+  const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
+                out.data};
+
+  Workload workload;
+  workload.launch = [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); };
+  workload.poison = [=, &context] {
+    context.buffers().poison(out);
+    context.buffers().poison(clocks);
+  };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const auto bytes = copy_to_host<std::byte>(out, stream);
+    std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
+    if (wrong.empty()) return std::nullopt;
+    return wrong;
+  };
+  if (read_clocks) {
+    workload.read_sample = [=] {
+      return read_clocks(plan, copy_to_host<long long>(clocks, stream));
+    };
+  }
+  if (kernels.randomise != nullptr) {
+    kernels.randomise(operands.data());
+    const Buffer random = upload(context, "random operands", operands);
+    // What it writes goes elsewhere: nobody checks it.
+    const Buffer unchecked = context.buffers().output("unchecked out", out.bytes);
+    const Run loaded{start_buffer.data, random.data, plan.iterations, clocks.as<long long>(),
+                     unchecked.data};
+    workload.load = [=] { kernels.launch(plan.variant, loaded, plan.blocks, plan.warps, stream); };
+  }
+  return workload;
+}
+
+}  // namespace fathom::instructions

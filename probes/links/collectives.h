@@ -1,0 +1,45 @@
+#pragma once
+
+namespace fathom::links {
+
+/// What both the cases and the conclusions know of the collectives.
+enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all };
+inline constexpr Collective collectives[] = {Collective::all_reduce, Collective::all_gather,
+                                             Collective::reduce_scatter, Collective::broadcast,
+                                             Collective::all_to_all};
+
+struct CollectiveNames {
+  const char* name;  ///< "all-reduce"
+  const char* id;    ///< in a fact's id: "all_reduce"
+};
+constexpr CollectiveNames names_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return {"all-reduce", "all_reduce"};
+    case Collective::all_gather:
+      return {"all-gather", "all_gather"};
+    case Collective::reduce_scatter:
+      return {"reduce-scatter", "reduce_scatter"};
+    case Collective::broadcast:
+      return {"broadcast", "broadcast"};
+    default:
+      return {"all-to-all", "all_to_all"};
+  }
+}
+
+/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a link's:
+/// nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares together where each sends
+/// or receives one of `ranks`.
+constexpr double bus_factor(Collective collective, int ranks) {
+  const double others = ranks - 1.0;
+  switch (collective) {
+    case Collective::all_reduce:
+      return 2 * others / ranks;
+    case Collective::broadcast:
+      return 1;
+    default:
+      return others / ranks;
+  }
+}
+
+}  // namespace fathom::links

@@ -1,0 +1,141 @@
+#include "probes/links/gpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cuda_device.h"
+#include "harness/nvml_library.h"
+
+namespace fathom::links {
+namespace {
+
+/// Whether nobody else holds it; the lock is then added to `locks`.
+bool take(const CudaDevice& device, std::vector<DeviceLock>& locks) {
+  try {
+    locks.emplace_back(uuid_hash(device.uuid), DeviceLock::IfHeld::fail);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::gpu_busy) throw;
+    return false;
+  }
+}
+
+std::optional<Bound> nvlinks_of(const NvmlLibrary& nvml, const CudaDevice& device) {
+  const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(device.pci_bus_id);
+  if (!gpu) return std::nullopt;
+  const NvmlNvLinks links = gpu->nvlinks().value_or({});
+  if (links.active == 0 || links.bytes_per_second == 0) return std::nullopt;
+  return Bound{links.active * links.bytes_per_second,
+               fmt::format("{} NVLinks x {:.4g} GB/s, one direction (NVML)", links.active,
+                           links.bytes_per_second / 1e9)};
+}
+
+}  // namespace
+
+OnDevice::OnDevice(int ordinal) {
+  FATHOM_CUDA(cudaGetDevice(&before_));
+  FATHOM_CUDA(cudaSetDevice(ordinal));
+}
+OnDevice::~OnDevice() { cudaSetDevice(before_); }
+
+Event make_order_event() {
+  cudaEvent_t event = nullptr;
+  FATHOM_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return Event(event);
+}
+
+Node::Node(int ordinal, std::uint32_t source) : ordinal_(ordinal), source_(source) {
+  const OnDevice here(ordinal);
+  stream_ = make_stream();
+  done_ = make_order_event();
+  sent_ = make_device_memory<std::uint32_t>(largest_bytes / 4);
+  received_ = make_device_memory<std::uint32_t>(largest_bytes / 4);
+  wrong_ = make_device_memory<unsigned long long>(1);
+  launch_fill(sent(), largest_bytes / 4, source, stream());
+  FATHOM_CUDA(cudaStreamSynchronize(stream()));
+}
+
+void Node::wait_for(cudaEvent_t first) const {
+  const OnDevice here(ordinal_);
+  FATHOM_CUDA(cudaStreamWaitEvent(stream(), first, 0));
+}
+
+void Node::make_wait(cudaStream_t last) const {
+  {
+    const OnDevice here(ordinal_);
+    FATHOM_CUDA(cudaEventRecord(done_.get(), stream()));
+  }
+  FATHOM_CUDA(cudaStreamWaitEvent(last, done_.get(), 0));
+}
+
+void Node::poison(std::size_t bytes) const {
+  const OnDevice here(ordinal_);
+  FATHOM_CUDA(cudaMemsetAsync(received(), 0xFF, bytes, stream()));
+  FATHOM_CUDA(cudaStreamSynchronize(stream()));
+}
+
+std::uint64_t Node::wrong_words(const std::uint32_t* data, std::size_t words,
+                                const Arrival& arrival) const {
+  const OnDevice here(ordinal_);
+  FATHOM_CUDA(cudaMemsetAsync(wrong_.get(), 0, sizeof(unsigned long long), stream()));
+  launch_check(data, words, arrival, wrong_.get(), stream());
+  unsigned long long wrong = ~0ull;
+  FATHOM_CUDA(
+      cudaMemcpyAsync(&wrong, wrong_.get(), sizeof wrong, cudaMemcpyDeviceToHost, stream()));
+  FATHOM_CUDA(cudaStreamSynchronize(stream()));
+  return wrong;
+}
+
+Gpus::Gpus(const DeviceFacts& own) : usable_{own.ordinal} {
+  const NvmlLibrary nvml;
+  FATHOM_CUDA(cudaGetDeviceCount(&visible_));
+  for (int ordinal = 0; ordinal < visible_; ++ordinal) {
+    const CudaDevice device = read_cuda_device(ordinal, nvml);
+    if (ordinal != own.ordinal) {
+      if (!take(device, locks_)) {
+        ++busy_;
+        continue;
+      }
+      usable_.push_back(ordinal);
+    }
+    nvlink_[ordinal] = nvlinks_of(nvml, device);
+  }
+  for (const int from : usable_) {
+    for (const int to : usable_) {
+      int can = 0;
+      if (from != to) FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
+      access_[{from, to}] = can != 0;
+    }
+  }
+}
+
+bool Gpus::access(int from, int to) const { return access_.at({from, to}); }
+
+int Gpus::pairs_with_access() const {
+  return static_cast<int>(std::ranges::count_if(access_, [](const auto& a) { return a.second; }));
+}
+
+std::optional<Bound> Gpus::nvlink_bound(int ordinal) const { return nvlink_.at(ordinal); }
+
+const Node& Gpus::node(int ordinal) {
+  std::unique_ptr<Node>& node = nodes_[ordinal];
+  if (node) return *node;
+  const OnDevice here(ordinal);
+  for (const int peer : usable_) {
+    if (peer == ordinal || !access(ordinal, peer)) continue;
+    const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+    if (status == cudaErrorPeerAccessAlreadyEnabled) {
+      cudaGetLastError();  // clears it
+    } else {
+      FATHOM_CUDA(status);
+    }
+  }
+  const auto place = std::ranges::find(usable_, ordinal) - usable_.begin();
+  node = std::make_unique<Node>(ordinal, static_cast<std::uint32_t>(place));
+  return *node;
+}
+
+void Gpus::release() { nodes_.clear(); }
+
+}  // namespace fathom::links

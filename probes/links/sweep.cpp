@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "harness/cuda_check.h"
+#include "models/bandwidth.h"
+#include "probes/links/cases.h"
+#include "probes/links/conclude.h"
+
+namespace fathom::links {
+namespace {
+
+/// Nothing where the host is not on PCIe: only other links (NVLink, NVLink-C2C) carry the processor's
+/// native atomics.
+std::optional<Bound> pcie_bound(const DeviceFacts& device) {
+  int native_atomics = 0;
+  FATHOM_CUDA(cudaDeviceGetAttribute(&native_atomics, cudaDevAttrHostNativeAtomicSupported,
+                                     device.ordinal));
+  if (native_atomics != 0 || device.pcie_generation == 0 || device.pcie_lanes == 0) return std::nullopt;
+  try {
+    const models::PhysicalBound bound =
+        models::pcie_bandwidth_bound(device.pcie_generation, device.pcie_lanes);
+    return Bound{bound.value, bound.source};
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;  // a generation to come
+  }
+}
+
+class Links : public Probe {
+ public:
+  std::string name() const override { return "links"; }
+  std::string group() const override { return "atlas-long"; }
+  std::string question() const override {
+    return "How much do the links to the host and to other GPUs carry, by which engine, in which "
+           "direction and from which size on?";
+  }
+  std::string method() const override {
+    return "Copies of random words by the copy engines (cudaMemcpyAsync) and by kernels that load from one "
+           "side and store to the other 16 bytes a thread, timed by events on the GPU and checked word by "
+           "word. A byte counts once for each direction in which it goes, as nvbandwidth counts; with both "
+           "directions at once the figure is the sum of both (nvbandwidth's copy-engine tests report one of "
+           "them, its SM tests the sum). From a pair of GPUs the copy engine is the sender's. Where another GPU "
+           "is in use by another Fathom, it is left out; GPUs that take part are locked meanwhile. "
+           "Collectives are NCCL's over all GPUs, out of place, on 32-bit integers; their figure is the bus "
+           "bandwidth as nccl-tests defines it, with reduction in the NVLink switches (NVLS) off unless "
+           "NCCL_NVLS_ENABLE is set. Copies from pageable memory and collectives are not held back while they are "
+           "queued, so that small ones show what starting them costs.";
+  }
+  std::vector<std::string> claim_ids() const override { return {}; }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    const auto machine = std::make_shared<Machine>(device);
+    std::vector<Case> result;
+    for (const auto part : {host_cases, peer_cases, nccl_cases}) {
+      std::vector<Case> cases = part(machine);
+      std::move(cases.begin(), cases.end(), std::back_inserter(result));
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::links::conclude(entries);
+  }
+};
+
+}  // namespace
+
+Machine::Machine(const DeviceFacts& own) : device(own), gpus(own), pcie(pcie_bound(own)) {
+  if (gpus.usable().size() > 1) nccl.emplace();
+}
+
+Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine) {
+  Case c;
+  c.name = std::move(name);
+  c.axes = std::move(axes);
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(bytes);
+  c.extras = {{"visible_gpus", machine.gpus.visible()},
+              {"busy_gpus", machine.gpus.busy()},
+              {"pairs_with_access", machine.gpus.pairs_with_access()},
+              {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
+  return c;
+}
+
+int copy_blocks(const DeviceFacts& device, int copies) {
+  return device.sms * (device.threads_per_sm / copy_threads) / copies;
+}
+
+std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
+  if (!bound || factor == 1) return bound;
+  return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
+}
+
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all;
+  for (std::size_t bytes = 4096; bytes <= largest_bytes; bytes *= 4) all.push_back(bytes);
+  return all;
+}
+
+}  // namespace fathom::links
+
+FATHOM_PROBE(fathom::links::Links)

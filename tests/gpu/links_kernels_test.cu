@@ -1,0 +1,88 @@
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <vector>
+
+#include "probes/links/kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::links;
+
+namespace {
+
+struct Words : test::Pool {
+  /// `words` words of one source.
+  Buffer filled(const char* role, std::size_t words, std::uint32_t source) {
+    const Buffer buffer = buffers.output(role, words * 4);
+    buffers.poison(buffer);
+    launch_fill(buffer.as<std::uint32_t>(), words, source, stream.get());
+    return buffer;
+  }
+  unsigned long long wrong(const std::uint32_t* data, std::size_t words, const Arrival& arrival) {
+    const Buffer count = buffers.output("wrong", 8);
+    FATHOM_CUDA(cudaMemsetAsync(count.data, 0, 8, stream.get()));
+    launch_check(data, words, arrival, count.as<unsigned long long>(), stream.get());
+    return copy_to_host<unsigned long long>(count, stream.get())[0];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what is sent names its source and place", "[gpu][links][sanitized]") {
+  Words gpu;
+  constexpr std::size_t words = 5000;
+  const Buffer first = gpu.filled("first", words, 0);
+  const Buffer second = gpu.filled("second", words, 1);
+  CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+  CHECK(gpu.wrong(first.as<std::uint32_t>(), words, {0}) == 0);
+  CHECK(gpu.wrong(second.as<std::uint32_t>(), words, {1}) == 0);
+  CHECK(gpu.wrong(second.as<std::uint32_t>() + 77, words - 77, {1, 1, 77}) == 0);
+  // Another source, or another place, is wrong nearly everywhere.
+  CHECK(gpu.wrong(first.as<std::uint32_t>(), words, {1}) > words - 5);
+  CHECK(gpu.wrong(first.as<std::uint32_t>() + 1, words - 1, {0}) > words - 6);
+  const auto host = test::to_host<std::uint32_t>(first.data, words);
+  CHECK(std::set<std::uint32_t>(host.begin(), host.end()).size() > words - 5);
+  // A single wrong word is found.
+  FATHOM_CUDA(cudaMemset(first.data + 4 * 4321, 0xFF, 4));
+  CHECK(gpu.wrong(first.as<std::uint32_t>(), words, {0}) == 1);
+}
+
+TEST_CASE("a sum over sources is checked as one", "[gpu][links][sanitized]") {
+  Words gpu;
+  constexpr std::size_t words = 3000;
+  const auto a = test::to_host<std::uint32_t>(gpu.filled("first", words, 2).data, words);
+  const auto b = test::to_host<std::uint32_t>(gpu.filled("second", words, 3).data, words);
+  std::vector<std::uint32_t> sum(words);
+  for (std::size_t i = 0; i < words; ++i) sum[i] = a[i] + b[i];
+  const Buffer out = gpu.buffers.output("sum", words * 4);
+  FATHOM_CUDA(cudaMemcpy(out.data, sum.data(), out.bytes, cudaMemcpyHostToDevice));
+  CHECK(gpu.wrong(out.as<std::uint32_t>(), words, {2, 2, 0}) == 0);
+  CHECK(gpu.wrong(out.as<std::uint32_t>() + 100, words - 100, {2, 2, 100}) == 0);
+  CHECK(gpu.wrong(out.as<std::uint32_t>(), words, {2, 1, 0}) > words - 5);
+}
+
+TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
+          "[gpu][links][sanitized]") {
+  Words gpu;
+  for (const std::size_t bytes : {16, 4096, 16 * 12345, 1 << 20}) {
+    for (const int blocks : {1, 3, 1000}) {
+      CAPTURE(bytes, blocks);
+      const Buffer from = gpu.filled("from", bytes / 4, 5);
+      const Buffer to = gpu.buffers.output("to", bytes);
+      gpu.buffers.poison(to);
+      launch_copy(from.data, to.data, bytes, blocks, gpu.stream.get());
+      CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {5}) == 0);
+      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+    }
+  }
+  constexpr std::size_t bytes = 65536;
+  const auto host = make_pinned_memory<std::byte>(bytes);
+  void* mapped = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&mapped, host.get(), 0));
+  const Buffer from = gpu.filled("from", bytes / 4, 6);
+  const Buffer to = gpu.buffers.output("to", bytes);
+  gpu.buffers.poison(to);
+  launch_copy(from.data, static_cast<std::byte*>(mapped), bytes, 4, gpu.stream.get());
+  launch_copy(static_cast<const std::byte*>(mapped), to.data, bytes, 4, gpu.stream.get());
+  CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {6}) == 0);
+}

@@ -1,0 +1,74 @@
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "harness/energy.h"
+
+using namespace fathom;
+using Catch::Approx;
+
+namespace {
+
+/// A counter that moves every 0.1 s at `watts`, from `first` on.
+std::vector<EnergyStep> steps(double first, int count, double watts) {
+  std::vector<EnergyStep> result;
+  for (int i = 0; i < count; ++i) result.push_back({first + 0.1 * i, 1000 + watts * 0.1 * i});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("windows go from step to step and share out the work evenly", "[harness][energy]") {
+  // 700 W, and 5000 launches a second in batches that end at odd times.
+  const auto counter = steps(0.05, 14, 700);
+  std::vector<WorkMark> marks;
+  for (int i = 0; i <= 400; ++i) marks.push_back({0.01 + 0.0037 * i, 5000 * 0.0037 * i});
+  const auto windows = energy_windows(counter, marks, 0.3, 4);
+  REQUIRE(windows.size() == 4);
+  double seconds = 0;
+  for (const EnergyReading& window : windows) {
+    CHECK(window.watts() == Approx(700));
+    CHECK(window.work / window.seconds == Approx(5000));
+    CHECK(window.seconds >= 0.2 - 1e-9);
+    seconds += window.seconds;
+  }
+  // From the first step after 0.3 s, at 0.35 s, to the last one, at 1.35 s.
+  CHECK(seconds == Approx(1.0));
+  const EnergyReading whole = total(windows);
+  CHECK(whole.seconds == Approx(1.0));
+  CHECK(whole.joules == Approx(700));
+  CHECK(whole.work == Approx(5000));
+}
+
+TEST_CASE("what came before the loop settled, and after its work ended, does not count",
+          "[harness][energy]") {
+  auto counter = steps(0.05, 14, 700);
+  for (int i = 0; i < 3; ++i) counter[i].joules -= 5000;  // up to 0.25 s: something else
+  const std::vector<WorkMark> marks{{0, 0}, {1.0, 1000}};
+  const auto windows = energy_windows(counter, marks, 0.3, 100);
+  REQUIRE(windows.size() == 6);  // steps from 0.35 to 0.95 s
+  for (const EnergyReading& window : windows) CHECK(window.watts() == Approx(700));
+  CHECK(total(windows).work == Approx(600));
+}
+
+TEST_CASE("work that slows down is counted where it was done", "[harness][energy]") {
+  const auto counter = steps(0, 11, 500);
+  const std::vector<WorkMark> marks{{0, 0}, {0.5, 1000}, {1.0, 1500}};
+  const auto windows = energy_windows(counter, marks, 0, 2);
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].work == Approx(1000));
+  CHECK(windows[1].work == Approx(500));
+}
+
+TEST_CASE("a GPU at rest has power and no work", "[harness][energy]") {
+  const auto windows = energy_windows(steps(1.0, 3, 80), {}, 1.0, 4);
+  REQUIRE(windows.size() == 2);
+  CHECK(total(windows).watts() == Approx(80));
+  CHECK(total(windows).work == 0);
+}
+
+TEST_CASE("one step alone is no window", "[harness][energy]") {
+  CHECK(energy_windows(steps(0.5, 1, 100), {}, 0, 4).empty());
+  CHECK(energy_windows({}, {}, 0, 4).empty());
+  CHECK(energy_windows(steps(0.1, 5, 100), {}, 0.45, 4).empty());
+}

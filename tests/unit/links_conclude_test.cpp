@@ -1,0 +1,158 @@
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "probes/links/collectives.h"
+#include "probes/links/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using namespace fathom::links;
+using Catch::Approx;
+
+namespace {
+
+const Fact& fact_named(const std::vector<Fact>& facts, const std::string& id) {
+  for (const Fact& fact : facts) {
+    if (fact.id == id) return fact;
+  }
+  throw std::out_of_range(id);
+}
+
+void add_surroundings(Entry& e, double gpus, double busy, double pairs, double nccl) {
+  e.extras = {{"visible_gpus", gpus},
+              {"busy_gpus", busy},
+              {"pairs_with_access", pairs},
+              {"nccl_version", nccl}};
+}
+
+Entry host(const char* memory, const char* engine, const char* direction, std::int64_t size,
+           double value) {
+  Entry e = planted::entry(std::string("host/") + memory + engine + direction + std::to_string(size),
+                           {{"link", "host"},
+                            {"memory", memory},
+                            {"engine", engine},
+                            {"direction", direction},
+                            {"size", size}},
+                           value);
+  e.bound = Bound{63e9, "planted"};
+  add_surroundings(e, 1, 0, 0, 0);
+  return e;
+}
+
+Entry peer(std::int64_t from, std::int64_t to, double value, const char* path = "peer access") {
+  Entry e = planted::entry("peer/" + std::to_string(from) + "to" + std::to_string(to),
+                           {{"link", "peer"},
+                            {"engine", "copy engine"},
+                            {"direction", "one way"},
+                            {"from GPU", from},
+                            {"to GPU", to},
+                            {"path", path}},
+                           value);
+  add_surroundings(e, 3, 0, 6, 22809);
+  return e;
+}
+
+void check_facts(const std::vector<Fact>& facts) {
+  std::set<std::string> ids;
+  for (const Fact& fact : facts) {
+    CAPTURE(fact.id);
+    CHECK(ids.insert(fact.id).second);
+    CHECK(fact.value.has_value() == fact.reason.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the best size of each way to the host is a fact", "[probes]") {
+  const std::vector<Entry> entries{host("pinned", "copy engine", "to GPU", 1 << 20, 40e9),
+                                   host("pinned", "copy engine", "to GPU", 64 << 20, 55e9),
+                                   host("pinned", "copy engine", "to GPU", 256 << 20, 54e9),
+                                   host("pinned", "copy engine", "to host", 256 << 20, 53e9),
+                                   host("pageable", "copy engine", "to GPU", 256 << 20, 9e9),
+                                   host("pinned", "SM", "to GPU", 256 << 20, 50e9)};
+  const Findings findings = links::conclude(entries);
+  check_facts(findings.facts);
+  const Fact& best = fact_named(findings.facts, "host.bandwidth");
+  CHECK(*best.value == 55e9);
+  CHECK(best.bound->value == 63e9);
+  CHECK(best.method.find("64 MiB") != std::string::npos);
+  CHECK(*fact_named(findings.facts, "host.d2h_bandwidth").value == 53e9);
+  CHECK(*fact_named(findings.facts, "host.pageable_bandwidth").value == 9e9);
+  CHECK(*fact_named(findings.facts, "host.sm_load_bandwidth").value == 50e9);
+  CHECK_FALSE(fact_named(findings.facts, "host.bidirectional_bandwidth").value);
+  CHECK(findings.answer.find("55 GB/s") != std::string::npos);
+}
+
+TEST_CASE("a machine of one GPU says that it is one", "[probes]") {
+  const std::vector<Entry> entries{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
+  const Findings findings = links::conclude(entries);
+  for (const char* id : {"peer.bandwidth", "peer.bidirectional_bandwidth", "peer.sm_load_bandwidth",
+                         "nccl.all_reduce_bus_bandwidth", "nccl.all_to_all_bus_bandwidth"}) {
+    CAPTURE(id);
+    CHECK(fact_named(findings.facts, id).reason.starts_with("one GPU"));
+  }
+  for (const View& view : findings.views) CHECK(view.kind != View::Kind::heat_map);
+}
+
+TEST_CASE("pairs are summed up by their median, and why some lack is said", "[probes]") {
+  const std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 400e9), peer(0, 2, 410e9),
+                                   peer(2, 0, 420e9), peer(1, 2, 430e9), peer(2, 1, 440e9)};
+  const Findings findings = links::conclude(entries);
+  check_facts(findings.facts);
+  const Fact& pairs = fact_named(findings.facts, "peer.bandwidth");
+  CHECK(*pairs.value == Approx(415e9));
+  CHECK(pairs.evidence.size() == 6);
+  CHECK(pairs.method.find("300 GB/s to 440 GB/s") != std::string::npos);
+  CHECK(pairs.method.find("through the host") == std::string::npos);
+  int heat_maps = 0;
+  for (const View& view : findings.views) heat_maps += view.kind == View::Kind::heat_map;
+  CHECK(heat_maps == 1);
+}
+
+TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {
+  std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
+  add_surroundings(entries[0], 2, 0, 0, 0);
+  const auto facts = links::conclude(entries).facts;
+  CHECK(fact_named(facts, "peer.bandwidth").method.find("through the host") != std::string::npos);
+  CHECK(fact_named(facts, "peer.sm_load_bandwidth").reason.find("cudaDeviceCanAccessPeer") !=
+        std::string::npos);
+  CHECK(fact_named(facts, "nccl.all_reduce_bus_bandwidth").reason.find("libnccl.so.2") !=
+        std::string::npos);
+  std::vector<Entry> busy{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
+  add_surroundings(busy[0], 4, 3, 0, 0);
+  CHECK(fact_named(links::conclude(busy).facts, "peer.bandwidth").reason.find("another Fathom") !=
+        std::string::npos);
+  check_facts(links::conclude({}).facts);
+  CHECK(links::conclude({}).answer.empty());
+}
+
+TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
+  std::vector<Entry> entries;
+  for (const auto& [size, value] : {std::pair{1 << 20, 50e9}, {256 << 20, 350e9}}) {
+    Entry e = planted::entry("nccl/" + std::to_string(size),
+                             {{"link", "NCCL"},
+                              {"collective", "all-reduce"},
+                              {"GPUs", std::int64_t{4}},
+                              {"size", std::int64_t{size}}},
+                             value);
+    add_surroundings(e, 4, 0, 12, 22809);
+    entries.push_back(e);
+  }
+  const Findings findings = links::conclude(entries);
+  const Fact& fact = fact_named(findings.facts, "nccl.all_reduce_bus_bandwidth");
+  CHECK(*fact.value == 350e9);
+  CHECK(fact.method.find("2.28.9") != std::string::npos);
+  CHECK(fact.method.find("256 MiB") != std::string::npos);
+}
+
+// nccl-tests, doc/PERFORMANCE.md, for 4 ranks.
+TEST_CASE("bus bandwidth follows nccl-tests", "[probes]") {
+  CHECK(bus_factor(Collective::all_reduce, 4) == Approx(1.5));
+  CHECK(bus_factor(Collective::all_gather, 4) == Approx(0.75));
+  CHECK(bus_factor(Collective::reduce_scatter, 4) == Approx(0.75));
+  CHECK(bus_factor(Collective::all_to_all, 4) == Approx(0.75));
+  CHECK(bus_factor(Collective::broadcast, 4) == Approx(1));
+  CHECK(bus_factor(Collective::all_reduce, 2) == Approx(1));
+}
