@@ -1,0 +1,1 @@
+int unused_for_now_2 = 0;
