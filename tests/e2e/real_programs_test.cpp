@@ -61,7 +61,8 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
   const auto list = box.fathom({"list"});
   CHECK(code(list) == 0);
   for (const char* name :
-       {"bank_conflicts", "copy_bandwidth", "instructions", "memory_latency", "model_validation", "occupancy",
+       {"bank_conflicts", "copy_bandwidth", "instructions", "memory_bandwidth", "memory_latency",
+        "model_validation", "occupancy",
         "tail_effect", "warp_reduce"})
     CHECK_THAT(list.output, ContainsSubstring(name));
 }
