@@ -99,8 +99,8 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
         launch_count_wrong(dst.data, bytes, access, blocks, warps,
                            word.as<unsigned long long>(), stream);
         CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
-        // One byte off must be seen.
-        FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 1, stream));
+        // One word off must be seen.
+        FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 4, stream));
         launch_count_wrong(dst.data, bytes, access, blocks, warps,
                            word.as<unsigned long long>(), stream);
         CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 1);
