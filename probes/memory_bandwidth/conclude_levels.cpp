@@ -37,12 +37,24 @@ constexpr Level levels[] = {
     {"dram", "DRAM", "DRAM", 16, left_out},
 };
 
+/// Whether an L2 load is known not to come from the L1: by the counter, or, where nothing was
+/// counted, by an instruction that cannot hit there.
+bool passes_by_l1(const Entry& entry) {
+  constexpr double tolerated_percent = 1;
+  if (const auto hits = counter_value(entry, "l1_hit_rate")) return *hits <= tolerated_percent;
+  return matches(entry, {{"instruction", "ld.global.cg"}});
+}
+
 std::vector<const Entry*> candidates(std::span<const Entry> entries, const Level& level,
                                      const char* operation) {
-  return select(entries, {{"sweep", "level"},
-                          {"level", level.axis},
-                          {"operation", operation},
-                          {"width (B)", level.width}});
+  std::vector<const Entry*> result = select(entries, {{"sweep", "level"},
+                                                      {"level", level.axis},
+                                                      {"operation", operation},
+                                                      {"width (B)", level.width}});
+  if (std::string(level.id) == "l2" && std::string(operation) == "load") {
+    std::erase_if(result, [](const Entry* entry) { return !passes_by_l1(*entry); });
+  }
+  return result;
 }
 
 std::string axis_text(const Entry& entry, const char* name) {

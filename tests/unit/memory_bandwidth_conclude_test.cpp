@@ -112,6 +112,17 @@ TEST_CASE("a level's bandwidth is its best case at the headline's width",
   CHECK_FALSE(fact(findings, "l1.bandwidth").value.has_value());
 }
 
+TEST_CASE("loads that the L1 may have served say nothing of the L2", "[probes][memory_bandwidth]") {
+  const Entry cg = level("L2", "load", "ld.global.cg", 5.6e12);
+  Entry inflated = level("L2", "load", "ld.global.L1::no_allocate", 9.9e12);
+  // Not counted, then counted as hits.
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 5.6e12);
+  planted::add_counter(inflated, "l1_hit_rate", 30, 0);
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 5.6e12);
+  inflated.counters.back().value = 0.01;
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 9.9e12);
+}
+
 TEST_CASE("working sets and sharing of the L2 are facts of their own",
           "[probes][memory_bandwidth]") {
   Entry small = level("L2", "load", "ld.global.cg", 5.6e12);
