@@ -61,8 +61,9 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
   const auto list = box.fathom({"list"});
   CHECK(code(list) == 0);
   for (const char* name :
-       {"atomics", "bank_conflicts", "copy_bandwidth", "instructions", "launch_overhead", "memory_latency",
-        "model_validation", "occupancy", "tail_effect", "warp_reduce"})
+       {"atomics", "bank_conflicts", "copy_bandwidth", "energy", "instructions", "launch_overhead", "links",
+        "memory_bandwidth", "memory_latency", "model_validation", "occupancy", "tail_effect", "topology",
+        "warp_reduce"})
     CHECK_THAT(list.output, ContainsSubstring(name));
 }
 

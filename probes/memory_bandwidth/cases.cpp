@@ -1,0 +1,161 @@
+#include "probes/memory_bandwidth/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "models/occupancy.h"
+
+namespace fathom::memory_bandwidth {
+namespace {
+
+/// A headline's samples are each a mean over hundreds of microseconds; more than a curve's point.
+constexpr Precision headline_precision{
+    .relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.08};
+constexpr Precision curve_precision{
+    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
+
+const models::SmLimits* limits_of(const DeviceFacts& device) {
+  try {
+    return &models::sm_limits(device.major, device.minor);
+  } catch (const std::invalid_argument&) {
+    return nullptr;  // a chip newer than the tables
+  }
+}
+
+std::string size_name(std::int64_t bytes) {
+  for (const auto& [unit, name] : {std::pair{gib, "GiB"}, {mib, "MiB"}, {kib, "KiB"}}) {
+    const auto whole = static_cast<std::int64_t>(unit);
+    if (bytes >= whole && bytes % whole == 0) return fmt::format("{}{}", bytes / whole, name);
+  }
+  return fmt::format("{}B", bytes);
+}
+
+}  // namespace
+
+const char* name_of(Operation operation) {
+  switch (operation) {
+    case Operation::load:
+      return "load";
+    case Operation::store:
+      return "store";
+    case Operation::copy:
+      return "copy";
+  }
+  return "";
+}
+
+std::string instruction_of(const Access& access) {
+  const char* load = access.path == Path::cached    ? "ld.global"
+                     : access.path == Path::l2_only ? "ld.global.cg"
+                                                    : "ld.global.L1::no_allocate";
+  if (access.operation == Operation::load) return load;
+  return access.operation == Operation::store ? "st.global" : fmt::format("{}, st.global", load);
+}
+
+Case make_case(const Point& point) {
+  Case c;
+  c.name = fmt::format("{}/{}/{}/{}/width:{}", point.sweep, point.level, name_of(point.operation),
+                       point.instruction, point.width);
+  c.axes = {{"sweep", point.sweep},
+            {"level", point.level},
+            {"operation", name_of(point.operation)},
+            {"instruction", point.instruction},
+            {"width (B)", std::int64_t{point.width}}};
+  for (const auto& [name, value] : point.more) {
+    c.axes.emplace_back(name, value);
+    const std::string key = name.substr(0, name.find(" ("));
+    const auto* number = std::get_if<std::int64_t>(&value);
+    c.name += number == nullptr ? fmt::format("/{}:{}", key, std::get<std::string>(value))
+              : name.ends_with("(B)") ? fmt::format("/{}:{}", key, size_name(*number))
+                                      : fmt::format("/{}:{}", key, *number);
+  }
+  std::erase(c.name, ',');
+  std::replace(c.name.begin(), c.name.end(), ' ', '-');
+  c.suite = point.suite;
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.precision = point.sweep == "level" ? headline_precision : curve_precision;
+  return c;
+}
+
+std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
+                              const std::string& what) {
+  if (!(device.sm_clock_max_hz > 0)) return std::nullopt;
+  return Bound{sms * device.sm_clock_max_hz * bytes_per_clock,
+               fmt::format("{} SMs x {:.0f} MHz x {} B/clk, {}", sms, device.sm_clock_max_hz / 1e6,
+                           bytes_per_clock, what)};
+}
+
+std::optional<Bound> dram_bound(const DeviceFacts& device) {
+  for (const DeviceBound& bound : device.bounds) {
+    if (bound.name == "dram_bandwidth") return Bound{bound.value, bound.source};
+  }
+  return std::nullopt;
+}
+
+double l1_bytes_per_clock(const DeviceFacts& device) {
+  const models::SmLimits* limits = limits_of(device);
+  return limits == nullptr ? 128 : limits->l1_bytes_per_clock;
+}
+
+std::size_t unified_bytes(const DeviceFacts& device) {
+  const models::SmLimits* limits = limits_of(device);
+  return limits == nullptr ? 128 * kib : static_cast<std::size_t>(limits->unified_bytes);
+}
+
+double traffic_for(const DeviceFacts& device, Level level, int sms) {
+  constexpr double seconds = 400e-6, usual_clock = 1.5e9, usual_dram = 0.5e12;
+  const double clock = device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock;
+  switch (level) {
+    case Level::l1:
+      return seconds * sms * clock * l1_bytes_per_clock(device);
+    case Level::l2:
+      return seconds * sms * clock * l2_port_bytes * 0.6;
+    case Level::dram: {
+      const auto bound = dram_bound(device);
+      const double port = sms * clock * l2_port_bytes;
+      return seconds * std::min(bound ? bound->value : usual_dram, port);
+    }
+  }
+  return 0;
+}
+
+std::uint64_t largest_region(const DeviceFacts& device) {
+  return std::min<std::uint64_t>(4 * gib, device.memory_bytes / 8);
+}
+
+std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave) {
+  std::vector<std::uint64_t> sizes;
+  for (int k = 0;; ++k) {
+    const double size = static_cast<double>(low) * std::exp2(static_cast<double>(k) / per_octave);
+    if (size > static_cast<double>(high) * 1.0000001) return sizes;
+    sizes.push_back(static_cast<std::uint64_t>(size + 0.5));
+  }
+}
+
+Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
+                            bool in_kernel, const std::shared_ptr<Readings>& readings,
+                            std::function<void()> launch) {
+  cudaStream_t stream = context.stream();
+  const double max_hz = context.device().sm_clock_max_hz;
+  const auto read = [=] {
+    readings->take(read_launch(copy_to_host<WarpReport>(reports, stream), bytes_per_warp));
+  };
+  Workload workload;
+  workload.launch = std::move(launch);
+  if (in_kernel) {
+    workload.read_sample = [=] {
+      read();
+      return readings->last_bandwidth(max_hz);
+    };
+  }
+  workload.extras = [=] {
+    if (!in_kernel) read();
+    return readings->extras();
+  };
+  return workload;
+}
+
+}  // namespace fathom::memory_bandwidth

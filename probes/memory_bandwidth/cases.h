@@ -1,0 +1,106 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/probe.h"
+#include "probes/memory_bandwidth/kernels.h"
+#include "probes/memory_bandwidth/readings.h"
+
+// The cases of the sweep, by what they ask. Each file's name says which.
+
+namespace fathom::memory_bandwidth {
+
+std::vector<Case> register_cases(const DeviceFacts& device);
+std::vector<Case> shared_cases(const DeviceFacts& device);   ///< and distributed shared memory
+std::vector<Case> level_cases(const DeviceFacts& device);    ///< L1, L2 and DRAM
+std::vector<Case> footprint_cases(const DeviceFacts& device);
+std::vector<Case> saturation_cases(const DeviceFacts& device);  ///< by SMs and by bytes in flight
+
+// What they share.
+
+inline constexpr std::size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
+/// Axes in this order: sweep, level, operation, instruction, width, and `more`.
+struct Point {
+  std::string sweep;  ///< "level", "footprint", "SMs", "in flight"
+  std::string level;  ///< "L1"
+  Operation operation = Operation::load;
+  std::string instruction = {};
+  int width = 16;
+  Axes more = {};
+  Suite suite = Suite::standard;
+};
+
+/// The case without `prepare`, bound and counters. Headlines are sampled more surely.
+Case make_case(const Point& point);
+
+const char* name_of(Operation operation);
+/// "ld.global.cg", "st.global", "ld.global.cg, st.global".
+std::string instruction_of(const Access& access);
+
+/// Bytes that all of `sms` SMs can move in a clock at most, as a bound in bytes per second; nothing
+/// where the clock is unknown.
+std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
+                              const std::string& what);
+std::optional<Bound> dram_bound(const DeviceFacts& device);
+/// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction.
+inline constexpr double l2_port_bytes = 64;
+/// Of L1 and shared memory; 128 for a chip that the tables do not know.
+double l1_bytes_per_clock(const DeviceFacts& device);
+/// Bytes of L1 and shared memory together of one SM.
+std::size_t unified_bytes(const DeviceFacts& device);
+
+/// Where a working set is served from, for how much a launch should move.
+enum class Level { l1, l2, dram };
+/// Bytes that keep `sms` SMs busy for some hundred microseconds.
+double traffic_for(const DeviceFacts& device, Level level, int sms);
+
+/// One pattern through global memory.
+struct GlobalPlan {
+  Access access;
+  Sharing sharing = Sharing::interleaved;
+  int blocks_per_sm = 1;
+  int warps = 32;  ///< of a block
+  int sms = 0;     ///< that take part
+  std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
+  double traffic = 0;       ///< wanted bytes moved by a launch
+  CacheState cache = CacheState::hot;
+  bool in_kernel = false;  ///< timed by the SMs' clocks instead of events
+};
+
+/// A plan whose working set is rounded down to what its grid can share out, and what follows.
+struct GlobalShape {
+  GlobalPlan plan;
+  WalkShape walk_shape;
+  std::uint64_t region = 0;       ///< bytes that the walk goes over
+  std::uint64_t working_set = 0;  ///< twice that for a copy
+  int passes = 1;
+  Walk walk;
+  double bytes_moved = 0;  ///< by a launch; a copy's bytes count as read and as written
+  int blocks() const { return walk_shape.blocks; }
+  double in_flight() const;  ///< bytes
+};
+/// Takes fewer warps where the granule would be larger than the working set.
+GlobalShape shape_of(const GlobalPlan& plan);
+
+/// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
+Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
+/// Adds what the counters must say of a launch, and what they are wanted to say.
+void count(Case& c, const GlobalShape& shape, bool dram);
+
+/// In device memory, that no case's source or destination exceeds.
+std::uint64_t largest_region(const DeviceFacts& device);
+
+/// Sizes from `low` to `high`, `per_octave` to a doubling.
+std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave);
+
+/// The workload of a launch that reports its warps, without verification. `readings` are the case's,
+/// of all its workloads.
+Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
+                            bool in_kernel, const std::shared_ptr<Readings>& readings,
+                            std::function<void()> launch);
+
+}  // namespace fathom::memory_bandwidth

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "probes/memory_bandwidth/walk.h"
+
+namespace fathom::memory_bandwidth {
+
+/// What a warp does with memory. `copy` loads a tile and stores it elsewhere: as many bytes read as
+/// written.
+enum class Operation { load, store, copy };
+
+/// The load instruction; stores are plain st.global.
+enum class Path {
+  cached,       ///< ld.global: may hit in the L1
+  l2_only,      ///< ld.global.cg: cached in the L2 and below, never in the L1
+  no_allocate,  ///< ld.global.L1::no_allocate: a weak load as the first, that leaves nothing in the L1
+};
+
+/// One access pattern. Kernels exist for widths of 4, 8 and 16 bytes with `loads` 4, and for 16
+/// bytes with 1, 2 and 8 as well (`Operation::load`).
+struct Access {
+  Operation operation = Operation::load;
+  Path path = Path::l2_only;
+  int width = 16;  ///< bytes of one lane
+  int loads = 4;   ///< accesses of a thread in flight before it waits for the first
+
+  __host__ __device__ constexpr std::uint64_t tile() const {
+    return static_cast<std::uint64_t>(width) * warp_lanes * static_cast<std::uint64_t>(loads);
+  }
+};
+
+/// What each warp reports. Clocks are those of its SM, nanoseconds the GPU's global timer.
+struct WarpReport {
+  std::int64_t start, end;          ///< of the timed part
+  std::uint64_t ns_start, ns_end;   ///< at the same moments
+  std::uint32_t sum;                ///< of all 32-bit words that it loaded, modulo 2^32
+  std::uint32_t sm;                 ///< %smid
+};
+
+/// One launch through global memory. `reports`: [blocks][warps of a block].
+struct GlobalRun {
+  Access access;
+  Walk walk;
+  int blocks = 1, threads = 1024;
+  const std::byte* src = nullptr;  ///< of loads and copies
+  std::byte* dst = nullptr;        ///< of stores and copies
+  WarpReport* reports = nullptr;
+};
+
+/// Throws std::invalid_argument for an access that has no kernel.
+void launch_global(const GlobalRun& run, cudaStream_t stream);
+/// Gives the L1 all that it can have, and loads the kernel. Once before launching.
+void prepare_global(const Access& access);
+/// Blocks of so many threads that an SM holds at once.
+int resident_blocks(const Access& access, int threads);
+
+/// Accesses in flight of the kernels of shared and distributed shared memory.
+__host__ __device__ constexpr int shared_loads(Operation operation) {
+  return operation == Operation::load ? 8 : operation == Operation::store ? 4 : 2;
+}
+inline constexpr int shared_threads = 512;
+/// Of which each block uses so many; a copy reads the first half and writes the second.
+inline constexpr int shared_bytes_used = 32 * 1024;
+/// Word i of it before the timed part.
+__host__ __device__ constexpr std::uint32_t shared_word(std::uint32_t i) {
+  return store_value(i, 77);
+}
+
+/// One launch through shared memory, of the own block or, with a `cluster_size` above 1, of the
+/// next block of the cluster, so that every block reads or writes one other's.
+struct SharedRun {
+  Operation operation = Operation::load;
+  int width = 16;      ///< 4, 8 or 16
+  Walk walk;           ///< offsets from the start of a block's shared memory
+  int blocks = 1;      ///< a multiple of the cluster
+  int cluster_size = 1;
+  int shared_bytes = shared_bytes_used;  ///< allocated by each block: more keeps others off its SM
+  WarpReport* reports = nullptr;         ///< [blocks][warps]
+  std::uint32_t* after = nullptr;  ///< [blocks][shared_bytes_used / 4]: what it holds in the end
+};
+
+/// The walk of a block's warps for an operation: loads may share tiles, stores never do.
+Walk shared_walk(Operation operation, int width, int tiles);
+
+void launch_shared(const SharedRun& run, cudaStream_t stream);
+/// Lets the kernel have its shared memory and clusters of 16. Once before launching.
+void prepare_shared(Operation operation, int width, bool cluster, int shared_bytes);
+/// Blocks that run at once in clusters of `cluster_size` with so much shared memory each; 0 where the
+/// GPU cannot run such a cluster.
+int cluster_blocks(int major, int cluster_size, int shared_bytes);
+
+/// Fused multiply-adds on registers: each reads three operands of 4 bytes a lane and writes one.
+inline constexpr int register_chains = 8;
+inline constexpr int register_steps = 128;  ///< of each chain in a turn of the loop
+inline constexpr int register_threads = 512;
+/// Of a chain: two factors, then two terms, of even and of odd steps.
+inline constexpr int register_operands = 4;
+
+struct RegisterRun {
+  int blocks = 1;
+  int iterations = 1;
+  const float* operands = nullptr;  ///< [register_chains][register_operands][32 lanes]
+  WarpReport* reports = nullptr;    ///< [blocks][warps]; sum is 0
+  float* after = nullptr;           ///< [blocks][threads][register_chains]
+};
+void launch_registers(const RegisterRun& run, cudaStream_t stream);
+/// Start value of a chain.
+__host__ __device__ constexpr float register_start(int lane, int chain) {
+  return 1.0f + 0.03125f * static_cast<float>(lane) + 0.001953125f * static_cast<float>(chain);
+}
+
+/// Adds up `words` 32-bit words, modulo 2^32, by other code than what is measured. `sum`: one word
+/// of device memory, overwritten.
+void launch_sum(const std::byte* data, std::uint64_t words, std::uint32_t* sum,
+                cudaStream_t stream);
+/// Counts the words of a working set of `bytes` that differ from what interleaved stores of `access`
+/// by `blocks` x `warps` leave there. `wrong`: device memory, overwritten.
+void launch_count_wrong(const std::byte* data, std::uint64_t bytes, const Access& access,
+                        int blocks, int warps, unsigned long long* wrong, cudaStream_t stream);
+
+}  // namespace fathom::memory_bandwidth

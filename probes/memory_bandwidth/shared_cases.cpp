@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "harness/cuda_check.h"
+#include "probes/memory_bandwidth/cases.h"
+
+// Shared memory of the own block, and of the next block of a cluster.
+
+namespace fathom::memory_bandwidth {
+namespace {
+
+constexpr int blocks_per_sm = 2;
+constexpr int warps_per_block = shared_threads / warp_lanes;
+constexpr double clocks = 250'000;
+constexpr int words_used = shared_bytes_used / 4;
+
+struct SharedPlan {
+  Operation operation;
+  int width;
+  int blocks;
+  int cluster_size;
+  int shared_bytes;  ///< allocated
+  int tiles;
+};
+
+/// Loads and stores of a warp; a copy moves each tile twice.
+double bytes_per_warp(const SharedPlan& plan) {
+  const Walk walk = shared_walk(plan.operation, plan.width, plan.tiles);
+  return static_cast<double>(walk.tile) * walk.tiles * (plan.operation == Operation::copy ? 2 : 1);
+}
+
+/// So many tiles that the SMs are busy for `clocks` at `bytes_per_clock`.
+int tiles_for(const SharedPlan& plan, int blocks_of_sm, double bytes_per_clock) {
+  SharedPlan one = plan;
+  one.tiles = 1;
+  return std::max(8, static_cast<int>(clocks * bytes_per_clock / blocks_of_sm / warps_per_block /
+                                      bytes_per_warp(one)));
+}
+
+/// The words that a load's warp visits, summed as the kernel does.
+std::vector<std::uint32_t> expected_sums(const Walk& walk) {
+  std::vector<std::uint32_t> tile_sums;
+  for (std::uint64_t first = 0; first < walk.span; first += walk.tile) {
+    std::uint32_t sum = 0;
+    for (std::uint64_t i = first / 4; i < (first + walk.tile) / 4; ++i) {
+      sum += shared_word(static_cast<std::uint32_t>(i));
+    }
+    tile_sums.push_back(sum);
+  }
+  std::vector<std::uint32_t> sums;
+  for (int warp = 0; warp < warps_per_block; ++warp) {
+    std::uint32_t sum = 0;
+    const std::size_t first = walk.start(0, static_cast<std::uint64_t>(warp)) / walk.tile;
+    for (int t = 0; t < walk.tiles; ++t) {
+      sum += tile_sums[(first + static_cast<std::size_t>(t)) % tile_sums.size()];
+    }
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// What a block's memory holds after stores or a copy.
+std::vector<std::uint32_t> expected_words(const SharedPlan& plan) {
+  std::vector<std::uint32_t> words(words_used);
+  const auto width = static_cast<std::uint32_t>(plan.width);
+  for (std::uint32_t i = 0; i < words_used; ++i) {
+    if (plan.operation == Operation::copy) {
+      words[i] = shared_word(i % (words_used / 2));
+      continue;
+    }
+    const std::uint32_t offset = i * 4;
+    const std::uint32_t warp = offset / (shared_bytes_used / warps_per_block);
+    const std::uint32_t lane = offset % (width * warp_lanes) / width;
+    words[i] = store_value(warp * warp_lanes + lane, offset % width / 4);
+  }
+  return words;
+}
+
+Workload prepare(Context& context, const SharedPlan& plan,
+                 const std::shared_ptr<Readings>& readings) {
+  cudaStream_t stream = context.stream();
+  const Walk walk = shared_walk(plan.operation, plan.width, plan.tiles);
+  const std::size_t blocks = static_cast<std::size_t>(plan.blocks);
+  const Buffer reports =
+      context.buffers().output("reports", blocks * warps_per_block * sizeof(WarpReport));
+  const Buffer after = context.buffers().output("after", blocks * shared_bytes_used);
+  prepare_shared(plan.operation, plan.width, plan.cluster_size > 1, plan.shared_bytes);
+  const SharedRun run{plan.operation,          plan.width,        walk,
+                      plan.blocks,             plan.cluster_size, plan.shared_bytes,
+                      reports.as<WarpReport>(), after.as<std::uint32_t>()};
+  Workload workload = reporting_workload(context, reports, bytes_per_warp(plan), true, readings,
+                                         [=] { launch_shared(run, stream); });
+  workload.poison = [=, &context] {
+    context.buffers().poison(reports);
+    context.buffers().poison(after);
+  };
+  if (plan.operation == Operation::load) {
+    workload.verify = [=, sums = expected_sums(walk)]() -> std::optional<std::string> {
+      const auto all = copy_to_host<WarpReport>(reports, stream);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::uint32_t want = sums[i % warps_per_block];
+        if (all[i].sum == want) continue;
+        return fmt::format("the words that warp {} loaded sum to {:#x} instead of {:#x}", i,
+                           all[i].sum, want);
+      }
+      return std::nullopt;
+    };
+  } else {
+    workload.verify = [=, words = expected_words(plan)]() -> std::optional<std::string> {
+      const auto all = copy_to_host<std::uint32_t>(after, stream);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::uint32_t want = words[i % words_used];
+        if (all[i] == want) continue;
+        return fmt::format("word {} of block {} is {:#x} instead of {:#x}", i % words_used,
+                           i / words_used, all[i], want);
+      }
+      return std::nullopt;
+    };
+  }
+  return workload;
+}
+
+std::string instruction(Operation operation, bool cluster) {
+  const char* space = cluster ? "shared::cluster" : "shared";
+  switch (operation) {
+    case Operation::load:
+      return fmt::format("ld.{}", space);
+    case Operation::store:
+      return fmt::format("st.{}", space);
+    case Operation::copy:
+      return fmt::format("ld.{0}, st.{0}", space);
+  }
+  return "";
+}
+
+Case shared_case(const DeviceFacts& device, Operation operation, int width) {
+  SharedPlan plan{operation, width, device.sms * blocks_per_sm, 1, shared_bytes_used, 0};
+  const double bound = l1_bytes_per_clock(device);
+  plan.tiles = tiles_for(plan, blocks_per_sm, bound);
+  Case c = make_case({"level",
+                      "shared",
+                      operation,
+                      instruction(operation, false),
+                      width,
+                      {{"SMs", std::int64_t{device.sms}},
+                       {"warps per SM", std::int64_t{blocks_per_sm * warps_per_block}},
+                       {"loads in flight", std::int64_t{shared_loads(operation)}}},
+                      width == 16 ? Suite::quick : Suite::standard});
+  c.bound = sm_bound(device, device.sms, bound, "shared memory's data stage");
+  c.extras = {{"sm_bound_bytes_per_clock", bound}};
+  // Besides the timed part: filling and saving 32 KiB of each block.
+  const double wavefronts = bytes_per_warp(plan) * warps_per_block * plan.blocks / 128 /
+                            (operation == Operation::copy ? 2 : 1);
+  const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
+  if (operation != Operation::store) {
+    c.counters.push_back({"shared_load_wavefronts", wavefronts, 0.01, model});
+    c.counters.push_back({"shared_load_conflicts", std::nullopt, 0, ""});
+  }
+  if (operation != Operation::load) {
+    c.counters.push_back({"shared_store_wavefronts", wavefronts, 0.01, model});
+    c.counters.push_back({"shared_store_conflicts", std::nullopt, 0, ""});
+  }
+  c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
+    return prepare(context, plan, readings);
+  };
+  return c;
+}
+
+/// More than half of an SM's: a second block of a cluster on the same SM would read its own.
+int cluster_allocation(const DeviceFacts& device) {
+  const std::size_t half = device.shared_bytes_per_sm / 2 + kib;
+  return static_cast<int>(std::min(std::max<std::size_t>(half, shared_bytes_used),
+                                   device.shared_bytes_per_block_max) /
+                          kib * kib);
+}
+
+Case cluster_case(const DeviceFacts& device, Operation operation, int width, int size, int blocks) {
+  SharedPlan plan{operation, width, blocks, size, cluster_allocation(device), 0};
+  constexpr double usual_bytes_per_clock = 24;
+  plan.tiles = tiles_for(plan, 1, usual_bytes_per_clock);
+  Case c = make_case({"level",
+                      "distributed shared",
+                      operation,
+                      instruction(operation, true),
+                      width,
+                      {{"SMs", std::int64_t{blocks}},
+                       {"warps per SM", std::int64_t{warps_per_block}},
+                       {"loads in flight", std::int64_t{shared_loads(operation)}},
+                       {"cluster size", std::int64_t{size}}},
+                      width == 16 && operation == Operation::load ? Suite::quick
+                                                                  : Suite::standard});
+  const double bound = l1_bytes_per_clock(device);
+  c.bound = sm_bound(device, blocks, bound, "shared memory's data stage in the other SM");
+  c.extras = {{"sm_bound_bytes_per_clock", bound}};
+  c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
+    return prepare(context, plan, readings);
+  };
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> shared_cases(const DeviceFacts& device) {
+  constexpr Operation operations[] = {Operation::load, Operation::store, Operation::copy};
+  std::vector<Case> result;
+  for (const int width : {16, 8, 4}) {
+    for (const Operation operation : operations) {
+      result.push_back(shared_case(device, operation, width));
+    }
+  }
+  for (const int size : {2, 4, 8, 16}) {
+    const int blocks = cluster_blocks(device.major, size, cluster_allocation(device));
+    if (blocks == 0) continue;
+    for (const Operation operation : operations) {
+      result.push_back(cluster_case(device, operation, 16, size, blocks));
+    }
+    if (size != 2) continue;
+    for (const int width : {8, 4}) {
+      for (const Operation operation : operations) {
+        result.push_back(cluster_case(device, operation, width, size, blocks));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace fathom::memory_bandwidth

@@ -1,0 +1,158 @@
+#pragma once
+
+#include "probes/memory_bandwidth/kernels.h"
+
+// The one loop that moves bytes. A Space says how:
+//   Address                                   a byte address that can be added to
+//   load(Vector<width>&, Address), store(Address, const Vector<width>&)
+// Tiles are touched by immediate offsets from one address, so that a turn of the loop is little more
+// than its loads or stores.
+
+namespace fathom::memory_bandwidth {
+
+/// What one lane moves at once, as 32-bit words.
+template <int width>
+struct Vector {
+  std::uint32_t word[width / 4];
+};
+
+__device__ inline std::int64_t clock_now() {
+  std::int64_t t;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
+  return t;
+}
+
+__device__ inline std::uint64_t nanoseconds_now() {
+  std::uint64_t t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
+  return t;
+}
+
+__device__ inline std::uint32_t sm_id() {
+  std::uint32_t id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+
+/// The report of the calling warp. The end needs the warp's sum, so that no load is still under way.
+class Stopwatch {
+ public:
+  __device__ explicit Stopwatch(WarpReport* reports)
+      : report_(reports + (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes) {
+    ns_start_ = nanoseconds_now();
+    start_ = clock_now();
+  }
+
+  __device__ void stop(std::uint32_t sum) {
+    for (int mask = warp_lanes / 2; mask > 0; mask /= 2) {
+      sum += __shfl_xor_sync(0xFFFFFFFFu, sum, mask);
+    }
+    if (threadIdx.x % warp_lanes != 0) return;
+    // A store cannot issue before its operand is there, and the clock is read behind it.
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(&report_->sum), "r"(sum) : "memory");
+    report_->end = clock_now();
+    report_->ns_end = nanoseconds_now();
+    report_->start = start_;
+    report_->ns_start = ns_start_;
+    report_->sm = sm_id();
+  }
+
+ private:
+  WarpReport* report_;
+  std::uint64_t ns_start_;
+  std::int64_t start_;
+};
+
+template <int width, int loads, class Space>
+__device__ __forceinline__ void load_tile(Vector<width> (&values)[loads],
+                                          typename Space::Address p) {
+#pragma unroll
+  for (int i = 0; i < loads; ++i) Space::load(values[i], p + i * (width * warp_lanes));
+}
+
+template <int width, int loads, class Space>
+__device__ __forceinline__ void store_tile(typename Space::Address p,
+                                           const Vector<width> (&values)[loads]) {
+#pragma unroll
+  for (int i = 0; i < loads; ++i) Space::store(p + i * (width * warp_lanes), values[i]);
+}
+
+template <int width>
+__device__ __forceinline__ void add_words(std::uint32_t& sum, const Vector<width>& value) {
+#pragma unroll
+  for (int w = 0; w < width / 4; ++w) sum += value.word[w];
+}
+
+/// The sum of all words loaded by the calling thread on its way from `p`, until `end` and back by
+/// `span`. Adding keeps the loads, two words an instruction. A tile's values are added in the next
+/// turn: where one turn did both, the compiler saved registers by waiting for a tile's first load
+/// before it issued its last, and fewer were in flight than `loads`.
+template <int width, int loads, class Space>
+__device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
+                                                     typename Space::Address end,
+                                                     typename Space::Offset step,
+                                                     typename Space::Offset span, int tiles) {
+  std::uint32_t sum = 0;
+  Vector<width> values[loads];
+  load_tile<width, loads, Space>(values, p);
+#pragma unroll 1
+  while (--tiles > 0) {
+    p += step;
+    if (p >= end) p -= span;
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      add_words(sum, values[i]);
+      Space::load(values[i], p + i * (width * warp_lanes));
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < loads; ++i) add_words(sum, values[i]);
+  return sum;
+}
+
+template <int width, int loads, class Space>
+__device__ __forceinline__ void store_stream(typename Space::Address p,
+                                             typename Space::Address end,
+                                             typename Space::Offset step,
+                                             typename Space::Offset span, int tiles,
+                                             const Vector<width>& value) {
+  Vector<width> values[loads];
+#pragma unroll
+  for (int i = 0; i < loads; ++i) values[i] = value;
+#pragma unroll 1
+  for (; tiles > 0; --tiles) {
+    store_tile<width, loads, Space>(p, values);
+    p += step;
+    if (p >= end) p -= span;
+  }
+}
+
+/// From `p` to the same place `distance` further on.
+template <int width, int loads, class Space>
+__device__ __forceinline__ void copy_stream(typename Space::Address p,
+                                            typename Space::Address end,
+                                            typename Space::Offset distance,
+                                            typename Space::Offset step,
+                                            typename Space::Offset span, int tiles) {
+#pragma unroll 1
+  for (; tiles > 0; --tiles) {
+    Vector<width> values[loads];
+    load_tile<width, loads, Space>(values, p);
+    store_tile<width, loads, Space>(p + distance, values);
+    p += step;
+    if (p >= end) p -= span;
+  }
+}
+
+/// What the calling thread stores.
+template <int width>
+__device__ __forceinline__ Vector<width> value_to_store(std::uint32_t thread) {
+  Vector<width> value;
+#pragma unroll
+  for (int w = 0; w < width / 4; ++w) {
+    value.word[w] = store_value(thread, static_cast<std::uint32_t>(w));
+  }
+  return value;
+}
+
+}  // namespace fathom::memory_bandwidth

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+// Which bytes each warp touches, in which order: plain arithmetic that kernels follow, cases plan
+// and tests simulate.
+
+namespace fathom::memory_bandwidth {
+
+inline constexpr int warp_lanes = 32;
+
+/// The way of every warp through memory. A warp touches one tile after the other; all distances are
+/// multiples of `tile` bytes. Warp w of block b begins at
+///   base + b block_region + (b block_offset + w warp_offset) mod span
+/// and goes on by `step`, back by `span` when it has reached the end of its span, for `tiles` tiles.
+/// `step` is at most `span`.
+struct Walk {
+  std::uint64_t tile = 0;
+  std::uint64_t block_region = 0, block_offset = 0, warp_offset = 0;
+  std::uint64_t step = 0, span = 0;
+  int tiles = 0;  ///< of one warp, in all passes
+
+  __host__ __device__ constexpr std::uint64_t start(std::uint64_t block, std::uint64_t warp) const {
+    return block * block_region + (block * block_offset + warp * warp_offset) % span;
+  }
+};
+
+/// Who touches what.
+enum class Sharing {
+  interleaved,  ///< every byte is one warp's: tile after tile goes to warp after warp of the grid
+  by_block,     ///< every block has its own part, and each of its warps touches all of it
+  by_all,       ///< every block touches everything, its warps one tile after the other
+};
+
+/// A grid and what it is to touch.
+struct WalkShape {
+  Sharing sharing = Sharing::interleaved;
+  int blocks = 1;
+  int warps = 1;           ///< of a block
+  std::uint64_t tile = 0;  ///< bytes
+};
+
+/// Smallest working set of a shape, in bytes; every working set is a multiple of it.
+constexpr std::uint64_t granule(const WalkShape& shape) {
+  const std::uint64_t blocks = static_cast<std::uint64_t>(shape.blocks);
+  const std::uint64_t warps = static_cast<std::uint64_t>(shape.warps);
+  switch (shape.sharing) {
+    case Sharing::interleaved:
+      return blocks * warps * shape.tile;
+    case Sharing::by_block:
+      return blocks * shape.tile;
+    case Sharing::by_all:
+      return warps * shape.tile;
+  }
+  return shape.tile;
+}
+
+/// How often a pass touches each byte.
+constexpr std::uint64_t touches_per_pass(const WalkShape& shape) {
+  switch (shape.sharing) {
+    case Sharing::interleaved:
+      return 1;
+    case Sharing::by_block:
+      return static_cast<std::uint64_t>(shape.warps);
+    case Sharing::by_all:
+      return static_cast<std::uint64_t>(shape.blocks);
+  }
+  return 1;
+}
+
+/// `passes` passes over a working set of `bytes`, a multiple of the granule. Where warps or blocks
+/// share bytes they begin as far apart as they can, so that none follows in another's wake.
+constexpr Walk plan_walk(const WalkShape& shape, std::uint64_t bytes, int passes) {
+  const std::uint64_t blocks = static_cast<std::uint64_t>(shape.blocks);
+  const std::uint64_t warps = static_cast<std::uint64_t>(shape.warps);
+  Walk walk;
+  walk.tile = shape.tile;
+  switch (shape.sharing) {
+    case Sharing::interleaved:
+      walk.block_offset = warps * shape.tile;
+      walk.warp_offset = shape.tile;
+      walk.step = blocks * warps * shape.tile;
+      walk.span = bytes;
+      break;
+    case Sharing::by_block:
+      walk.block_region = walk.span = bytes / blocks;
+      // With more warps than tiles the first warp of each tile's crowd is as good as any other.
+      walk.warp_offset =
+          walk.span / shape.tile < warps ? shape.tile : walk.span / shape.tile / warps * shape.tile;
+      walk.step = shape.tile;
+      break;
+    case Sharing::by_all: {
+      const std::uint64_t rounds = bytes / (warps * shape.tile);
+      walk.block_offset = (rounds < blocks ? 1 : rounds / blocks) * warps * shape.tile;
+      walk.warp_offset = shape.tile;
+      walk.step = warps * shape.tile;
+      walk.span = bytes;
+      break;
+    }
+  }
+  walk.tiles = passes * static_cast<int>(walk.span / walk.step);
+  return walk;
+}
+
+/// What a store writes into 32-bit word `word` of its access, by the thread's number in the grid.
+__host__ __device__ constexpr std::uint32_t store_value(std::uint32_t thread, std::uint32_t word) {
+  // The finaliser of MurmurHash3 (A. Appleby): stored bytes look random, since zeros would not do.
+  std::uint32_t x = thread * 4 + word + 1;
+  x = (x ^ x >> 16) * 0x85EBCA6Bu;
+  x = (x ^ x >> 13) * 0xC2B2AE35u;
+  return x ^ x >> 16;
+}
+
+}  // namespace fathom::memory_bandwidth

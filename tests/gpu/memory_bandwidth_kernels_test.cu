@@ -1,0 +1,238 @@
+// Every kernel of the memory-bandwidth probe: short walks through little memory.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "probes/memory_bandwidth/kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::memory_bandwidth;
+
+namespace {
+
+struct Memory : test::Pool {
+  static constexpr int max_warps = 64;
+  Buffer reports = buffers.output("reports", max_warps * sizeof(WarpReport));
+
+  std::vector<WarpReport> read_reports(int warps) {
+    auto all = copy_to_host<WarpReport>(reports, stream.get());
+    all.resize(static_cast<std::size_t>(warps));
+    for (const WarpReport& r : all) {
+      CHECK(r.end > r.start);
+      CHECK(r.ns_end >= r.ns_start);
+      CHECK(r.sm < static_cast<std::uint32_t>(facts.sms));
+    }
+    CHECK_FALSE(buffers.guards_intact().has_value());
+    return all;
+  }
+};
+
+std::uint32_t sum_of(const std::vector<WarpReport>& reports) {
+  std::uint32_t sum = 0;
+  for (const WarpReport& r : reports) sum += r.sum;
+  return sum;
+}
+
+std::vector<Access> all_accesses() {
+  std::vector<Access> result;
+  for (const int width : {4, 8, 16}) {
+    for (const Path path : {Path::cached, Path::l2_only, Path::no_allocate}) {
+      result.push_back({Operation::load, path, width, 4});
+    }
+    result.push_back({Operation::store, Path::l2_only, width, 4});
+    result.push_back({Operation::copy, Path::l2_only, width, 4});
+  }
+  for (const int loads : {1, 2, 8}) {
+    for (const Path path : {Path::cached, Path::l2_only, Path::no_allocate}) {
+      result.push_back({Operation::load, path, 16, loads});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth][sanitized]") {
+  Memory memory;
+  cudaStream_t stream = memory.stream.get();
+  const Buffer word = memory.buffers.output("word", sizeof(unsigned long long));
+  constexpr int blocks = 3, warps = 4, passes = 2;
+  for (const Access& access : all_accesses()) {
+    for (const Sharing sharing : {Sharing::interleaved, Sharing::by_block, Sharing::by_all}) {
+      // Only interleaved warps store each its own.
+      if (access.operation != Operation::load && sharing != Sharing::interleaved) continue;
+      CAPTURE(static_cast<int>(access.operation), static_cast<int>(access.path), access.width,
+              access.loads, static_cast<int>(sharing));
+      const WalkShape shape{sharing, blocks, warps, access.tile()};
+      const std::uint64_t bytes = 5 * granule(shape);
+      const Buffer src = memory.buffers.input("src", bytes);
+      const Buffer dst = memory.buffers.output("dst", bytes);
+      memory.buffers.poison(memory.reports);
+      memory.buffers.poison(dst);
+      GlobalRun run;
+      run.access = access;
+      run.walk = plan_walk(shape, bytes, passes);
+      run.blocks = blocks;
+      run.threads = warps * warp_lanes;
+      run.src = src.data;
+      run.dst = dst.data;
+      run.reports = memory.reports.as<WarpReport>();
+      prepare_global(access);
+      CHECK(resident_blocks(access, run.threads) >= 1);
+      launch_global(run, stream);
+      const auto reports = memory.read_reports(blocks * warps);
+      if (access.operation == Operation::load) {
+        launch_sum(src.data, bytes / 4, word.as<std::uint32_t>(), stream);
+        const std::uint32_t by_kernel = copy_to_host<std::uint32_t>(word.data, 1, stream).front();
+        std::uint32_t by_host = 0;
+        for (const std::uint32_t w : copy_to_host<std::uint32_t>(src.data, bytes / 4, stream)) {
+          by_host += w;
+        }
+        CHECK(by_kernel == by_host);
+        CHECK(sum_of(reports) ==
+              by_host * passes * static_cast<std::uint32_t>(touches_per_pass(shape)));
+      } else if (access.operation == Operation::store) {
+        launch_count_wrong(dst.data, bytes, access, blocks, warps,
+                           word.as<unsigned long long>(), stream);
+        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
+        // One word off must be seen.
+        FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 4, stream));
+        launch_count_wrong(dst.data, bytes, access, blocks, warps,
+                           word.as<unsigned long long>(), stream);
+        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 1);
+      } else {
+        CHECK(count_different_bytes(src.data, dst.data, bytes, stream) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("walks through shared memory and clusters move every byte",
+          "[gpu][memory_bandwidth][sanitized]") {
+  Memory memory;
+  cudaStream_t stream = memory.stream.get();
+  constexpr int warps = shared_threads / warp_lanes, words = shared_bytes_used / 4;
+  std::vector<int> sizes{1};
+  for (const int size : {2, 4}) {
+    if (cluster_blocks(memory.facts.major, size, shared_bytes_used) > 0) sizes.push_back(size);
+  }
+  CHECK((memory.facts.major < 9) == (sizes.size() == 1));
+  for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
+    for (const int width : {4, 8, 16}) {
+      for (const int size : sizes) {
+        CAPTURE(static_cast<int>(operation), width, size);
+        const int blocks = size == 1 ? 2 : size;
+        const Buffer after =
+            memory.buffers.output("after", static_cast<std::size_t>(blocks) * shared_bytes_used);
+        memory.buffers.poison(memory.reports);
+        memory.buffers.poison(after);
+        // Enough tiles that every warp goes round, wherever it began.
+        const Walk walk = shared_walk(operation, width, 40);
+        const SharedRun run{operation, width, walk, blocks, size, shared_bytes_used,
+                            memory.reports.as<WarpReport>(), after.as<std::uint32_t>()};
+        prepare_shared(operation, width, size > 1, shared_bytes_used);
+        launch_shared(run, stream);
+        const auto reports = memory.read_reports(blocks * warps);
+        const auto held = copy_to_host<std::uint32_t>(after, stream);
+        int wrong = 0;
+        for (std::size_t i = 0; i < held.size(); ++i) {
+          const auto word = static_cast<std::uint32_t>(i % words);
+          const std::uint32_t offset = word * 4, w = static_cast<std::uint32_t>(width);
+          std::uint32_t want = shared_word(word);
+          if (operation == Operation::copy) want = shared_word(word % (words / 2));
+          if (operation == Operation::store) {
+            const std::uint32_t warp = offset / (shared_bytes_used / warps);
+            want = store_value(warp * warp_lanes + offset % (w * warp_lanes) / w, offset % w / 4);
+          }
+          wrong += held[i] != want;
+        }
+        CHECK(wrong == 0);
+        if (operation != Operation::load) continue;
+        for (int warp = 0; warp < warps; ++warp) {
+          std::uint32_t sum = 0;
+          std::uint64_t p = walk.start(0, static_cast<std::uint64_t>(warp));
+          for (int t = 0; t < walk.tiles; ++t) {
+            for (std::uint64_t i = 0; i < walk.tile / 4; ++i) {
+              sum += shared_word(static_cast<std::uint32_t>(p / 4 + i));
+            }
+            p = (p + walk.step) % walk.span;
+          }
+          for (int block = 0; block < blocks; ++block) {
+            CHECK(reports[static_cast<std::size_t>(block * warps + warp)].sum == sum);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandwidth][sanitized]") {
+  Memory memory;
+  cudaStream_t stream = memory.stream.get();
+  constexpr int blocks = 2, iterations = 2;
+  const float factor_pair[] = {1.5f, 2.0f / 3}, term_pair[] = {0.375f, -0.25f};
+  std::vector<float> operands;
+  for (int chain = 0; chain < register_chains; ++chain) {
+    for (const float value : {factor_pair[0], factor_pair[1], term_pair[0], term_pair[1]}) {
+      operands.insert(operands.end(), warp_lanes, value);
+    }
+  }
+  const Buffer inputs = memory.buffers.output("operands", operands.size() * sizeof(float));
+  FATHOM_CUDA(cudaMemcpyAsync(inputs.data, operands.data(), inputs.bytes, cudaMemcpyHostToDevice,
+                              stream));
+  const Buffer after = memory.buffers.output(
+      "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
+  memory.buffers.poison(memory.reports);
+  memory.buffers.poison(after);
+  launch_registers({blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(),
+                    after.as<float>()},
+                   stream);
+  memory.read_reports(blocks * register_threads / warp_lanes);
+  const auto held = copy_to_host<float>(after, stream);
+  int wrong = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const int lane = static_cast<int>(i / register_chains % warp_lanes);
+    float x = register_start(lane, static_cast<int>(i % register_chains));
+    for (int s = 0; s < iterations * register_steps; ++s) {
+      x = std::fma(x, factor_pair[s % 2], term_pair[s % 2]);
+    }
+    wrong += !(held[i] == x);
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
+  CHECK_THROWS_AS(prepare_global({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_global({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_global({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
+                  std::invalid_argument);
+}
+
+TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwidth]") {
+  if (test::under_sanitizer()) SKIP("instrumented kernels take other resources");
+  test::Pool pool;
+  const Access access{};
+  const int blocks = pool.facts.sms;
+  constexpr int warps = 32;
+  const WalkShape shape{Sharing::interleaved, blocks, warps, access.tile()};
+  const std::uint64_t bytes = granule(shape);
+  const Buffer src = pool.buffers.input("src", bytes);
+  const Buffer reports =
+      pool.buffers.output("reports", static_cast<std::size_t>(blocks) * warps * sizeof(WarpReport));
+  GlobalRun run;
+  run.access = access;
+  run.walk = plan_walk(shape, bytes, 200);
+  run.blocks = blocks;
+  run.src = src.data;
+  run.reports = reports.as<WarpReport>();
+  prepare_global(access);
+  launch_global(run, pool.stream.get());
+  std::set<std::uint32_t> sms;
+  for (const WarpReport& r : copy_to_host<WarpReport>(reports, pool.stream.get())) sms.insert(r.sm);
+  CHECK(sms.size() == static_cast<std::size_t>(blocks));
+}

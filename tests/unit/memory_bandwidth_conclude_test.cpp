@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "probes/memory_bandwidth/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+/// An entry whose samples are noisy by a thousandth.
+Entry noisy(Axes axes, double value) {
+  static int number = 0;
+  std::mt19937 random(++number);
+  std::normal_distribution<double> normal;
+  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value);
+  e.metric.unit = "B/s";
+  e.samples.clear();
+  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
+  e.interval = Interval{0.999 * value, 1.001 * value, 0.95, "planted"};
+  return e;
+}
+
+Entry level(const char* name, const char* operation, const char* instruction, double value,
+            std::int64_t width = 16) {
+  Entry e = noisy({{"sweep", "level"},
+                   {"level", name},
+                   {"operation", operation},
+                   {"instruction", instruction},
+                   {"width (B)", width},
+                   {"warps per SM", std::int64_t{32}},
+                   {"sharing", "each warp its part"}},
+                  value);
+  e.extras["bytes_moved"] = 4e9;
+  return e;
+}
+
+/// What is concluded; every fact of it has a value or a reason, and an id of its own.
+Findings concluded(const std::vector<Entry>& entries) {
+  Findings findings = memory_bandwidth::conclude(entries);
+  std::set<std::string> ids;
+  for (const Fact& f : findings.facts) {
+    CAPTURE(f.id);
+    CHECK(f.value.has_value() == f.reason.empty());
+    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
+    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
+    CHECK((!f.value || !f.interval || (f.interval->low <= *f.value && *f.value <= f.interval->high)));
+    CHECK(ids.insert(f.id).second);
+  }
+  return findings;
+}
+
+const Fact& fact(const Findings& findings, const std::string& id) {
+  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
+  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
+  return *found;
+}
+
+void add_sms(std::vector<Entry>& entries, const char* name, double best, int saturating) {
+  for (int n = 4; n <= 132; n += 4) {
+    entries.push_back(noisy({{"sweep", "SMs"}, {"level", name}, {"SMs", std::int64_t{n}}},
+                            best * std::min(1.0, static_cast<double>(n) / saturating)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("without entries every bandwidth says why it is missing", "[probes][memory_bandwidth]") {
+  const Findings findings = concluded({});
+  CHECK(findings.answer.empty());
+  CHECK(findings.facts.size() > 25);
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+}
+
+TEST_CASE("a level's bandwidth is its best case at the headline's width",
+          "[probes][memory_bandwidth]") {
+  Entry best = level("L2", "load", "ld.global.L1::no_allocate", 9.9e12);
+  best.extras["bytes_per_clock"] = 37.9;
+  best.extras["bytes_per_clock_low"] = 37.8;
+  best.extras["bytes_per_clock_high"] = 38.0;
+  best.extras["sm_bound_bytes_per_clock"] = 64;
+  best.extras["published_of_gh100"] = 1;
+  best.bound = Bound{16.7e12, "port"};
+  planted::add_counter(best, "l1_hit_rate", 0, 0);
+  const std::vector<Entry> entries{level("L2", "load", "ld.global.cg", 5.6e12), best,
+                                   level("L2", "load", "ld.global.cg", 99e12, 8),
+                                   level("L2", "store", "st.global", 4e12),
+                                   level("L2", "copy", "ld.global.cg, st.global", 7e12)};
+  const Findings findings = concluded(entries);
+  const Fact& bandwidth = fact(findings, "l2.bandwidth");
+  CHECK(bandwidth.value == 9.9e12);
+  CHECK(bandwidth.evidence == std::vector{best.name});
+  CHECK(bandwidth.method.find("no_allocate") != std::string::npos);
+  CHECK(bandwidth.method.find("best of 2") != std::string::npos);
+  CHECK(bandwidth.bound->value == 16.7e12);
+  CHECK(bandwidth.counters.size() == 1);
+  CHECK(bandwidth.published->value == 9769.1e9);
+  CHECK(fact(findings, "l2.bytes_per_clock").value == 37.9);
+  CHECK(fact(findings, "l2.bytes_per_clock").interval->low == 37.8);
+  CHECK(fact(findings, "l2.bytes_per_clock").bound->value == 64);
+  CHECK(fact(findings, "l2.store_bandwidth").value == 4e12);
+  CHECK(fact(findings, "l2.mixed_bandwidth").value == 7e12);
+  CHECK(fact(findings, "l2.bandwidth_cg").value == 5.6e12);
+  CHECK(fact(findings, "l2.bandwidth_no_allocate").value == 9.9e12);
+  CHECK_FALSE(fact(findings, "l2.bandwidth_cg").published.has_value());
+  CHECK_FALSE(fact(findings, "l1.bandwidth").value.has_value());
+}
+
+TEST_CASE("loads that the L1 may have served say nothing of the L2", "[probes][memory_bandwidth]") {
+  const Entry cg = level("L2", "load", "ld.global.cg", 5.6e12);
+  Entry inflated = level("L2", "load", "ld.global.L1::no_allocate", 9.9e12);
+  // Not counted, then counted as hits.
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 5.6e12);
+  planted::add_counter(inflated, "l1_hit_rate", 30, 0);
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 5.6e12);
+  inflated.counters.back().value = 0.01;
+  CHECK(fact(concluded({cg, inflated}), "l2.bandwidth").value == 9.9e12);
+}
+
+TEST_CASE("working sets and sharing of the L2 are facts of their own",
+          "[probes][memory_bandwidth]") {
+  Entry small = level("L2", "load", "ld.global.cg", 5.6e12);
+  small.extras["share_of_l2"] = 1.0 / 3;
+  Entry large = level("L2", "load", "ld.global.cg", 5.1e12);
+  large.extras["share_of_l2"] = 0.7;
+  Entry shared = level("L2", "load", "ld.global.cg", 4.2e12);
+  shared.extras["share_of_l2"] = 1.0 / 3;
+  shared.axes.back().second = "every SM everything";
+  const Findings findings = concluded({small, large, shared});
+  CHECK(fact(findings, "l2.bandwidth_cg").value == 5.6e12);
+  CHECK(fact(findings, "l2.bandwidth_cg_large_set").value == 5.1e12);
+  CHECK(fact(findings, "l2.bandwidth_cg_shared_set").value == 4.2e12);
+  CHECK_FALSE(fact(findings, "l2.bandwidth_no_allocate").value.has_value());
+}
+
+TEST_CASE("levels that cannot be stored to say why", "[probes][memory_bandwidth]") {
+  const Findings findings = concluded({level("L1", "load", "ld.global", 33e12),
+                                       level("registers", "load", "fma.rn.f32", 400e12, 4)});
+  CHECK(fact(findings, "l1.bandwidth").value == 33e12);
+  CHECK(fact(findings, "l1.store_bandwidth").reason.find("writes through") != std::string::npos);
+  CHECK(fact(findings, "registers.bandwidth").value == 400e12);
+  CHECK_FALSE(fact(findings, "registers.mixed_bandwidth").value.has_value());
+  // No clocks were planted.
+  CHECK_FALSE(fact(findings, "l1.bytes_per_clock").value.has_value());
+}
+
+TEST_CASE("clusters have a bandwidth each", "[probes][memory_bandwidth]") {
+  std::vector<Entry> entries;
+  for (const std::int64_t size : {2, 4}) {
+    entries.push_back(level("distributed shared", "load", "ld.shared::cluster", 6e12 / size));
+    entries.back().axes.emplace_back("cluster size", size);
+  }
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "dsmem.bandwidth").value == 3e12);
+  CHECK(fact(findings, "dsmem.bandwidth_cluster_2").value == 3e12);
+  CHECK(fact(findings, "dsmem.bandwidth_cluster_4").value == 1.5e12);
+  CHECK_FALSE(fact(findings, "dsmem.bandwidth_cluster_8").value.has_value());
+}
+
+TEST_CASE("DRAM's bandwidth by counter is its bytes over the time", "[probes][memory_bandwidth]") {
+  Entry e = level("DRAM", "load", "ld.global.cg", 4.6e12);
+  CHECK_FALSE(fact(concluded({e}), "dram.bandwidth_by_counter").value.has_value());
+  planted::add_counter(e, "dram_read_bytes", 4.04e9, 4e9);
+  const Findings findings = concluded({e});
+  const Fact& by_counter = fact(findings, "dram.bandwidth_by_counter");
+  CHECK_THAT(*by_counter.value, WithinRel(4.6e12 * 1.01, 1e-9));
+  CHECK_THAT(by_counter.interval->high, WithinRel(4.6e12 * 1.001 * 1.01, 1e-9));
+  CHECK(by_counter.method.find("1.0100") != std::string::npos);
+  e.counters.back().value.reset();
+  e.counters.back().reason = "not permitted";
+  CHECK(fact(concluded({e}), "dram.bandwidth_by_counter").reason == "not permitted");
+}
+
+TEST_CASE("the fewest SMs within 2 % of the best saturate", "[probes][memory_bandwidth]") {
+  std::vector<Entry> entries;
+  add_sms(entries, "DRAM", 4.6e12, 80);
+  const Findings findings = concluded(entries);
+  const Fact& sms = fact(findings, "dram.saturating_sms");
+  CHECK(sms.value == 80);
+  CHECK(sms.interval->low == 76);
+  CHECK(sms.interval->high == 80);
+  CHECK(sms.better == Better::lower);
+  CHECK_FALSE(fact(findings, "l2.saturating_sms").value.has_value());
+
+  entries.clear();
+  add_sms(entries, "DRAM", 4.6e12, 3);  // flat from the first point on
+  CHECK(fact(concluded(entries), "dram.saturating_sms").reason.find("enough already") !=
+        std::string::npos);
+}
+
+TEST_CASE("bytes in flight take the best of the grids that have as many",
+          "[probes][memory_bandwidth]") {
+  std::vector<Entry> entries;
+  constexpr double latency = 500e-9, most = 4.6e12;  // 2.3 MB by Little's law
+  for (const std::int64_t loads : {1, 2, 4}) {
+    for (const std::int64_t warps : {1, 2, 4, 8, 16, 32}) {
+      const std::int64_t bytes = 132 * 512 * loads * warps;
+      // Fewer warps with more loads each do a little worse.
+      const double reached = std::min(most, static_cast<double>(bytes) / latency);
+      entries.push_back(noisy({{"sweep", "in flight"},
+                               {"level", "DRAM"},
+                               {"loads in flight", loads},
+                               {"bytes in flight (B)", bytes}},
+                              reached * (loads == 1 ? 1 : 0.9)));
+    }
+  }
+  const Findings findings = concluded(entries);
+  const Fact& flight = fact(findings, "dram.bytes_in_flight");
+  CHECK(flight.value == 132 * 512 * 32);
+  CHECK(flight.interval->low == 132 * 512 * 16);
+  CHECK(flight.method.find("500 ns") != std::string::npos);
+}
+
+TEST_CASE("the curve's regimes are drawn on it", "[probes][memory_bandwidth]") {
+  std::vector<Entry> entries;
+  for (double size = 1 << 20; size < 1.1e9; size *= std::exp2(0.25)) {
+    entries.push_back(noisy({{"sweep", "footprint"},
+                             {"operation", "load"},
+                             {"instruction", "ld.global.cg"},
+                             {"width (B)", std::int64_t{16}},
+                             {"working set (B)", static_cast<std::int64_t>(size)}},
+                            size < 5e7 ? 5.6e12 : 4.6e12));
+  }
+  const Findings findings = concluded(entries);
+  const View& curve = findings.views.front();
+  REQUIRE(curve.stretches.size() == 2);
+  CHECK_THAT(curve.stretches.front().first_y, WithinRel(5.6e12, 0.01));
+  REQUIRE(curve.markers.size() == 1);
+  CHECK(curve.markers.front().x > 3.5e7);
+  CHECK(curve.markers.front().x < 5e7);
+}

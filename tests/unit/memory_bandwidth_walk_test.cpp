@@ -1,0 +1,79 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+
+#include "probes/memory_bandwidth/walk.h"
+
+using namespace fathom::memory_bandwidth;
+
+namespace {
+
+/// How often each tile of the working set is touched, by following the walk as the kernels do.
+std::map<std::uint64_t, std::uint64_t> touches(const WalkShape& shape, const Walk& walk) {
+  std::map<std::uint64_t, std::uint64_t> result;
+  for (int block = 0; block < shape.blocks; ++block) {
+    for (int warp = 0; warp < shape.warps; ++warp) {
+      const auto b = static_cast<std::uint64_t>(block);
+      const std::uint64_t end = b * walk.block_region + walk.span;
+      std::uint64_t p = walk.start(b, static_cast<std::uint64_t>(warp));
+      for (int t = 0; t < walk.tiles; ++t) {
+        ++result[p];
+        p += walk.step;
+        if (p >= end) p -= walk.span;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("every walk touches every tile of its working set equally often",
+          "[probes][memory_bandwidth]") {
+  for (const Sharing sharing : {Sharing::interleaved, Sharing::by_block, Sharing::by_all}) {
+    for (const int blocks : {1, 3, 8}) {
+      for (const int warps : {1, 4, 32}) {
+        for (const std::uint64_t multiple : {1, 2, 5, 33, 64}) {
+          const WalkShape shape{sharing, blocks, warps, 2048};
+          const std::uint64_t bytes = multiple * granule(shape);
+          CAPTURE(static_cast<int>(sharing), blocks, warps, multiple);
+          const auto found = touches(shape, plan_walk(shape, bytes, 3));
+          CHECK(found.size() == bytes / shape.tile);
+          CHECK(found.begin()->first == 0);
+          CHECK(found.rbegin()->first == bytes - shape.tile);
+          const std::uint64_t expected = 3 * touches_per_pass(shape);
+          std::uint64_t different = 0;
+          for (const auto& [offset, count] : found) {
+            different += offset % shape.tile != 0 || count != expected;
+          }
+          CHECK(different == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("interleaved tiles go to warp after warp of the grid", "[probes][memory_bandwidth]") {
+  const WalkShape shape{Sharing::interleaved, 3, 4, 512};
+  const Walk walk = plan_walk(shape, 5 * granule(shape), 1);
+  CHECK(walk.start(0, 1) == 512);
+  CHECK(walk.start(1, 0) == 4 * 512);
+  CHECK(walk.start(2, 3) == 11 * 512);
+  CHECK(walk.step == 12 * 512);
+  CHECK(walk.tiles == 5);
+}
+
+TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth]") {
+  const WalkShape shape{Sharing::by_all, 4, 2, 512};
+  const Walk walk = plan_walk(shape, 16 * granule(shape), 1);
+  CHECK(walk.start(0, 0) == 0);
+  CHECK(walk.start(1, 0) == 4 * 2 * 512);
+  CHECK(walk.start(3, 1) == 12 * 2 * 512 + 512);
+}
+
+TEST_CASE("stored words differ by thread and place", "[probes][memory_bandwidth]") {
+  CHECK(store_value(0, 0) != store_value(0, 1));
+  CHECK(store_value(0, 3) != store_value(1, 0));
+  CHECK(store_value(7, 2) == store_value(7, 2));
+  CHECK(store_value(0, 0) != 0);
+}
