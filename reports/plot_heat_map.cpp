@@ -18,7 +18,7 @@ constexpr int colour_bar_left = 644, colour_bar_width = 20, frame_right = 626;
 constexpr std::size_t colour_label_limit = 34;
 
 /// Colours in the file: enough for the eye, and few enough for the image in it to compress well.
-constexpr int colour_count = 64;
+constexpr int colour_count = 32;
 
 /// Every 17th of the 256 colours of viridis, whose lightness grows evenly, also for readers who see
 /// few colours: `_viridis_data` in matplotlib's lib/matplotlib/_cm_listed.py (CC0).

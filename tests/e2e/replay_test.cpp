@@ -140,7 +140,8 @@ TEST_CASE("A suite's own recording is replayed, and the default one where it has
   record("default", recordings);
   box.set("FATHOM_RECORDING", recordings);
   box.set("FAKE_GPU", "none");
-  const std::string other = "The suite `atlas` was asked for; the recording is of the suite `default`";
+  const std::string other =
+      "The suite `atlas` was asked for; the recording is of the suite `default`";
   auto run = box.run({"--suite", "atlas"});
   REQUIRE(code(run) == 0);
   CHECK_THAT(run.output, ContainsSubstring(other));
@@ -159,8 +160,8 @@ TEST_CASE("A suite's own recording is replayed, and the default one where it has
   // The size of its sweep that was not recorded comes closer than another suite.
   run = box.run({"--suite", "atlas-quick"});
   REQUIRE(code(run) == 0);
-  CHECK_THAT(run.output, ContainsSubstring("The suite `atlas-quick` was asked for; the recording is "
-                                           "of the suite `atlas`"));
+  CHECK_THAT(run.output, ContainsSubstring("The suite `atlas-quick` was asked for; the recording "
+                                           "is of the suite `atlas`"));
   CHECK(entries_of(box.result(), "atlas_of_things") == 2);
   run = box.run({"--suite", "default"});
   REQUIRE(code(run) == 0);

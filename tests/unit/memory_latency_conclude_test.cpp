@@ -115,6 +115,8 @@ TEST_CASE("without entries every fact says why it is missing", "[probes][memory_
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 30);
   for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+  // One curve stands for the probe on the page atlas.
+  CHECK(std::ranges::count(findings.views, true, &View::overview) == 1);
 }
 
 TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][memory_latency]") {

@@ -181,6 +181,7 @@ TEST_CASE("A document from before there were facts, marks and heat maps has none
     for (View& view : probe.views) {
       view.markers.clear();
       view.stretches.clear();
+      view.overview = false;
     }
   }
   CHECK(parse_document(json.dump(), "text") == document);
