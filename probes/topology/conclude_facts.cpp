@@ -39,7 +39,9 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
   const Labels& labels = t.gpcs();
   if (labels.empty()) {
     const std::string reason =
-        fmt::format("clusters: {}; latency: {}", t.clusters.reason, t.latency.reason);
+        fmt::format("clusters: {}; latency: {}", t.clusters.reason,
+                    t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                             : t.latency.reason);
     for (const Subject& s : {gpcs, gpc_fewest, gpc_most}) facts.push_back(missing(s, reason));
     return;
   }
@@ -141,7 +143,13 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
 const Labels& Topology::gpcs() const {
   static const Labels none;
   if (clusters.reason.empty()) return clusters.labels;
-  return latency.reason.empty() ? latency.groups.labels : none;
+  return latency.reason.empty() && !latency_shows_sides_only() ? latency.groups.labels : none;
+}
+
+bool Topology::latency_shows_sides_only() const {
+  return latency.reason.empty() && partitions.reason.empty() &&
+         latency.groups.labels.size() == partitions.labels.size() &&
+         adjusted_rand_index(latency.groups.labels, partitions.labels) >= same_groups;
 }
 
 const Labels& Topology::tpcs() const {

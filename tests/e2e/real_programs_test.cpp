@@ -62,7 +62,7 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
   CHECK(code(list) == 0);
   for (const char* name :
        {"bank_conflicts", "copy_bandwidth", "instructions", "memory_latency", "model_validation", "occupancy",
-        "tail_effect", "warp_reduce"})
+        "tail_effect", "topology", "warp_reduce"})
     CHECK_THAT(list.output, ContainsSubstring(name));
 }
 

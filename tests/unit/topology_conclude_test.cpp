@@ -252,6 +252,17 @@ TEST_CASE("loads tell the partitions where they see them", "[probes][topology]")
   CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(60, 3));
 }
 
+TEST_CASE("the sides of the L2 are no GPCs", "[probes][topology]") {
+  Chip chip;
+  std::ranges::fill(chip.gpc, 0);
+  std::vector<Entry> entries;
+  add_latencies(entries, chip, load_instruction, 60);
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "l2_partitions").value == 2);
+  CHECK(fact(findings, "latency_groups").value == 2);
+  CHECK(fact(findings, "gpcs").reason.find("sides of the L2") != std::string::npos);
+}
+
 TEST_CASE("noise has no groups", "[probes][topology]") {
   Chip chip;
   std::ranges::fill(chip.gpc, 0);
