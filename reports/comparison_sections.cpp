@@ -127,8 +127,10 @@ void write_bounds(Writing& to) {
   }
   to.page.paragraph(
       "Of each probe and metric the entry that comes closest to what physics allows.");
-  if (to.gnuplot_problem.empty()) {
-    to.show(draw_bound_bars(bars, to.folder, to.stem("bounds"), to.document.source));
+  if (to.pictures.problem().empty()) {
+    to.show("bounds", "bounds", [&](const auto& folder, const std::string& stem) {
+      return draw_bound_bars(bars, folder, stem, to.document.source);
+    });
   }
   to.page.table("The closest to its bound", table);
 }

@@ -11,7 +11,9 @@
 
 #include "reports/plot_bars.h"
 #include "reports/plot_data.h"
+#include "reports/plot_heat_map.h"
 #include "reports/plot_hierarchy.h"
+#include "reports/plot_ladder.h"
 #include "reports/plot_process.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
@@ -51,7 +53,7 @@ std::optional<Picture> draw(const std::function<std::string(const Theme&)>& scri
     // A picture that broke off is none.
     if (!drawn->problem.empty() || drawn->output.find("</svg>") == std::string::npos) return {};
   }
-  Picture picture{stem + "-light.svg", stem + "-dark.svg", std::move(alt)};
+  Picture picture{stem + "-light.svg", stem + "-dark.svg", std::move(alt), ""};
   write_file(folder / picture.light, light.output);
   write_file(folder / picture.dark, dark.output);
   return picture;
@@ -61,11 +63,28 @@ std::string marked(Source source, std::string alt) {
   return source == Source::replay ? "REPLAY: " + std::move(alt) : std::move(alt);
 }
 
+std::optional<Picture> draw_heat_map(const View& view, std::span<const Entry> entries,
+                                     const std::filesystem::path& folder, const std::string& stem,
+                                     Source source) {
+  const auto map = plots::collect_heat_map(view, entries);
+  if (!map) return std::nullopt;
+  const std::string alt =
+      fmt::format("{}: {} as colour, {} rows by {}, {} columns by {}, from {} to {}.", map->title,
+                  map->colour_label, map->cells.size(), map->y_label, map->cells.front().size(),
+                  map->x_label, map->lowest, map->highest);
+  auto picture =
+      draw([&](const Theme& theme) { return plots::heat_map_script(*map, theme, source); }, folder,
+           stem, marked(source, alt));
+  if (picture) picture->note = map->note();
+  return picture;
+}
+
 }  // namespace
 
 std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entries,
                                  const std::filesystem::path& folder, const std::string& stem,
                                  Source source) {
+  if (view.kind == View::Kind::heat_map) return draw_heat_map(view, entries, folder, stem, source);
   const auto data = plots::collect(view, entries);
   if (!data) return std::nullopt;
   std::string alt = fmt::format("{}: {} against {}, from {} to {}", data->title, data->y_label,
@@ -74,8 +93,9 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
     alt += fmt::format(", {} lines by {}", data->series.size(), data->key_title);
   }
   if (data->bound) alt += ", " + data->bound_text;
-  return draw([&](const Theme& theme) { return plots::script_of(*data, theme, source); }, folder,
-              stem, marked(source, alt + "."));
+  const auto script = plots::reads_as_ladder(*data) ? plots::ladder_script : plots::script_of;
+  return draw([&](const Theme& theme) { return script(*data, theme, source); }, folder, stem,
+              marked(source, alt + "."));
 }
 
 std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
@@ -100,8 +120,8 @@ std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
   if (levels.empty()) return std::nullopt;
   std::string alt = "The memory hierarchy, by size, latency and bandwidth";
   for (const LevelRow& level : levels) {
-    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), level.size, level.latency,
-                       level.bandwidth);
+    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), plots::text_of(level.size),
+                       plots::text_of(level.latency), plots::text_of(level.bandwidth));
   }
   return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },
               folder, stem, marked(source, alt + "."));

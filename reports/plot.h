@@ -17,12 +17,14 @@ std::string gnuplot_problem();
 struct Picture {
   std::string light, dark;  ///< file names inside the folder
   std::string alt;          ///< alternative text: what the picture shows, plain text on one line
+  std::string note;         ///< what a reader must know of how it is drawn; may be empty
 };
 
-/// Draws a view of kind plot over `entries`, which are of one probe; the view's own `where` is
-/// applied here. Writes folder/<stem>-light.svg and folder/<stem>-dark.svg. Nothing if there is
-/// nothing to draw, or if gnuplot cannot draw it (see gnuplot_problem). A picture of a replay says
-/// so in its title and across its middle. Throws Error(output_unwritable) or Error(output_full).
+/// Draws a view of kind plot or heat_map over `entries`, which are of one probe; the view's own
+/// `where` is applied here. Writes folder/<stem>-light.svg and folder/<stem>-dark.svg. Nothing if
+/// there is nothing to draw, or if gnuplot cannot draw it (see gnuplot_problem). A picture of a
+/// replay says so in its title and across its middle. Throws Error(output_unwritable) or
+/// Error(output_full).
 std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entries,
                                  const std::filesystem::path& folder, const std::string& stem,
                                  Source source);
@@ -39,9 +41,16 @@ std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
                                        const std::filesystem::path& folder, const std::string& stem,
                                        Source source);
 
-/// A level of the memory hierarchy, its figures with units; "–" for one that is not known.
+/// One figure of a level of the memory hierarchy.
+struct LevelFigure {
+  std::optional<double> value;  ///< nothing: it is not known
+  std::string unit;    ///< of `value`; only figures of one unit are held against each other
+  std::string beside;  ///< a second line: the same in another unit; may be empty
+};
+
 struct LevelRow {
-  std::string name, size, latency, bandwidth;
+  std::string name;
+  LevelFigure size, latency, bandwidth;
 };
 
 /// Draws the levels in their order, the one nearest to the SM at the top; otherwise as draw_plot.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "reports/plot_figure.h"
 #include "reports/plot_text.h"
 #include "results/format.h"
 #include "results/query.h"
@@ -13,60 +15,8 @@
 namespace fathom::plots {
 namespace {
 
-/// Figures outside are faults of a document, and no axis could show them.
-constexpr double largest_figure = 1e100, smallest_figure = 1e-100;
-
 /// A bound further above the data than this is named, not drawn.
 constexpr double bound_drawn_up_to = 3;
-
-/// The figure that a view shows of an entry, and what belongs to it.
-struct Figure {
-  std::string name, unit;
-  double value = 0;
-  std::optional<double> low, high, bound, expected;
-};
-
-std::optional<double> drawable(const std::optional<double>& value) {
-  if (!value || !std::isfinite(*value) || std::abs(*value) > largest_figure) return std::nullopt;
-  return std::abs(*value) < smallest_figure ? 0 : *value;
-}
-
-std::optional<Figure> figure_of_metric(const Entry& entry) {
-  const auto value = drawable(entry.metric.value);
-  if (!value) return std::nullopt;
-  Figure figure{entry.metric.name, entry.metric.unit, *value, {}, {}, {}, {}};
-  if (entry.interval) {
-    figure.low = drawable(entry.interval->low);
-    figure.high = drawable(entry.interval->high);
-  }
-  if (entry.bound) figure.bound = drawable(entry.bound->value);
-  if (entry.expected) figure.expected = drawable(entry.expected->value);
-  return figure;
-}
-
-std::optional<Figure> figure_of(const Entry& entry, const std::string& y) {
-  if (y == "metric") return figure_of_metric(entry);
-  const bool any = !y.starts_with("counter:") && !y.starts_with("extra:");
-  const std::string name = any ? y : y.substr(y.find(':') + 1);
-  if (any || y.starts_with("counter:")) {
-    if (const Counter* counter = find_counter(entry, name)) {
-      const auto value = drawable(counter->value);
-      if (!value) return std::nullopt;
-      return Figure{name, counter->unit, *value, {}, {}, {}, drawable(counter->expected)};
-    }
-  }
-  const auto extra = entry.extras.find(name);
-  if (extra == entry.extras.end() || y.starts_with("counter:")) return std::nullopt;
-  const auto value = drawable(extra->second);
-  if (!value) return std::nullopt;
-  return Figure{name, "", *value, {}, {}, {}, {}};
-}
-
-std::optional<double> number_of(const AxisValue& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return drawable(*real);
-  return std::nullopt;
-}
 
 struct Row {
   const Entry* entry;
@@ -78,21 +28,13 @@ std::vector<Row> rows_of(const View& view, std::span<const Entry> entries) {
   std::vector<Row> rows;
   for (const Entry& entry : entries) {
     const AxisValue* x = find_axis(entry, view.x);
-    if (x == nullptr || !matches(entry, view)) continue;
-    if (!std::holds_alternative<std::string>(*x) && !number_of(*x)) continue;
+    if (!has_place(x) || !matches(entry, view)) continue;
     const auto figure = figure_of(entry, view.y);
     // One axis has one unit: the first entry's.
     if (!figure || (!rows.empty() && figure->unit != rows.front().figure.unit)) continue;
     rows.push_back({&entry, x, *figure});
   }
   return rows;
-}
-
-std::string value_text(const std::string& axis, const AxisValue& value) {
-  const auto number = number_of(value);
-  const bool whole = std::holds_alternative<std::int64_t>(value);
-  if (number && whole && in_bytes(axis, "")) return format_bytes(*number);
-  return one_line(format_axis_value(value));
 }
 
 std::string series_label(const View& view, const Entry& entry) {
@@ -108,12 +50,6 @@ std::string key_title(const View& view) {
   std::string title;
   for (const std::string& axis : view.series) title += (title.empty() ? "" : ", ") + one_line(axis);
   return title;
-}
-
-std::string category_text(const View& view, const AxisValue& value) {
-  const auto number = number_of(value);
-  return number && in_bytes(view.x, view.x_label) ? format_bytes(*number)
-                                                  : one_line(format_axis_value(value));
 }
 
 /// Fills `categories` if x cannot be drawn as a quantity.
@@ -135,13 +71,14 @@ void choose_categories(const View& view, const std::vector<Row>& rows, PlotData&
     std::sort(values.begin(), values.end(),
               [](const AxisValue& a, const AxisValue& b) { return *number_of(a) < *number_of(b); });
   }
-  for (const AxisValue& value : values) data.categories.push_back(category_text(view, value));
+  for (const AxisValue& value : values)
+    data.categories.push_back(category_text(view.x, view.x_label, value));
 }
 
 /// The place of an entry on x, before series stand side by side.
 double place(const View& view, const Row& row, const std::vector<std::string>& categories) {
   if (categories.empty()) return *number_of(*row.x);
-  const std::string text = category_text(view, *row.x);
+  const std::string text = category_text(view.x, view.x_label, *row.x);
   return static_cast<double>(std::find(categories.begin(), categories.end(), text) -
                              categories.begin());
 }
@@ -163,7 +100,8 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
                 scaled(f.low),
                 scaled(f.high),
                 std::nullopt,
-                std::nullopt};
+                std::nullopt,
+                one_line(format_quantity(f.value, f.unit))};
     if (view.show_bound) point.bound = scaled(f.bound);
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
@@ -178,9 +116,15 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
   }
 }
 
-/// Words have no order to join points in: the series stand side by side at each.
+/// Words have no order to join points in: where several have a point, they stand side by side.
 void stand_apart(PlotData& data) {
   if (!data.words || data.series.size() < 2) return;
+  std::set<double> taken;
+  bool shared = false;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) shared = !taken.insert(point.x).second || shared;
+  }
+  if (!shared) return;
   const auto count = static_cast<double>(data.series.size());
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     const double shift = 0.6 * ((static_cast<double>(i) + 0.5) / count - 0.5);
@@ -324,11 +268,9 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   find_bound(unit, shown.factor, data);
   scale_y(view, unit, logarithmic, data);
 
-  std::string name = rows.front().figure.name;
-  std::replace(name.begin(), name.end(), '_', ' ');
   data.title = one_line(view.title);
   data.x_label = one_line(view.x_label.empty() ? view.x : view.x_label);
-  data.y_label = label_with_unit(one_line(view.y_label.empty() ? name : view.y_label), unit,
+  data.y_label = label_with_unit(figure_label(view.y_label, rows.front().figure.name), unit,
                                  one_line(shown.text));
   data.key_title = key_title(view);
   data.bound_text = one_line(data.bound_text);

@@ -15,6 +15,7 @@ struct Point {
   double x = 0, y = 0;
   std::optional<double> low, high;  ///< interval
   std::optional<double> bound, expected;
+  std::string text;  ///< y with its unit
 };
 
 struct Series {

@@ -36,13 +36,6 @@ std::size_t longest_of(const std::vector<std::string>& texts) {
   return longest;
 }
 
-/// Whether the labels of the categories are too wide to stand side by side.
-bool turned_labels(const std::vector<std::string>& categories) {
-  const std::size_t longest = longest_of(categories);
-  const double room = 660.0 / static_cast<double>(std::max<std::size_t>(categories.size(), 1));
-  return static_cast<double>(longest + 1) * character_width > room;
-}
-
 /// Room for the labels of the ticks below the frame.
 int tick_height(const std::vector<std::string>& categories) {
   if (!turned_labels(categories)) return tick_label_height;
@@ -160,19 +153,6 @@ std::string axes_script(const PlotData& data, const Theme& theme) {
   return script + ticks("ytics", data.y.ticks);
 }
 
-std::string data_blocks(const PlotData& data) {
-  std::string script;
-  for (std::size_t i = 0; i < data.series.size(); ++i) {
-    script += fmt::format("$s{} << END\n", i);
-    for (const Point& p : data.series[i].points) {
-      script += fmt::format("{} {} {} {} {} {}\n", p.x, p.y, column(p.low ? p.low : p.y),
-                            column(p.high ? p.high : p.y), column(p.expected), column(p.bound));
-    }
-    script += "END\n";
-  }
-  return script;
-}
-
 /// The place of `y` between the ends of the axis, 0 to 1.
 double fraction(const Scale& scale, double y) {
   if (scale.kind == Scale::Kind::linear) return (y - scale.low) / (scale.high - scale.low);
@@ -277,6 +257,25 @@ std::string series_curves(const PlotData& data, const Theme& theme, std::size_t 
 }
 
 }  // namespace
+
+bool turned_labels(const std::vector<std::string>& categories) {
+  const std::size_t longest = longest_of(categories);
+  const double room = 660.0 / static_cast<double>(std::max<std::size_t>(categories.size(), 1));
+  return static_cast<double>(longest + 1) * character_width > room;
+}
+
+std::string data_blocks(const PlotData& data) {
+  std::string script;
+  for (std::size_t i = 0; i < data.series.size(); ++i) {
+    script += fmt::format("$s{} << END\n", i);
+    for (const Point& p : data.series[i].points) {
+      script += fmt::format("{} {} {} {} {} {}\n", p.x, p.y, column(p.low ? p.low : p.y),
+                            column(p.high ? p.high : p.y), column(p.expected), column(p.bound));
+    }
+    script += "END\n";
+  }
+  return script;
+}
 
 std::string script_of(const PlotData& data, const Theme& theme, Source source) {
   const std::vector<std::string> x_label = wrapped(data.x_label, 66, 2);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <span>
+#include <vector>
 
 #include "reports/columns.h"
 #include "reports/facts.h"
@@ -42,30 +42,25 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
-void write_plot(Writing& to, const ProbeSummary& probe, const View& view,
-                std::span<const Entry> entries) {
-  if (!to.gnuplot_problem.empty()) return;  // said once, at the top
-  const std::string stem = to.stem(slug(probe.name) + "-" + slug(view.title));
-  if (!to.show(draw_plot(view, entries, to.folder, stem, to.document.source))) {
+void write_plot(Writing& to, const ProbeSummary& probe, std::size_t index,
+                const EntryList& entries) {
+  if (!to.pictures.problem().empty()) return;  // said once, at the top
+  const View& view = probe.views[index];
+  const std::string key = fmt::format("{}/{}", probe.name, index);
+  const std::string stem = slug(probe.name) + "-" + slug(view.title);
+  const Picture* picture =
+      to.show(key, stem, [&](const auto& folder, const std::string& unique_stem) {
+        std::vector<Entry> own;  // what draws wants them side by side
+        own.reserve(entries.size());
+        for (const Entry* entry : entries) own.push_back(*entry);
+        return draw_plot(view, own, folder, unique_stem, to.document.source);
+      });
+  if (picture == nullptr) {
     to.page.paragraph(fmt::format("*{}: there is nothing to draw.*", escape_text(view.title)));
     return;
   }
-  if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
-}
-
-void write_view(Writing& to, const ProbeSummary& probe, const View& view,
-                std::span<const Entry> entries) {
-  EntryList all;
-  for (const Entry& entry : entries) all.push_back(&entry);
-  const EntryList shown = shown_by(view, all);
-  if (shown.empty()) {
-    to.page.paragraph(fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
-    return;
-  }
-  if (view.kind == View::Kind::table) {
-    write_view_table(to, view, shown);
-  } else {
-    write_plot(to, probe, view, entries);
+  for (const std::string& note : {view.note, picture->note}) {
+    if (!note.empty()) to.page.paragraph(escape_text(note));
   }
 }
 
@@ -99,14 +94,25 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
     to.page.paragraph("It left no entries.");
     return;
   }
-  std::vector<Entry> own;  // what draws wants them side by side
-  own.reserve(entries.size());
-  for (const Entry* entry : entries) own.push_back(*entry);
-  for (const View& view : probe.views) write_view(to, probe, view, own);
+  for (std::size_t i = 0; i < probe.views.size(); ++i) write_view(to, probe, i);
   write_not_ok(to, entries);
 }
 
 }  // namespace
+
+void write_view(Writing& to, const ProbeSummary& probe, std::size_t index) {
+  const View& view = probe.views[index];
+  const EntryList shown = shown_by(view, entries_of(to.document, probe.name));
+  if (shown.empty()) {
+    to.page.paragraph(fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
+    return;
+  }
+  if (view.kind == View::Kind::table) {
+    write_view_table(to, view, shown);
+  } else {
+    write_plot(to, probe, index, shown);
+  }
+}
 
 std::string reason_of(const ProbeSummary& probe) {
   if (probe.status_reason.empty()) return "no reason is given";

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "reports/hierarchy.h"
 #include "reports/markdown.h"
 #include "reports/sections.h"
 #include "results/error.h"
@@ -33,18 +34,27 @@ void write_text(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-std::string reports::Writing::stem(const std::string& wanted) {
-  std::string name = wanted;
-  for (int n = 2; !stems.insert(name).second; ++n) name = fmt::format("{}-{}", wanted, n);
-  return name;
+const Picture* reports::Pictures::get(const std::string& key, const std::string& stem,
+                                      const Draw& draw) {
+  const auto [known, is_new] = drawn_.try_emplace(key);
+  std::optional<Picture>& picture = known->second;
+  if (is_new) {
+    std::string name = stem;
+    for (int n = 2; !stems_.insert(name).second; ++n) name = fmt::format("{}-{}", stem, n);
+    picture = draw(folder_, name);
+    if (picture) {
+      written_.push_back(folder_ / picture->light);
+      written_.push_back(folder_ / picture->dark);
+    }
+  }
+  return picture ? &*picture : nullptr;
 }
 
-bool reports::Writing::show(const std::optional<Picture>& picture) {
-  if (!picture) return false;
-  page.picture(picture->light, picture->dark, picture->alt);
-  pictures.push_back(folder / picture->light);
-  pictures.push_back(folder / picture->dark);
-  return true;
+const Picture* reports::Writing::show(const std::string& key, const std::string& stem,
+                                      const Pictures::Draw& draw) {
+  const Picture* picture = pictures.get(key, stem, draw);
+  if (picture != nullptr) page.picture(picture->light, picture->dark, picture->alt);
+  return picture;
 }
 
 ReportPaths write_report(const Document& document, const fs::path& folder,
@@ -54,7 +64,8 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   if (error) refuse(folder, error.value());
 
   reports::Page page(document.source == Source::replay);
-  reports::Writing writing{document, page, folder, document_name, gnuplot_problem(), {}, {}};
+  reports::Pictures pictures(folder, gnuplot_problem());
+  reports::Writing writing{document, page, pictures, document_name};
   reports::write_title(writing);
   reports::write_verdict(writing);
   reports::write_environment(writing);
@@ -69,7 +80,15 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
 
   const fs::path readme = folder / "README.md";
   write_text(readme, page.text());
-  return {readme, std::move(writing.pictures)};
+  fs::path atlas;
+  if (reports::has_atlas(document)) {
+    reports::Page atlas_page(document.source == Source::replay);
+    reports::Writing writing_atlas{document, atlas_page, pictures, document_name};
+    reports::write_atlas(writing_atlas);
+    atlas = folder / reports::atlas_file;
+    write_text(atlas, atlas_page.text());
+  }
+  return {readme, atlas, pictures.written()};
 }
 
 }  // namespace fathom

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/markdown.h"
@@ -12,36 +15,68 @@
 
 namespace fathom::reports {
 
+/// The pictures of a report: all of its pages show the same files.
+class Pictures {
+ public:
+  /// Draws into the folder, to files that begin with `stem`.
+  using Draw = std::function<std::optional<Picture>(const std::filesystem::path& folder,
+                                                    const std::string& stem)>;
+
+  Pictures(std::filesystem::path folder, std::string problem)
+      : folder_(std::move(folder)), problem_(std::move(problem)) {}
+  /// Why there are no pictures; empty: there are.
+  const std::string& problem() const { return problem_; }
+  /// The picture of that key, drawn if no page has asked for it yet; null if there is none. A stem
+  /// that another picture has gets a number.
+  const Picture* get(const std::string& key, const std::string& stem, const Draw& draw);
+  /// Files written so far.
+  const std::vector<std::filesystem::path>& written() const { return written_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::string problem_;
+  std::map<std::string, std::optional<Picture>> drawn_;
+  std::set<std::string> stems_;
+  std::vector<std::filesystem::path> written_;
+};
+
 /// What the sections of a report are written from and to.
 struct Writing {
   const Document& document;
   Page& page;
-  std::filesystem::path folder;  ///< where pictures go
+  Pictures& pictures;
   std::string document_name;
-  std::string gnuplot_problem;                  ///< why there are no pictures; empty: there are
-  std::vector<std::filesystem::path> pictures;  ///< written so far
-  std::set<std::string> stems;                  ///< their names so far
 
-  /// `wanted`, or, if a picture has that name already, `wanted` with a number.
-  std::string stem(const std::string& wanted);
-  /// Puts a picture on the page; says whether there was one.
-  bool show(const std::optional<Picture>& picture);
+  /// Puts a picture on the page, as Pictures::get has it; null if there is none.
+  const Picture* show(const std::string& key, const std::string& stem, const Pictures::Draw& draw);
 };
 
 // The report's sections, in its order. Each writes its own heading.
 
 void write_title(Writing& to);
+/// What a replay's page says first, and the line under the title: when, what, how long.
+void write_origin(Writing& to);
 void write_verdict(Writing& to);
 void write_environment(Writing& to);
 void write_bounds(Writing& to);
 void write_opponents(Writing& to);
 /// Nothing, not even a heading, where the document has no facts.
 void write_facts(Writing& to);
+/// Nothing where facts name too few of its levels.
+void write_hierarchy(Writing& to);
 void write_probes(Writing& to);
+/// One view of a probe, by its number: a picture with its note, or a table.
+void write_view(Writing& to, const ProbeSummary& probe, std::size_t view);
 void write_claims(Writing& to);
 void write_counters(Writing& to);
 void write_method(Writing& to);
 void write_raw_data(Writing& to);
+
+/// The page of the memory hierarchy, which stands for itself; see has_atlas.
+void write_atlas(Writing& to);
+
+/// "NVIDIA H200", Markdown.
+std::string gpu_title(const Document& document);
 
 /// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
 std::string reason_of(const ProbeSummary& probe);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "reports/facts.h"
+#include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
@@ -17,11 +18,6 @@ std::string readable_date(const std::string& date) {
     return date.substr(0, 10) + " " + date.substr(11, 5) + " UTC";
   }
   return date;
-}
-
-std::string gpu_name(const Document& document) {
-  const std::string& name = document.fingerprint.gpu_name;
-  return name.empty() ? "an unnamed GPU" : name;
 }
 
 const char* meaning(VerdictStatus status) {
@@ -87,9 +83,7 @@ void write_findings(Writing& to) {
   for (const std::string& warning : document.warnings) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
-  if (!to.gnuplot_problem.empty()) {
-    items.push_back(escape_text(to.gnuplot_problem));
-  }
+  if (!to.pictures.problem().empty()) items.push_back(escape_text(to.pictures.problem()));
   if (const std::string counters = counters_sentence(document); !counters.empty()) {
     items.push_back(counters);
   }
@@ -134,9 +128,13 @@ void write_tally(Writing& to) {
 
 }  // namespace
 
-void write_title(Writing& to) {
+std::string gpu_title(const Document& document) {
+  const std::string& name = document.fingerprint.gpu_name;
+  return name.empty() ? "an unnamed GPU" : escape_text(name);
+}
+
+void write_origin(Writing& to) {
   const Document& document = to.document;
-  to.page.heading(1, "Fathom report: " + escape_text(gpu_name(document)), "top");
   if (document.source == Source::replay) {
     to.page.paragraph(
         "> **REPLAY.** Nothing here was measured by this run: it repeats a recording. Do not quote "
@@ -154,6 +152,16 @@ void write_title(Writing& to) {
   std::string line;
   for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
   to.page.paragraph(line);
+}
+
+void write_title(Writing& to) {
+  to.page.heading(1, "Fathom report: " + gpu_title(to.document), "top");
+  write_origin(to);
+  if (has_atlas(to.document)) {
+    to.page.paragraph(fmt::format(
+        "**[The atlas of the memory hierarchy]({})** has its levels, curves and facts on one page.",
+        atlas_file));
+  }
 }
 
 void write_verdict(Writing& to) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <vector>
 
 #include "results/document_io.h"
 #include "results/error.h"
@@ -12,6 +14,8 @@
 
 namespace fathom {
 namespace {
+
+namespace fs = std::filesystem;
 
 void keep_probes(Document& document, const std::vector<std::string>& names) {
   const auto unwanted = [&](const std::string& name) {
@@ -47,18 +51,32 @@ std::vector<std::string> flags_without_effect(const RunArguments& options) {
   return flags;
 }
 
+constexpr const char* recording_file = "result.json";
+
+/// Of a folder of recordings, the one that comes closest to the suite.
+std::optional<fs::path> recording_of(const fs::path& folder, const std::string& suite) {
+  for (const fs::path& candidate :
+       {folder / suite / recording_file, folder / suite.substr(0, suite.find('-')) / recording_file,
+        folder / recording_file})
+    if (fs::exists(candidate)) return candidate;
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::filesystem::path recording_path() {
-  if (const char* path = std::getenv("FATHOM_RECORDING")) return path;
-  for (const std::filesystem::path& path :
-       {program_folder() / "../share/fathom/recordings/h200/result.json",
-        std::filesystem::path(FATHOM_RECORDINGS_DIR) / "h200/result.json"})
-    if (std::filesystem::exists(path)) return path.lexically_normal();
+std::filesystem::path recording_path(const std::string& suite) {
+  std::vector<fs::path> folders{program_folder() / "../share/fathom/recordings/h200",
+                                fs::path(FATHOM_RECORDINGS_DIR) / "h200"};
+  if (const char* given = std::getenv("FATHOM_RECORDING")) {
+    if (!fs::is_directory(given)) return given;
+    folders = {given};
+  }
+  for (const fs::path& folder : folders)
+    if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
   throw Error(ExitCode::setup_incomplete,
               fmt::format("There is neither a GPU nor a recording to replay: {} is missing, clone "
                           "Fathom again.",
-                          FATHOM_RECORDINGS_DIR "/h200/result.json"));
+                          (folders.back() / recording_file).string()));
 }
 
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options) {

@@ -8,9 +8,13 @@
 
 namespace fathom {
 
-/// The recorded H200 run: FATHOM_RECORDING, or beside the installed program, or in the source
-/// folder. Throws Error(setup_incomplete) if there is none.
-std::filesystem::path recording_path();
+/// The recorded H200 run to show for `suite`: the recording that FATHOM_RECORDING names, else from
+/// the folder of recordings beside the installed program or in the sources. There the default
+/// suite's is result.json, and another one's is in a folder that is called like the suite or like
+/// what stands before the dash in its name: atlas/result.json for atlas-quick. Where a suite has
+/// none, the default suite's is shown. FATHOM_RECORDING may name such a folder, too. Throws
+/// Error(setup_incomplete) if there is none.
+std::filesystem::path recording_path(const std::string& suite);
 
 /// The recording, cut down to the probes asked for and marked as a replay.
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options);

@@ -14,10 +14,13 @@ ExitCode report_command(const ReportArguments& options) {
   const auto folder = options.out.empty() ? options.document.parent_path() / "report" : options.out;
   if (document.source == Source::replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  write_report(document, folder, options.document.filename().string());
+  const ReportPaths paths = write_report(document, folder, options.document.filename().string());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour),
-             (std::filesystem::absolute(folder) / "README.md").lexically_normal().string());
+  const auto shown = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour), shown(paths.readme));
+  if (!paths.atlas.empty()) fmt::print("Atlas: {}\n", shown(paths.atlas));
   return ExitCode::ok;
 }
 

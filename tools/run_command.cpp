@@ -37,14 +37,15 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder) {
-  write_report(document, folder.report());
+  const ReportPaths paths = write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   say(terminal_summary(document, colour));
-  say(fmt::format("Report: {}", (folder.report() / "README.md").string()));
+  say(fmt::format("Report: {}", paths.readme.string()));
+  if (!paths.atlas.empty()) say(fmt::format("Atlas: {}", paths.atlas.string()));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
-  const Document document = load_replay(recording_path(), options);
+  const Document document = load_replay(recording_path(options.suite), options);
   say(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));

@@ -51,12 +51,14 @@ std::vector<View> views(std::span<const Entry> entries) {
   lines.title = "Lines and sets of the L1";
   lines.where = {{"sweep", {"line", "associativity"}}};
   lines.columns = {"sweep", "candidate (B)", "stride (B)", "elements", "metric"};
+  View curve = with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
+                                       "working set (B)", {"level"}),
+                            entries, {{"sweep", "size"}, {"level", "L2"}});
+  curve.overview = true;
   return {latencies,
           curve_view("Latency against working set, L1 by carve-out", "size", "L1",
                      "working set (B)", {"carve-out (KiB)"}),
-          with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
-                                  "working set (B)", {"level"}),
-                       entries, {{"sweep", "size"}, {"level", "L2"}}),
+          curve,
           curve_view("Latency against working set, constant memory", "size", "constant",
                      "working set (B)", {"level"}),
           with_regimes(curve_view("Latency against footprint, one line in each large page", "pages",

@@ -131,6 +131,65 @@ TEST_CASE("A GPU without a driver is told apart from no GPU", "[e2e]") {
   CHECK(code(box.run()) == 0);
 }
 
+TEST_CASE("A suite's own recording is replayed, and the default one where it has none", "[e2e]") {
+  Sandbox box({"first", "atlas_of_things"});
+  const auto recordings = box.folder() / "recordings";
+  const auto record = [&](const std::string& suite, const std::filesystem::path& folder) {
+    REQUIRE(code(box.fathom({"run", "--suite", suite, "--out", folder.string()})) == 0);
+  };
+  record("default", recordings);
+  box.set("FATHOM_RECORDING", recordings);
+  box.set("FAKE_GPU", "none");
+  const std::string other = "The suite `atlas` was asked for; the recording is of the suite `default`";
+  auto run = box.run({"--suite", "atlas"});
+  REQUIRE(code(run) == 0);
+  CHECK_THAT(run.output, ContainsSubstring(other));
+  CHECK(entries_of(box.result(), "first") == 2);
+
+  box.set("FAKE_GPU", "present");
+  record("atlas", recordings / "atlas");
+  box.set("FAKE_GPU", "none");
+  run = box.run({"--suite", "atlas"});
+  REQUIRE(code(run) == 0);
+  CHECK_THAT(run.output, !ContainsSubstring(other));
+  CHECK(box.result().suite == "atlas");
+  CHECK(box.result().source == Source::replay);
+  CHECK(entries_of(box.result(), "atlas_of_things") == 2);
+  CHECK(entries_of(box.result(), "first") == 0);
+  // The size of its sweep that was not recorded comes closer than another suite.
+  run = box.run({"--suite", "atlas-quick"});
+  REQUIRE(code(run) == 0);
+  CHECK_THAT(run.output, ContainsSubstring("The suite `atlas-quick` was asked for; the recording is "
+                                           "of the suite `atlas`"));
+  CHECK(entries_of(box.result(), "atlas_of_things") == 2);
+  run = box.run({"--suite", "default"});
+  REQUIRE(code(run) == 0);
+  CHECK(box.result().suite == "default");
+  CHECK(entries_of(box.result(), "first") == 2);
+}
+
+TEST_CASE("The terminal names the page atlas where there is one", "[e2e]") {
+  Replaying box;
+  CHECK_THAT(box.run().output, !ContainsSubstring("Atlas: "));
+  Document document = read_document(box.folder() / "recorded" / "result.json");
+  for (const char* level : {"l1", "l2"}) {
+    Fact fact;
+    fact.id = std::string(level) + ".latency";
+    fact.subject = level;
+    fact.quantity = "latency";
+    fact.value = 30;
+    fact.unit = "cycles";
+    fact.probe = "first";
+    document.facts.push_back(std::move(fact));
+  }
+  write_document(document, box.folder() / "recorded" / "result.json");
+  const std::string atlas = "Atlas: " + (box.out() / "report" / "atlas.md").string();
+  CHECK_THAT(box.run().output, ContainsSubstring(atlas));
+  CHECK_THAT(read_text(box.out() / "report" / "atlas.md"), ContainsSubstring("REPLAY"));
+  CHECK_THAT(box.fathom({"report", "out/result.json", "--out", "out/report"}).output,
+             ContainsSubstring(atlas));
+}
+
 TEST_CASE("Without GPU and recording there is nothing to show", "[e2e]") {
   Replaying box;
   box.set("FATHOM_RECORDING", box.folder() / "absent.json");

@@ -52,6 +52,12 @@ TEST_CASE("A replay's report, without gnuplot", "[golden]") {
   compare("replay_report.md", page_of(sample::replay()));
 }
 
+TEST_CASE("The sample document's atlas", "[golden]") {
+  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
+  const ReportFolder folder;
+  compare("sample_atlas.md", file_text(write_report(sample::document(), folder.path()).atlas));
+}
+
 TEST_CASE("The terminal's summary", "[golden]") {
   compare("sample_summary.txt", terminal_summary(sample::document(), false));
   compare("replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));

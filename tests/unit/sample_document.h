@@ -126,6 +126,7 @@ inline View copy_plot() {
   v.x = "size";
   v.x_label = "size";
   v.x_log2 = true;
+  v.overview = true;
   v.y_label = "bandwidth";
   v.series = {"type"};
   v.markers = {{256.0 * (1 << 20), "256 MiB"}};
@@ -336,7 +337,7 @@ inline Document heat_map_document(int sms = 8, int lines = 16) {
                           samples(250, 0.01, static_cast<std::uint32_t>(sm)));
     e.profile = Profile{"L2 line", "cycles", {}};
     for (int line = 0; line < lines; ++line) {
-      const bool near = (sm % 2 == 0) == (line * 7 % 16 < 8);
+      const bool near = (sm % 2 == 0) == (line * 7 % 16 < 8);  // a hash, in spirit
       e.profile->values.push_back(near ? 210 + line % 3 : 260 + line % 5);
     }
     d.entries.push_back(std::move(e));
@@ -350,7 +351,8 @@ inline Document heat_map_document(int sms = 8, int lines = 16) {
   v.x_label = "L2 line";
   v.y_label = "latency";
   v.y_axis = "sm";
-  for (int sm = 0; sm < sms; ++sm) v.row_order.push_back(std::int64_t{sm % 2 * (sms / 2) + sm / 2});
+  for (int sm = 0; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
+  for (int sm = 1; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
   d.probes = {{"topology", "Which SMs are near which lines?", "Two groups.",
                "Each SM chases each line alone.", ProbeStatus::complete, "", 3, {std::move(v)}}};
   return d;
