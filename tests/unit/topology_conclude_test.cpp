@@ -213,9 +213,11 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
 TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology]") {
   const Chip chip;
   const auto views = concluded(whole_chip(chip)).views;
-  const auto map = std::ranges::find(views, View::Kind::heat_map, &View::kind);
+  CHECK(std::ranges::count(views, true, &View::overview) == 1);
+  const auto map = std::ranges::find(views, true, &View::overview);
   REQUIRE(map != views.end());
-  CHECK(map->overview);
+  CHECK(map->kind == View::Kind::heat_map);
+  CHECK(map->where[1].second == std::vector<AxisValue>{atomic_instruction});
   CHECK(map->y_axis == "SM");
   REQUIRE(map->row_order.size() == sms);
   const auto changes = [&](const Labels& labels) {
