@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <tuple>
 
 #include "probes/topology/conclude_facts.h"
 #include "probes/topology/names.h"
@@ -55,12 +57,15 @@ std::vector<View> views(const Topology& t) {
   View loads = heat_map("Latency of L2 lines from each SM", in_order, latency_sweep,
                         load_instruction, "L2 line", "Latency (cycles)", order);
   loads.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
-  loads.overview = true;
   View atomics = heat_map("Latency of atomics on L2 lines from each SM",
                           "An atomic goes to the line's home, wherever the nearest copy is. SMs in "
                           "the same order.",
                           latency_sweep, atomic_instruction, "L2 line", "Latency (cycles)", order);
   atomics.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
+  // The one in which more is to be seen.
+  const bool by_home = t.partitions.reason.empty() &&
+                       t.partitions.instruction == std::string_view(atomic_instruction);
+  (by_home ? atomics : loads).overview = true;
   View stores =
       heat_map("Store bandwidth of an SM beside each other SM",
                "In its own column the SM is alone. SMs in the same order.", contention_sweep,

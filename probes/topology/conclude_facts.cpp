@@ -31,7 +31,7 @@ std::pair<double, double> fewest_and_most(const Labels& labels) {
   return {static_cast<double>(fewest.size()), static_cast<double>(most.size())};
 }
 
-const Subject gpcs{"gpcs", "GPCs", "number", "GPCs"};
+const Subject gpcs{"gpcs", "GPU", "GPCs", "GPCs"};
 const Subject gpc_fewest{"sms_per_gpc_min", "smallest GPC", "SMs", "SMs"};
 const Subject gpc_most{"sms_per_gpc_max", "largest GPC", "SMs", "SMs"};
 
@@ -39,7 +39,9 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
   const Labels& labels = t.gpcs();
   if (labels.empty()) {
     const std::string reason =
-        fmt::format("clusters: {}; latency: {}", t.clusters.reason, t.latency.reason);
+        fmt::format("clusters: {}; latency: {}", t.clusters.reason,
+                    t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                             : t.latency.reason);
     for (const Subject& s : {gpcs, gpc_fewest, gpc_most}) facts.push_back(missing(s, reason));
     return;
   }
@@ -66,7 +68,7 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
 
 /// The second method for GPCs: the tree of latencies, cut into as many groups.
 void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
-  const Subject s{"gpc_agreement", "GPCs by clusters and by latency", "adjusted Rand index", ""};
+  const Subject s{"gpc_agreement", "GPCs by clusters and by latency", "agreement", ""};
   const std::string reason = !t.clusters.reason.empty() ? t.clusters.reason : t.loads.reason;
   if (!reason.empty() || t.loads.rows.size() != t.clusters.labels.size()) {
     facts.push_back(missing(s, reason.empty() ? "they are of different SMs" : reason));
@@ -75,20 +77,21 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
   const int groups = number_of_groups(t.clusters.labels);
   const Labels by_latency =
       Dendrogram(correlation_distances(t.loads.left)).cut(static_cast<std::size_t>(groups));
-  facts.push_back(with_bound_of_index(stated(
-      s, adjusted_rand_index(t.clusters.labels, by_latency),
-      fmt::format("correlation of {} latencies to {} lines, average linkage cut into as many "
-                  "groups as clusters show",
-                  load_instruction, t.loads.rows.front().size()),
-      t.loads)));
+  facts.push_back(with_bound_of_index(
+      stated(s, adjusted_rand_index(t.clusters.labels, by_latency),
+             fmt::format("adjusted Rand index of clusters' GPCs and of the correlation of {} "
+                         "latencies to {} lines, average linkage cut into as many "
+                         "groups as clusters show",
+                         load_instruction, t.loads.rows.front().size()),
+             t.loads)));
 }
 
 void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
-  const Subject number{"tpcs", "TPCs", "number", "TPCs"};
+  const Subject number{"tpcs", "GPU", "TPCs", "TPCs"};
   const Subject size{"sms_per_tpc", "TPC", "SMs", "SMs"};
-  const Subject slowdown{"tpc_slowdown", "SM beside the other of its TPC", "bandwidth lost", "%"};
-  const Subject agreement{"tpc_agreement", "TPCs by contention and by clusters of two",
-                          "adjusted Rand index", ""};
+  const Subject slowdown{"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"};
+  const Subject agreement{"tpc_agreement", "TPCs by contention and by clusters of two", "agreement",
+                          ""};
   const ContentionPairs& c = t.contention;
   const Labels& labels = t.tpcs();
   if (labels.empty()) {
@@ -130,9 +133,11 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
   if (!reason.empty() || c.labels.size() != t.cluster_pairs.labels.size()) {
     facts.push_back(missing(agreement, reason.empty() ? "they are of different SMs" : reason));
   } else {
-    facts.push_back(with_bound_of_index(stated(
-        agreement, adjusted_rand_index(c.labels, t.cluster_pairs.labels),
-        "pairs by contention against those that clusters of two blocks never break", c.matrix)));
+    facts.push_back(
+        with_bound_of_index(stated(agreement, adjusted_rand_index(c.labels, t.cluster_pairs.labels),
+                                   "adjusted Rand index of pairs by contention and those that "
+                                   "clusters of two blocks never break",
+                                   c.matrix)));
   }
 }
 
@@ -141,7 +146,13 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
 const Labels& Topology::gpcs() const {
   static const Labels none;
   if (clusters.reason.empty()) return clusters.labels;
-  return latency.reason.empty() ? latency.groups.labels : none;
+  return latency.reason.empty() && !latency_shows_sides_only() ? latency.groups.labels : none;
+}
+
+bool Topology::latency_shows_sides_only() const {
+  return latency.reason.empty() && partitions.reason.empty() &&
+         latency.groups.labels.size() == partitions.labels.size() &&
+         adjusted_rand_index(latency.groups.labels, partitions.labels) >= same_groups;
 }
 
 const Labels& Topology::tpcs() const {

@@ -17,10 +17,14 @@ struct Topology {
   LineGroups lines;
   double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU
 
-  /// SMs by GPC, by clusters where there are any, else by latency; empty if neither tells.
+  /// SMs by GPC, by clusters where there are any, else by latency, unless that shows no more than
+  /// the sides of the L2; empty if neither tells.
   const Labels& gpcs() const;
   /// SMs by TPC, by contention, else by clusters of two; empty if neither tells.
   const Labels& tpcs() const;
+
+ private:
+  bool latency_shows_sides_only() const;
 };
 
 Topology topology_of(std::span<const Entry> entries);

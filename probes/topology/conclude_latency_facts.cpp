@@ -45,12 +45,12 @@ Fact with_bound_of_index(Fact fact) {
 void add_partitions(std::vector<Fact>& facts, const Topology& t) {
   const Partitions& p = t.partitions;
   const Subject number{"l2_partitions", "L2", "partitions", "partitions"};
-  const Subject penalty{"partition_penalty", "L2, the other partition", "added latency", "cycles"};
+  const Subject penalty{"partition_penalty", "far partition of the L2", "added latency", "cycles"};
   const Subject again{"partition_reproducibility", "SMs by L2 partition, two sets of lines",
-                      "adjusted Rand index", ""};
+                      "agreement", ""};
   const auto near = [](char side) {
-    return Subject{fmt::format("sms_near_partition_{}", side),
-                   fmt::format("SMs near partition {} of the L2", side), "number", "SMs"};
+    return Subject{fmt::format("sms_near_partition_{}", side), fmt::format("L2 partition {}", side),
+                   "SMs near it", "SMs"};
   };
   if (!p.reason.empty()) {
     for (const Subject& s : {number, near('a'), near('b'), penalty, again}) {
@@ -78,15 +78,15 @@ void add_partitions(std::vector<Fact>& facts, const Topology& t) {
                                      p.instruction),
                          p.matrix));
   facts.back().better = Better::lower;
-  facts.push_back(with_bound_of_index(stated(
-      again, p.reproducibility, "the groups from one set of lines against the other's", p.matrix)));
+  facts.push_back(with_bound_of_index(
+      stated(again, p.reproducibility,
+             "adjusted Rand index of the groups from one set of lines and the other's", p.matrix)));
 }
 
 void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
   const LatencyGroups& l = t.latency;
-  const Subject number{"latency_groups", "SMs of like latencies", "groups", "groups"};
-  const Subject again{"reproducibility", "SMs by latency, two sets of lines", "adjusted Rand index",
-                      ""};
+  const Subject number{"latency_groups", "SMs by latency", "groups", "groups"};
+  const Subject again{"reproducibility", "SMs by latency, two sets of lines", "agreement", ""};
   if (l.groups.labels.empty()) {
     for (const Subject& s : {number, again}) facts.push_back(missing(s, l.reason));
     return;
@@ -100,19 +100,18 @@ void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
                     load_instruction, l.groups.silhouette),
         t.loads));
   }
-  facts.push_back(with_bound_of_index(
-      stated(again, l.reproducibility,
-             fmt::format("{} groups from one set of lines against {} from another, each grouped by "
-                         "itself",
-                         l.groups_of_set[0], l.groups_of_set[1]),
-             t.loads)));
+  facts.push_back(
+      with_bound_of_index(stated(again, l.reproducibility,
+                                 fmt::format("adjusted Rand index of {} groups from one set of "
+                                             "lines and {} from another, each grouped by "
+                                             "itself",
+                                             l.groups_of_set[0], l.groups_of_set[1]),
+                                 t.loads)));
 }
 
 void add_latencies(std::vector<Fact>& facts, const Topology& t) {
-  const Subject nearest{"l2_latency_nearest_sm", "L2 from the SM that is nearest to it", "latency",
-                        "cycles"};
-  const Subject farthest{"l2_latency_farthest_sm", "L2 from the SM that is farthest from it",
-                         "latency", "cycles"};
+  const Subject nearest{"l2_latency_nearest_sm", "L2, nearest SM", "latency", "cycles"};
+  const Subject farthest{"l2_latency_farthest_sm", "L2, farthest SM", "latency", "cycles"};
   if (!t.loads.reason.empty()) {
     facts.push_back(missing(nearest, t.loads.reason));
     facts.push_back(missing(farthest, t.loads.reason));
@@ -133,7 +132,7 @@ void add_latencies(std::vector<Fact>& facts, const Topology& t) {
 }
 
 void add_lines(std::vector<Fact>& facts, const Topology& t) {
-  const Subject s{"l2_line_groups", "L2 lines that the same SMs are near", "groups", "groups"};
+  const Subject s{"l2_line_groups", "L2 lines by latency", "groups", "groups"};
   if (!t.lines.reason.empty()) {
     facts.push_back(missing(s, t.lines.reason));
     return;

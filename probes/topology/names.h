@@ -23,7 +23,7 @@ inline constexpr const char* set_names[] = {"first", "second"};  ///< of disjoin
 inline constexpr const char* published_gpcs = "published_gpcs";
 inline constexpr const char* published_tpcs = "published_tpcs";
 inline constexpr const char* published_source =
-    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, of whose GPU it says the H200's is "
-    "the same";
+    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
+    "be";
 
 }  // namespace fathom::topology

@@ -213,9 +213,11 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
 TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology]") {
   const Chip chip;
   const auto views = concluded(whole_chip(chip)).views;
-  const auto map = std::ranges::find(views, View::Kind::heat_map, &View::kind);
+  CHECK(std::ranges::count(views, true, &View::overview) == 1);
+  const auto map = std::ranges::find(views, true, &View::overview);
   REQUIRE(map != views.end());
-  CHECK(map->overview);
+  CHECK(map->kind == View::Kind::heat_map);
+  CHECK(map->where[1].second == std::vector<AxisValue>{atomic_instruction});
   CHECK(map->y_axis == "SM");
   REQUIRE(map->row_order.size() == sms);
   const auto changes = [&](const Labels& labels) {
@@ -250,6 +252,17 @@ TEST_CASE("loads tell the partitions where they see them", "[probes][topology]")
   const Findings findings = concluded(entries);
   CHECK(fact(findings, "l2_partitions").value == 2);
   CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(60, 3));
+}
+
+TEST_CASE("the sides of the L2 are no GPCs", "[probes][topology]") {
+  Chip chip;
+  std::ranges::fill(chip.gpc, 0);
+  std::vector<Entry> entries;
+  add_latencies(entries, chip, load_instruction, 60);
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "l2_partitions").value == 2);
+  CHECK(fact(findings, "latency_groups").value == 2);
+  CHECK(fact(findings, "gpcs").reason.find("sides of the L2") != std::string::npos);
 }
 
 TEST_CASE("noise has no groups", "[probes][topology]") {
