@@ -46,7 +46,9 @@ struct LatencyGroups {
 enum class GroupedBy { latency, near_or_far };
 
 /// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines
-/// leaves.
+/// leaves. That model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2
+/// Cache Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near
+/// to what.
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
                              GroupedBy grouped_by, std::size_t least, std::size_t most);
 
