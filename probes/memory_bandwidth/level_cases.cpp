@@ -83,8 +83,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
         const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
         if (!fits(device, plan.access, grid)) continue;
         const bool quick = share == in_one_partition;
-        result.push_back(
-            l2_case(device, plan, share, quick ? Suite::quick : Suite::standard));
+        result.push_back(l2_case(device, plan, share, quick ? Suite::quick : Suite::standard));
       }
     }
     GlobalPlan plan = plan_of(device, Operation::load, path, 16, usual_grid);
@@ -102,8 +101,8 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
         if (width != 16 && grid.blocks_per_sm != 1) continue;
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
-        result.push_back(l2_case(device, plan, in_one_partition,
-                                 width == 16 ? Suite::quick : Suite::standard));
+        result.push_back(
+            l2_case(device, plan, in_one_partition, width == 16 ? Suite::quick : Suite::standard));
       }
     }
   }
@@ -128,8 +127,8 @@ void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
       const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
       if (!fits(device, plan.access, grid)) continue;
       if (path != Path::l2_only && grid.blocks_per_sm == 1) continue;
-      result.push_back(dram_case(device, plan, path == Path::l2_only ? Suite::quick
-                                                                     : Suite::standard));
+      result.push_back(
+          dram_case(device, plan, path == Path::l2_only ? Suite::quick : Suite::standard));
     }
   }
   for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
