@@ -44,7 +44,10 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
                    static_cast<std::size_t>(grid.blocks_per_sm);
       plan.traffic = traffic_for(device, Level::l1, device.sms);
       plan.in_kernel = true;
-      Case c = global_case(device, {.sweep = "level", .level = "L1", .suite = Suite::quick}, plan);
+      Case c = global_case(
+          device,
+          {.sweep = "level", .level = "L1", .suite = width == 16 ? Suite::quick : Suite::standard},
+          plan);
       c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
       const GlobalShape shape = shape_of(plan);
       count(c, shape, false);
@@ -98,7 +101,9 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   for (const Operation operation : {Operation::store, Operation::copy}) {
     for (const int width : {16, 8, 4}) {
       for (const Grid& grid : {Grid{1, 4}, Grid{2, 4}}) {
-        if (width != 16 && grid.blocks_per_sm != 1) continue;
+        // Half of the working set is too little to share out among twice the warps.
+        const bool once = width != 16 || operation == Operation::copy;
+        if (once && grid.blocks_per_sm != 1) continue;
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
         result.push_back(

@@ -110,6 +110,29 @@ TEST_CASE(
   }
 }
 
+// The library does not say what it was built for: before compute capability 9.0 these are empty.
+TEST_CASE(
+    "streams through clusters have the width and the number of accesses that they are counted "
+    "with",
+    "[sass][memory_bandwidth]") {
+  const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
+  const auto of = [&](Operation operation, int width) {
+    return find(functions, shared_name("stream_cluster", operation, width));
+  };
+  if (of(Operation::load, 16).instructions.size() < 32) SKIP("built for a chip without clusters");
+  for (const int width : {4, 8, 16}) {
+    CAPTURE(width);
+    const std::string load = std::string("LD.E") + suffix(width);
+    const std::string store = std::string("ST.E") + suffix(width);
+    CHECK(of(Operation::load, width).histogram("LD.E") ==
+          std::map<std::string, int>{{load, 2 * shared_loads(Operation::load)}});
+    CHECK(of(Operation::store, width).histogram("ST.E") ==
+          std::map<std::string, int>{{store, shared_loads(Operation::store)}});
+    CHECK(of(Operation::copy, width).histogram("ST.E") ==
+          std::map<std::string, int>{{store, shared_loads(Operation::copy)}});
+  }
+}
+
 TEST_CASE("the register stream is multiply-adds of three vector registers without reuse",
           "[sass][memory_bandwidth]") {
   const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
