@@ -68,7 +68,7 @@ Case make_case(const Point& point) {
     c.axes.emplace_back(name, value);
     const std::string key = name.substr(0, name.find(" ("));
     const auto* number = std::get_if<std::int64_t>(&value);
-    c.name += number == nullptr ? fmt::format("/{}:{}", key, std::get<std::string>(value))
+    c.name += number == nullptr       ? fmt::format("/{}:{}", key, std::get<std::string>(value))
               : name.ends_with("(B)") ? fmt::format("/{}:{}", key, size_name(*number))
                                       : fmt::format("/{}:{}", key, *number);
   }

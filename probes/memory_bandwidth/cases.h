@@ -14,8 +14,8 @@
 namespace fathom::memory_bandwidth {
 
 std::vector<Case> register_cases(const DeviceFacts& device);
-std::vector<Case> shared_cases(const DeviceFacts& device);   ///< and distributed shared memory
-std::vector<Case> level_cases(const DeviceFacts& device);    ///< L1, L2 and DRAM
+std::vector<Case> shared_cases(const DeviceFacts& device);  ///< and distributed shared memory
+std::vector<Case> level_cases(const DeviceFacts& device);   ///< L1, L2 and DRAM
 std::vector<Case> footprint_cases(const DeviceFacts& device);
 std::vector<Case> saturation_cases(const DeviceFacts& device);  ///< by SMs and by bytes in flight
 
@@ -63,8 +63,8 @@ struct GlobalPlan {
   Access access;
   Sharing sharing = Sharing::interleaved;
   int blocks_per_sm = 1;
-  int warps = 32;  ///< of a block
-  int sms = 0;     ///< that take part
+  int warps = 32;           ///< of a block
+  int sms = 0;              ///< that take part
   std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
   double traffic = 0;       ///< wanted bytes moved by a launch
   CacheState cache = CacheState::hot;
@@ -97,8 +97,8 @@ std::uint64_t largest_region(const DeviceFacts& device);
 /// Sizes from `low` to `high`, `per_octave` to a doubling.
 std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave);
 
-/// The workload of a launch that reports its warps, without verification. `readings` are the case's,
-/// of all its workloads.
+/// The workload of a launch that reports its warps, without verification. `readings` are the
+/// case's, of all its workloads.
 Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
                             bool in_kernel, const std::shared_ptr<Readings>& readings,
                             std::function<void()> launch);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "probes/memory_bandwidth/conclude_kinds.h"
 #include "probes/memory_bandwidth/conclude_levels.h"
 #include "probes/memory_bandwidth/conclude_saturation.h"
 #include "results/format.h"
@@ -30,12 +31,11 @@ View plot(const char* title, const char* sweep, const char* x, std::vector<std::
 
 /// Regimes of the curve that cannot hit in the L1: the L2's, its end, DRAM's.
 void draw_l2_regimes(View& view, std::span<const Entry> entries) {
-  const std::vector<CurvePoint> curve =
-      curve_of(select(entries, {{"sweep", "footprint"},
-                                {"operation", "load"},
-                                {"instruction", "ld.global.cg"},
-                                {"width (B)", std::int64_t{16}}}),
-               "working set (B)");
+  const std::vector<CurvePoint> curve = curve_of(select(entries, {{"sweep", "footprint"},
+                                                                  {"operation", "load"},
+                                                                  {"instruction", "ld.global.cg"},
+                                                                  {"width (B)", std::int64_t{16}}}),
+                                                 "working set (B)");
   constexpr std::size_t fewest = 6;
   if (curve.size() >= fewest) draw_regimes(view, segment(curve, {.resolution = 0.02}), "B", "B/s");
 }
@@ -71,10 +71,22 @@ std::vector<View> views(std::span<const Entry> entries) {
       "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, by the "
       "clocks that it read.";
   table.where = {{"sweep", {"level"}}};
-  table.columns = {"level",        "operation",       "instruction",           "width (B)",
-                   "cluster size", "warps per SM",    "loads in flight",       "sharing",
-                   "working set (B)", "metric",       "interval",              "of_bound",
-                   "extra:bytes_per_clock", "counter:l1_hit_rate", "counter:l2_hit_rate", "verdict"};
+  table.columns = {"level",
+                   "operation",
+                   "instruction",
+                   "width (B)",
+                   "cluster size",
+                   "warps per SM",
+                   "loads in flight",
+                   "sharing",
+                   "working set (B)",
+                   "metric",
+                   "interval",
+                   "of_bound",
+                   "extra:bytes_per_clock",
+                   "counter:l1_hit_rate",
+                   "counter:l2_hit_rate",
+                   "verdict"};
   return {footprint, widths, sms, flight, table};
 }
 
@@ -99,7 +111,7 @@ std::string answer(const std::vector<Fact>& facts) {
 
 Findings conclude(std::span<const Entry> entries) {
   Findings findings;
-  for (const auto part : {level_facts, saturation_facts}) {
+  for (const auto part : {level_facts, kind_facts, saturation_facts}) {
     std::vector<Fact> facts = part(entries);
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "probes/memory_bandwidth/conclude_levels.h"
+#include "probes/memory_bandwidth/conclude_facts.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -16,12 +16,12 @@ namespace {
 
 struct Saturation {
   const char* id;
-  const char* level;     ///< axis
+  const char* level;  ///< axis
   const char* quantity;
   const char* unit;
   const char* sweep;
   const char* axis;
-  double share;          ///< of the best that counts as saturated
+  double share;  ///< of the best that counts as saturated
 };
 
 constexpr Saturation saturations[] = {
@@ -59,8 +59,7 @@ Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
   const std::map<double, const Entry*> points = best_by(entries, s);
   constexpr std::size_t fewest = 4;
   if (points.size() < fewest) {
-    return missing_fact(s.id, s.level, s.quantity, s.unit,
-                        "its cases were left out of this run or failed");
+    return missing_fact(s.id, s.level, s.quantity, s.unit, left_out);
   }
   double best = 0;
   for (const auto& [x, entry] : points) best = std::max(best, *entry->metric.value);

@@ -27,8 +27,7 @@ Level level_of(const DeviceFacts& device, const Access& access, std::uint64_t by
 /// above, a part for each warp.
 Sharing sharing_of(const DeviceFacts& device, const Access& access, std::uint64_t bytes) {
   if (access.operation != Operation::load) return Sharing::interleaved;
-  const std::uint64_t shared_out =
-      granule({Sharing::interleaved, device.sms, 32, access.tile()});
+  const std::uint64_t shared_out = granule({Sharing::interleaved, device.sms, 32, access.tile()});
   const std::uint64_t by_block_up_to =
       access.path == Path::cached ? 2 * unified_bytes(device) * static_cast<std::size_t>(device.sms)
                                   : shared_out;
@@ -50,8 +49,8 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
     const GlobalShape shape = shape_of(plan);
     if (!seen.insert(shape.working_set).second) continue;
     const bool octave = index % curve.per_octave == 0;
-    const bool quick = curve.quick_per_octave > 0 &&
-                       index % (curve.per_octave / curve.quick_per_octave) == 0;
+    const bool quick =
+        curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
     Case c = global_case(
         device,
         {.sweep = "footprint", .level = "all", .suite = quick ? Suite::quick : Suite::standard},
@@ -65,23 +64,19 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
 }  // namespace
 
 std::vector<Case> footprint_cases(const DeviceFacts& device) {
-  const std::uint64_t one_tile_each =
-      static_cast<std::uint64_t>(device.sms) * Access{}.tile();
+  const std::uint64_t one_tile_each = static_cast<std::uint64_t>(device.sms) * Access{}.tile();
   const std::uint64_t smallest_l2 = std::min<std::uint64_t>(mib, device.l2_bytes / 8);
   const std::uint64_t smallest_shared =
       granule({Sharing::interleaved, device.sms, 32, Access{}.tile()});
   // Where the L2 is small, fewer warps share it out.
   const std::uint64_t smallest_stored = std::min(smallest_shared, device.l2_bytes / 4);
   std::vector<Case> result;
-  add_curve(result, device,
-            {{Operation::load, Path::cached, 16, 4}, 2 * one_tile_each, 3, 1});
+  add_curve(result, device, {{Operation::load, Path::cached, 16, 4}, 2 * one_tile_each, 3, 1});
   add_curve(result, device, {{Operation::load, Path::l2_only, 16, 4}, smallest_l2, 4, 1});
   add_curve(result, device, {{Operation::store, Path::l2_only, 16, 4}, smallest_stored, 3, 0});
-  add_curve(result, device,
-            {{Operation::copy, Path::l2_only, 16, 4}, 2 * smallest_stored, 3, 0});
+  add_curve(result, device, {{Operation::copy, Path::l2_only, 16, 4}, 2 * smallest_stored, 3, 0});
   for (const int width : {8, 4}) {
-    add_curve(result, device,
-              {{Operation::load, Path::cached, width, 4}, 2 * one_tile_each, 1, 0});
+    add_curve(result, device, {{Operation::load, Path::cached, width, 4}, 2 * one_tile_each, 1, 0});
     add_curve(result, device, {{Operation::load, Path::l2_only, width, 4}, smallest_l2, 1, 0});
   }
   return result;

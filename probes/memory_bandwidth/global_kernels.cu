@@ -21,10 +21,7 @@ struct Global {
     } else if constexpr (path == Path::l2_only) {
       asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
     } else {
-      asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];"
-                   : "=r"(v.word[0])
-                   : "l"(p)
-                   : "memory");
+      asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
     }
   }
 
@@ -87,8 +84,8 @@ __global__ void __launch_bounds__(max_threads) stream_global(GlobalRun run) {
   const std::uint64_t base =
       reinterpret_cast<std::uint64_t>(operation == Operation::store ? run.dst : run.src);
   const std::uint64_t end = base + blockIdx.x * walk.block_region + walk.span;
-  const std::uint64_t p = base + walk.start(blockIdx.x, threadIdx.x / warp_lanes) +
-                          threadIdx.x % warp_lanes * width;
+  const std::uint64_t p =
+      base + walk.start(blockIdx.x, threadIdx.x / warp_lanes) + threadIdx.x % warp_lanes * width;
   const Vector<width> value = value_to_store<width>(blockIdx.x * blockDim.x + threadIdx.x);
   __syncthreads();
   Stopwatch stopwatch(run.reports);

@@ -72,8 +72,8 @@ Workload prepare(Context& context, const GlobalShape& shape,
   };
   switch (access.operation) {
     case Operation::load: {
-      const auto touches = touches_per_pass(shape.walk_shape) *
-                           static_cast<std::uint64_t>(shape.passes);
+      const auto touches =
+          touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes);
       const std::uint32_t expected = sum_of(context, src) * static_cast<std::uint32_t>(touches);
       workload.verify = [=] { return check_sums(reports, expected, stream); };
       break;
@@ -142,8 +142,7 @@ GlobalShape shape_of(const GlobalPlan& plan) {
 void count(Case& c, const GlobalShape& shape, bool dram) {
   constexpr double sector = 32;
   const Operation operation = shape.plan.access.operation;
-  const double one_way =
-      operation == Operation::copy ? shape.bytes_moved / 2 : shape.bytes_moved;
+  const double one_way = operation == Operation::copy ? shape.bytes_moved / 2 : shape.bytes_moved;
   if (operation != Operation::store) {
     c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
     c.counters.push_back({"l2_read_sectors", std::nullopt, 0, ""});
@@ -174,13 +173,12 @@ Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan)
   point.operation = access.operation;
   point.width = access.width;
   point.instruction = instruction_of(access);
-  point.more = {
-      {"SMs", std::int64_t{plan.sms}},
-      {"warps per SM", std::int64_t{shape.walk_shape.warps * plan.blocks_per_sm}},
-      {"loads in flight", std::int64_t{access.loads}},
-      {"sharing", name_of(plan.sharing)},
-      {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
-      {"bytes in flight (B)", static_cast<std::int64_t>(shape.in_flight())}};
+  point.more = {{"SMs", std::int64_t{plan.sms}},
+                {"warps per SM", std::int64_t{shape.walk_shape.warps * plan.blocks_per_sm}},
+                {"loads in flight", std::int64_t{access.loads}},
+                {"sharing", name_of(plan.sharing)},
+                {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
+                {"bytes in flight (B)", static_cast<std::int64_t>(shape.in_flight())}};
   Case c = make_case(point);
   c.value = rate(shape.bytes_moved);
   c.cache = plan.cache;

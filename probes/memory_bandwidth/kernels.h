@@ -17,7 +17,8 @@ enum class Operation { load, store, copy };
 enum class Path {
   cached,       ///< ld.global: may hit in the L1
   l2_only,      ///< ld.global.cg: cached in the L2 and below, never in the L1
-  no_allocate,  ///< ld.global.L1::no_allocate: a weak load as the first, that leaves nothing in the L1
+  no_allocate,  ///< ld.global.L1::no_allocate: a weak load as the first, that leaves nothing in the
+                ///< L1
 };
 
 /// One access pattern. Kernels exist for widths of 4, 8 and 16 bytes with `loads` 4, and for 16
@@ -35,10 +36,10 @@ struct Access {
 
 /// What each warp reports. Clocks are those of its SM, nanoseconds the GPU's global timer.
 struct WarpReport {
-  std::int64_t start, end;          ///< of the timed part
-  std::uint64_t ns_start, ns_end;   ///< at the same moments
-  std::uint32_t sum;                ///< of all 32-bit words that it loaded, modulo 2^32
-  std::uint32_t sm;                 ///< %smid
+  std::int64_t start, end;         ///< of the timed part
+  std::uint64_t ns_start, ns_end;  ///< at the same moments
+  std::uint32_t sum;               ///< of all 32-bit words that it loaded, modulo 2^32
+  std::uint32_t sm;                ///< %smid
 };
 
 /// One launch through global memory. `reports`: [blocks][warps of a block].
@@ -74,9 +75,9 @@ __host__ __device__ constexpr std::uint32_t shared_word(std::uint32_t i) {
 /// next block of the cluster, so that every block reads or writes one other's.
 struct SharedRun {
   Operation operation = Operation::load;
-  int width = 16;      ///< 4, 8 or 16
-  Walk walk;           ///< offsets from the start of a block's shared memory
-  int blocks = 1;      ///< a multiple of the cluster
+  int width = 16;  ///< 4, 8 or 16
+  Walk walk;       ///< offsets from the start of a block's shared memory
+  int blocks = 1;  ///< a multiple of the cluster
   int cluster_size = 1;
   int shared_bytes = shared_bytes_used;  ///< allocated by each block: more keeps others off its SM
   WarpReport* reports = nullptr;         ///< [blocks][warps]
@@ -89,8 +90,8 @@ Walk shared_walk(Operation operation, int width, int tiles);
 void launch_shared(const SharedRun& run, cudaStream_t stream);
 /// Lets the kernel have its shared memory and clusters of 16. Once before launching.
 void prepare_shared(Operation operation, int width, bool cluster, int shared_bytes);
-/// Blocks that run at once in clusters of `cluster_size` with so much shared memory each; 0 where the
-/// GPU cannot run such a cluster.
+/// Blocks that run at once in clusters of `cluster_size` with so much shared memory each; 0 where
+/// the GPU cannot run such a cluster.
 int cluster_blocks(int major, int cluster_size, int shared_bytes);
 
 /// Fused multiply-adds on registers: each reads three operands of 4 bytes a lane and writes one.
@@ -117,8 +118,8 @@ __host__ __device__ constexpr float register_start(int lane, int chain) {
 /// of device memory, overwritten.
 void launch_sum(const std::byte* data, std::uint64_t words, std::uint32_t* sum,
                 cudaStream_t stream);
-/// Counts the words of a working set of `bytes` that differ from what interleaved stores of `access`
-/// by `blocks` x `warps` leave there. `wrong`: device memory, overwritten.
+/// Counts the words of a working set of `bytes` that differ from what interleaved stores of
+/// `access` by `blocks` x `warps` leave there. `wrong`: device memory, overwritten.
 void launch_count_wrong(const std::byte* data, std::uint64_t bytes, const Access& access,
                         int blocks, int warps, unsigned long long* wrong, cudaStream_t stream);
 

@@ -44,7 +44,10 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
                    static_cast<std::size_t>(grid.blocks_per_sm);
       plan.traffic = traffic_for(device, Level::l1, device.sms);
       plan.in_kernel = true;
-      Case c = global_case(device, {.sweep = "level", .level = "L1", .suite = Suite::quick}, plan);
+      Case c = global_case(
+          device,
+          {.sweep = "level", .level = "L1", .suite = width == 16 ? Suite::quick : Suite::standard},
+          plan);
       c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
       const GlobalShape shape = shape_of(plan);
       count(c, shape, false);
@@ -83,8 +86,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
         const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
         if (!fits(device, plan.access, grid)) continue;
         const bool quick = share == in_one_partition;
-        result.push_back(
-            l2_case(device, plan, share, quick ? Suite::quick : Suite::standard));
+        result.push_back(l2_case(device, plan, share, quick ? Suite::quick : Suite::standard));
       }
     }
     GlobalPlan plan = plan_of(device, Operation::load, path, 16, usual_grid);
@@ -99,11 +101,13 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   for (const Operation operation : {Operation::store, Operation::copy}) {
     for (const int width : {16, 8, 4}) {
       for (const Grid& grid : {Grid{1, 4}, Grid{2, 4}}) {
-        if (width != 16 && grid.blocks_per_sm != 1) continue;
+        // Half of the working set is too little to share out among twice the warps.
+        const bool once = width != 16 || operation == Operation::copy;
+        if (once && grid.blocks_per_sm != 1) continue;
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
-        result.push_back(l2_case(device, plan, in_one_partition,
-                                 width == 16 ? Suite::quick : Suite::standard));
+        result.push_back(
+            l2_case(device, plan, in_one_partition, width == 16 ? Suite::quick : Suite::standard));
       }
     }
   }
@@ -128,8 +132,8 @@ void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
       const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
       if (!fits(device, plan.access, grid)) continue;
       if (path != Path::l2_only && grid.blocks_per_sm == 1) continue;
-      result.push_back(dram_case(device, plan, path == Path::l2_only ? Suite::quick
-                                                                     : Suite::standard));
+      result.push_back(
+          dram_case(device, plan, path == Path::l2_only ? Suite::quick : Suite::standard));
     }
   }
   for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {

@@ -30,7 +30,8 @@ Reading read_launch(std::span<const WarpReport> reports, double bytes_per_warp) 
     w.bytes += bytes_per_warp;
   }
   std::vector<double> rates;
-  for (const auto& [sm, w] : windows) rates.push_back(w.bytes / static_cast<double>(w.end - w.start));
+  for (const auto& [sm, w] : windows)
+    rates.push_back(w.bytes / static_cast<double>(w.end - w.start));
   Reading reading;
   reading.bytes_per_clock = median(rates);
   reading.sm_clock_hz = nanoseconds > 0 ? 1e9 * clocks / nanoseconds : 0;

@@ -70,8 +70,7 @@ Workload prepare(Context& context, int blocks, int iterations,
   const std::size_t threads = static_cast<std::size_t>(blocks) * register_threads;
   const Buffer reports =
       context.buffers().output("reports", threads / warp_lanes * sizeof(WarpReport));
-  const Buffer after =
-      context.buffers().output("after", threads * register_chains * sizeof(float));
+  const Buffer after = context.buffers().output("after", threads * register_chains * sizeof(float));
   const RegisterRun run{blocks, iterations, operand_buffer.as<float>(), reports.as<WarpReport>(),
                         after.as<float>()};
   const double bytes_per_warp =
@@ -110,9 +109,8 @@ std::vector<Case> register_cases(const DeviceFacts& device) {
                       Suite::quick});
   c.bound = sm_bound(device, device.sms, lanes * operand_bytes,
                      fmt::format("{} multiply-adds of three 4-byte operands", lanes));
-  const double executed =
-      static_cast<double>(blocks) * register_threads / warp_lanes * iterations * register_steps *
-      register_chains;
+  const double executed = static_cast<double>(blocks) * register_threads / warp_lanes * iterations *
+                          register_steps * register_chains;
   c.counters = {{"instructions_executed", executed, 0.03,
                  "the multiply-adds; the loop and what is around it are left out"}};
   c.extras = {{"sm_bound_bytes_per_clock", lanes * operand_bytes}};

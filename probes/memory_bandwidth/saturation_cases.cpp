@@ -18,8 +18,8 @@ void set_level(GlobalPlan& plan, const DeviceFacts& device, Level level, double 
     plan.traffic = traffic;
   } else {
     plan.cache = CacheState::cold;
-    plan.bytes = static_cast<std::uint64_t>(
-        std::min(traffic, static_cast<double>(largest_region(device))));
+    plan.bytes =
+        static_cast<std::uint64_t>(std::min(traffic, static_cast<double>(largest_region(device))));
   }
 }
 
@@ -27,11 +27,10 @@ const char* name_of(Level level) { return level == Level::l2 ? "L2" : "DRAM"; }
 
 Case saturation_case(const DeviceFacts& device, const char* sweep, Level level,
                      const GlobalPlan& plan, bool quick) {
-  Case c = global_case(device,
-                       {.sweep = sweep,
-                        .level = name_of(level),
-                        .suite = quick ? Suite::quick : Suite::standard},
-                       plan);
+  Case c = global_case(
+      device,
+      {.sweep = sweep, .level = name_of(level), .suite = quick ? Suite::quick : Suite::standard},
+      plan);
   if (level == Level::dram) {
     const std::optional<Bound> dram = dram_bound(device);
     if (dram && (!c.bound || dram->value < c.bound->value)) c.bound = dram;
@@ -79,8 +78,8 @@ void add_by_flight(std::vector<Case>& result, const DeviceFacts& device, Level l
           resident_blocks(plan.access, threads) < plan.blocks_per_sm) {
         continue;
       }
-      const double in_flight = static_cast<double>(warps) * device.sms *
-                               static_cast<double>(plan.access.tile());
+      const double in_flight =
+          static_cast<double>(warps) * device.sms * static_cast<double>(plan.access.tile());
       constexpr double seconds = 400e-6;
       const double reached = in_flight / usual_latency_s[static_cast<int>(level)] * seconds;
       set_level(plan, device, level, std::min(reached, traffic_for(device, level, device.sms)));

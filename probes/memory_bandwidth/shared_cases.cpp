@@ -88,9 +88,14 @@ Workload prepare(Context& context, const SharedPlan& plan,
       context.buffers().output("reports", blocks * warps_per_block * sizeof(WarpReport));
   const Buffer after = context.buffers().output("after", blocks * shared_bytes_used);
   prepare_shared(plan.operation, plan.width, plan.cluster_size > 1, plan.shared_bytes);
-  const SharedRun run{plan.operation,          plan.width,        walk,
-                      plan.blocks,             plan.cluster_size, plan.shared_bytes,
-                      reports.as<WarpReport>(), after.as<std::uint32_t>()};
+  const SharedRun run{plan.operation,
+                      plan.width,
+                      walk,
+                      plan.blocks,
+                      plan.cluster_size,
+                      plan.shared_bytes,
+                      reports.as<WarpReport>(),
+                      after.as<std::uint32_t>()};
   Workload workload = reporting_workload(context, reports, bytes_per_warp(plan), true, readings,
                                          [=] { launch_shared(run, stream); });
   workload.poison = [=, &context] {
@@ -172,26 +177,26 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width) {
 /// More than half of an SM's: a second block of a cluster on the same SM would read its own.
 int cluster_allocation(const DeviceFacts& device) {
   const std::size_t half = device.shared_bytes_per_sm / 2 + kib;
-  return static_cast<int>(std::min(std::max<std::size_t>(half, shared_bytes_used),
-                                   device.shared_bytes_per_block_max) /
-                          kib * kib);
+  return static_cast<int>(
+      std::min(std::max<std::size_t>(half, shared_bytes_used), device.shared_bytes_per_block_max) /
+      kib * kib);
 }
 
 Case cluster_case(const DeviceFacts& device, Operation operation, int width, int size, int blocks) {
   SharedPlan plan{operation, width, blocks, size, cluster_allocation(device), 0};
   constexpr double usual_bytes_per_clock = 24;
   plan.tiles = tiles_for(plan, 1, usual_bytes_per_clock);
-  Case c = make_case({"level",
-                      "distributed shared",
-                      operation,
-                      instruction(operation, true),
-                      width,
-                      {{"SMs", std::int64_t{blocks}},
-                       {"warps per SM", std::int64_t{warps_per_block}},
-                       {"loads in flight", std::int64_t{shared_loads(operation)}},
-                       {"cluster size", std::int64_t{size}}},
-                      width == 16 && operation == Operation::load ? Suite::quick
-                                                                  : Suite::standard});
+  Case c =
+      make_case({"level",
+                 "distributed shared",
+                 operation,
+                 instruction(operation, true),
+                 width,
+                 {{"SMs", std::int64_t{blocks}},
+                  {"warps per SM", std::int64_t{warps_per_block}},
+                  {"loads in flight", std::int64_t{shared_loads(operation)}},
+                  {"cluster size", std::int64_t{size}}},
+                 width == 16 && operation == Operation::load ? Suite::quick : Suite::standard});
   const double bound = l1_bytes_per_clock(device);
   c.bound = sm_bound(device, blocks, bound, "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};

@@ -53,6 +53,7 @@ __global__ void __launch_bounds__(shared_threads) stream_shared(SharedRun run) {
   save_shared(words, run.after);
 }
 
+#if __CUDA_ARCH__ >= 900
 /// Shared memory of another block of the cluster.
 struct Cluster {
   using Address = std::uint32_t;
@@ -87,6 +88,7 @@ struct Cluster {
                  : "memory");
   }
 };
+#endif
 
 // From compute capability 9.0 on; elsewhere the kernel is empty and nothing launches it.
 template <Operation operation, int width>
@@ -201,8 +203,8 @@ int cluster_blocks(int major, int cluster_size, int shared_bytes) {
   const cudaLaunchConfig_t config =
       config_of(cluster_size, cluster_size, shared_bytes, nullptr, attribute);
   int clusters = 0;
-  const cudaError_t status = cudaOccupancyMaxActiveClusters(
-      &clusters, kernel_of(Operation::load, 16, true), &config);
+  const cudaError_t status =
+      cudaOccupancyMaxActiveClusters(&clusters, kernel_of(Operation::load, 16, true), &config);
   if (status != cudaSuccess) {
     cudaGetLastError();  // too large for this GPU: clears it
     return 0;

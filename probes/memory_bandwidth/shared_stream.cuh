@@ -2,8 +2,8 @@
 
 #include "probes/memory_bandwidth/stream.cuh"
 
-// What the kernels of shared and of distributed shared memory have in common. Both know their memory
-// by 32-bit addresses; only the instructions differ.
+// What the kernels of shared and of distributed shared memory have in common. Both know their
+// memory by 32-bit addresses; only the instructions differ.
 
 namespace fathom::memory_bandwidth {
 
@@ -22,8 +22,8 @@ __device__ void fill_shared(std::uint32_t* words) {
   }
 }
 
-/// The timed part, on the memory that begins at `base`. The last word stored is loaded back, so that
-/// no store is still under way when the clock is read.
+/// The timed part, on the memory that begins at `base`. The last word stored is loaded back, so
+/// that no store is still under way when the clock is read.
 template <Operation operation, int width, class Space>
 __device__ void shared_stream(const SharedRun& run, std::uint32_t base) {
   constexpr int loads = shared_loads(operation);

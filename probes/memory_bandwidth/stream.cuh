@@ -5,8 +5,8 @@
 // The one loop that moves bytes. A Space says how:
 //   Address                                   a byte address that can be added to
 //   load(Vector<width>&, Address), store(Address, const Vector<width>&)
-// Tiles are touched by immediate offsets from one address, so that a turn of the loop is little more
-// than its loads or stores.
+// Tiles are touched by immediate offsets from one address, so that a turn of the loop is little
+// more than its loads or stores.
 
 namespace fathom::memory_bandwidth {
 
@@ -34,7 +34,8 @@ __device__ inline std::uint32_t sm_id() {
   return id;
 }
 
-/// The report of the calling warp. The end needs the warp's sum, so that no load is still under way.
+/// The report of the calling warp. The end needs the warp's sum, so that no load is still under
+/// way.
 class Stopwatch {
  public:
   __device__ explicit Stopwatch(WarpReport* reports)
@@ -111,8 +112,7 @@ __device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
 }
 
 template <int width, int loads, class Space>
-__device__ __forceinline__ void store_stream(typename Space::Address p,
-                                             typename Space::Address end,
+__device__ __forceinline__ void store_stream(typename Space::Address p, typename Space::Address end,
                                              typename Space::Offset step,
                                              typename Space::Offset span, int tiles,
                                              const Vector<width>& value) {
@@ -129,8 +129,7 @@ __device__ __forceinline__ void store_stream(typename Space::Address p,
 
 /// From `p` to the same place `distance` further on.
 template <int width, int loads, class Space>
-__device__ __forceinline__ void copy_stream(typename Space::Address p,
-                                            typename Space::Address end,
+__device__ __forceinline__ void copy_stream(typename Space::Address p, typename Space::Address end,
                                             typename Space::Offset distance,
                                             typename Space::Offset step,
                                             typename Space::Offset span, int tiles) {

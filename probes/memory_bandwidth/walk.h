@@ -14,8 +14,8 @@ inline constexpr int warp_lanes = 32;
 /// The way of every warp through memory. A warp touches one tile after the other; all distances are
 /// multiples of `tile` bytes. Warp w of block b begins at
 ///   base + b block_region + (b block_offset + w warp_offset) mod span
-/// and goes on by `step`, back by `span` when it has reached the end of its span, for `tiles` tiles.
-/// `step` is at most `span`.
+/// and goes on by `step`, back by `span` when it has reached the end of its span, for `tiles`
+/// tiles. `step` is at most `span`.
 struct Walk {
   std::uint64_t tile = 0;
   std::uint64_t block_region = 0, block_offset = 0, warp_offset = 0;

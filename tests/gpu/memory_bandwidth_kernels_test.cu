@@ -96,13 +96,13 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
         CHECK(sum_of(reports) ==
               by_host * passes * static_cast<std::uint32_t>(touches_per_pass(shape)));
       } else if (access.operation == Operation::store) {
-        launch_count_wrong(dst.data, bytes, access, blocks, warps,
-                           word.as<unsigned long long>(), stream);
+        launch_count_wrong(dst.data, bytes, access, blocks, warps, word.as<unsigned long long>(),
+                           stream);
         CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
         // One word off must be seen.
         FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 4, stream));
-        launch_count_wrong(dst.data, bytes, access, blocks, warps,
-                           word.as<unsigned long long>(), stream);
+        launch_count_wrong(dst.data, bytes, access, blocks, warps, word.as<unsigned long long>(),
+                           stream);
         CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 1);
       } else {
         CHECK(count_different_bytes(src.data, dst.data, bytes, stream) == 0);
@@ -132,8 +132,14 @@ TEST_CASE("walks through shared memory and clusters move every byte",
         memory.buffers.poison(after);
         // Enough tiles that every warp goes round, wherever it began.
         const Walk walk = shared_walk(operation, width, 40);
-        const SharedRun run{operation, width, walk, blocks, size, shared_bytes_used,
-                            memory.reports.as<WarpReport>(), after.as<std::uint32_t>()};
+        const SharedRun run{operation,
+                            width,
+                            walk,
+                            blocks,
+                            size,
+                            shared_bytes_used,
+                            memory.reports.as<WarpReport>(),
+                            after.as<std::uint32_t>()};
         prepare_shared(operation, width, size > 1, shared_bytes_used);
         launch_shared(run, stream);
         const auto reports = memory.read_reports(blocks * warps);
@@ -182,15 +188,15 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
     }
   }
   const Buffer inputs = memory.buffers.output("operands", operands.size() * sizeof(float));
-  FATHOM_CUDA(cudaMemcpyAsync(inputs.data, operands.data(), inputs.bytes, cudaMemcpyHostToDevice,
-                              stream));
+  FATHOM_CUDA(
+      cudaMemcpyAsync(inputs.data, operands.data(), inputs.bytes, cudaMemcpyHostToDevice, stream));
   const Buffer after = memory.buffers.output(
       "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
   memory.buffers.poison(memory.reports);
   memory.buffers.poison(after);
-  launch_registers({blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(),
-                    after.as<float>()},
-                   stream);
+  launch_registers(
+      {blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(), after.as<float>()},
+      stream);
   memory.read_reports(blocks * register_threads / warp_lanes);
   const auto held = copy_to_host<float>(after, stream);
   int wrong = 0;

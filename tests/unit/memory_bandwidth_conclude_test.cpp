@@ -50,7 +50,8 @@ Findings concluded(const std::vector<Entry>& entries) {
     CHECK(f.value.has_value() == f.reason.empty());
     CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
     CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
-    CHECK((!f.value || !f.interval || (f.interval->low <= *f.value && *f.value <= f.interval->high)));
+    CHECK(
+        (!f.value || !f.interval || (f.interval->low <= *f.value && *f.value <= f.interval->high)));
     CHECK(ids.insert(f.id).second);
   }
   return findings;

@@ -1,0 +1,63 @@
+#include "probes/memory_bandwidth/conclude_facts.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::memory_bandwidth {
+
+std::optional<double> extra(const Entry& entry, const char* name) {
+  const auto found = entry.extras.find(name);
+  return found == entry.extras.end() ? std::nullopt : std::optional(found->second);
+}
+
+namespace {
+
+std::string axis_text(const Entry& entry, const char* name) {
+  const AxisValue* value = find_axis(entry, name);
+  return value == nullptr ? "" : format_axis_value(*value);
+}
+
+}  // namespace
+
+std::string method_of(const Entry& entry, std::size_t cases) {
+  std::string text =
+      fmt::format("{}, {} bytes a lane, {} warps an SM", axis_text(entry, "instruction"),
+                  axis_text(entry, "width (B)"), axis_text(entry, "warps per SM"));
+  if (cases > 1) text += fmt::format(", best of {} cases", cases);
+  return text + (entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock"
+                                                        : ", timed by events");
+}
+
+Fact fact_of(const Entry& entry, std::string id, std::string subject, std::string quantity,
+             std::string method) {
+  Fact fact;
+  fact.id = std::move(id);
+  fact.subject = std::move(subject);
+  fact.quantity = std::move(quantity);
+  fact.value = entry.metric.value;
+  fact.unit = "B/s";
+  fact.interval = entry.interval;
+  fact.method = std::move(method);
+  fact.repeats = static_cast<int>(entry.samples.size());
+  fact.evidence = {entry.name};
+  fact.bound = entry.bound;
+  fact.counters = entry.counters;
+  return fact;
+}
+
+Fact missing_fact(std::string id, std::string subject, std::string quantity, std::string unit,
+                  std::string reason) {
+  Fact fact;
+  fact.id = std::move(id);
+  fact.subject = std::move(subject);
+  fact.quantity = std::move(quantity);
+  fact.unit = std::move(unit);
+  fact.reason = std::move(reason);
+  return fact;
+}
+
+}  // namespace fathom::memory_bandwidth
