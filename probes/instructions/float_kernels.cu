@@ -67,7 +67,15 @@ struct Dmul : LaneOp<Dmul, double> {
   static double next(double x, double a, double) { return x * a; }
 };
 
+/// The operands change between two steps, and instructions around that change take all of theirs
+/// from the register file anew, which costs a turn: the more chains, the rarer that is.
+struct ManyChains {
+  static constexpr int throughput_chains = 32, throughput_steps = 16;
+};
+
 struct Dfma : LaneOp<Dfma, double> {
+  static constexpr int throughput_chains = ManyChains::throughput_chains;
+  static constexpr int throughput_steps = ManyChains::throughput_steps;
   static __device__ void step(double& x, const Operands& o, int i) {
     asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(o.a[i]), "d"(o.b[i]));
   }
@@ -127,6 +135,8 @@ struct Hmul2 : PairOp<Hmul2, __half> {
 };
 
 struct Hfma2 : PairOp<Hfma2, __half> {
+  static constexpr int throughput_chains = ManyChains::throughput_chains;
+  static constexpr int throughput_steps = ManyChains::throughput_steps;
   static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
     asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
   }
@@ -136,6 +146,8 @@ struct Hfma2 : PairOp<Hfma2, __half> {
 };
 
 struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
+  static constexpr int throughput_chains = ManyChains::throughput_chains;
+  static constexpr int throughput_steps = ManyChains::throughput_steps;
   static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));

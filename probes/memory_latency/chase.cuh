@@ -83,14 +83,17 @@ __device__ void chase_each(const Space& space, Address p, const Chase& chase) {
   // Twice, so that the second time finds the code in the instruction cache.
 #pragma unroll 1
   for (int i = 0; i < 2 * empty_brackets; ++i) {
+    __threadfence_block();  // the bracket finds no store under way
     const std::int64_t start = clock_now();
     need(static_cast<std::uint32_t>(p), slot);
     const std::int64_t end = clock_now();
     empty[i % empty_brackets] = bracket(start, end);
-    __threadfence_block();  // the next bracket finds no store under way
   }
 #pragma unroll 1
   for (int i = 0; i < chase.loads; ++i) {
+    // At the top: the address is moved to its register before, or the load would wait for it within
+    // the bracket.
+    __threadfence_block();
     const std::int64_t start = clock_now();
     const Address next = space.load(p);
     need(static_cast<std::uint32_t>(next), slot);
@@ -98,7 +101,6 @@ __device__ void chase_each(const Space& space, Address p, const Chase& chase) {
     times[i] = bracket(start, end);
     sum += static_cast<std::uint32_t>(p);
     p = next;
-    __threadfence_block();
   }
   for (int i = 0; i < empty_brackets; ++i) chase.report->empty[i] = empty[i];
   for (int i = 0; i < chase.loads; ++i) chase.report->times[i] = times[i];
