@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun r
     x[c] = register_start(static_cast<int>(threadIdx.x % warp_lanes), c);
   }
   __syncthreads();
-  Stopwatch stopwatch(run.reports);
+  Stopwatch stopwatch(run.reports + grid_warp());
 #pragma unroll 1
   for (int i = 0; i < run.iterations; ++i) {
 #pragma unroll
