@@ -120,18 +120,11 @@ double traffic_for(const DeviceFacts& device, Level level, int sms) {
       return seconds * sms * clock * usual_l2_bytes;
     case Level::dram: {
       const auto bound = dram_bound(device);
-      return seconds * std::min(bound ? bound->value : usual_dram, sms * clock * 1.7 * usual_l2_bytes);
+      const double path = sms * clock * l1_bytes_per_clock(device) / 2;
+      return seconds * std::min(bound ? bound->value : usual_dram, path);
     }
   }
   return 0;
-}
-
-std::vector<int> sm_order(int sms) {
-  std::vector<int> order;
-  for (const int first : {0, 1}) {
-    for (int sm = first; sm < sms; sm += 2) order.push_back(sm);
-  }
-  return order;
 }
 
 int one_block_shared_bytes(const DeviceFacts& device) {

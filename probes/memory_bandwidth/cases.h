@@ -71,7 +71,7 @@ struct GlobalPlan {
   double traffic = 0;       ///< wanted bytes moved by a launch
   CacheState cache = CacheState::hot;
   bool in_kernel = false;  ///< timed by the SMs' clocks instead of events
-  /// The blocks run on the first `sms` SMs of `sm_order` instead of wherever they are put.
+  /// The blocks run on the first `sms` SMs by `place_of_sm` instead of wherever they are put.
   bool chosen_sms = false;
 };
 
@@ -93,18 +93,13 @@ GlobalShape shape_of(const GlobalPlan& plan);
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
 
-/// SMs by %smid in the order in which a sweep takes them: even ones, then odd ones. The two SMs of
-/// a TPC have neighbouring numbers and TPCs are numbered round robin over the GPCs (an H200, by this
-/// project's topology probe), so that this spreads few SMs over as many GPCs and TPCs as there are.
-std::vector<int> sm_order(int sms);
-
 /// Many more blocks than run at once, each over after one tile for each of its warps: the SMs share
-/// the work as each gets done, where the blocks of a GlobalPlan have equal shares and the slowest SM
-/// tells the time.
+/// the work as each gets done, where the blocks of a GlobalPlan have equal shares and the slowest
+/// SM tells the time.
 struct TilePlan {
-  Access access;  ///< as TileRun
-  int warps = 8;  ///< of a block
-  int sms = 0;    ///< of the GPU
+  Access access;            ///< as TileRun
+  int warps = 8;            ///< of a block
+  int sms = 0;              ///< of the GPU
   std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
   double traffic = 0;       ///< wanted bytes moved by a launch
   CacheState cache = CacheState::hot;

@@ -74,11 +74,10 @@ void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
       return (extra(*e, "share_of_l2").value_or(0) > 0.5) != kind.both_partitions;
     });
     const Entry* entry = best(cases);
-    facts.push_back(
-        entry == nullptr
-            ? missing_fact(kind.id, kind.subject, "bandwidth", "B/s", left_out)
-            : fact_of(*entry, kind.id, kind.subject, "bandwidth",
-                      method_of(*entry, cases.size()) + merged_note(*entry)));
+    facts.push_back(entry == nullptr
+                        ? missing_fact(kind.id, kind.subject, "bandwidth", "B/s", left_out)
+                        : fact_of(*entry, kind.id, kind.subject, "bandwidth",
+                                  method_of(*entry, cases.size()) + merged_note(*entry)));
   }
 }
 

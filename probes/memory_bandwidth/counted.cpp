@@ -19,7 +19,8 @@ void count(Case& c, Operation operation, double bytes_moved, From from, bool onc
   }
   if (operation != Operation::load) {
     for (const char* role : {"global_store_sectors", "l2_write_sectors"}) {
-      c.counters.push_back({role, one_way / sector, 0.005, "bytes stored / 32, the reports left out"});
+      c.counters.push_back(
+          {role, one_way / sector, 0.005, "bytes stored / 32, the reports left out"});
     }
   }
   c.counters.push_back({"l1_hit_rate", std::nullopt, 0, ""});

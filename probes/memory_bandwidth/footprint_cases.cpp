@@ -50,7 +50,8 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
     const GlobalShape shape = shape_of(plan);
     if (!seen.insert(shape.working_set).second) continue;
     // Between the octaves, which are in the quick suite: counting takes longer than timing.
-    const bool counted = curve.access.width == 16 && index % curve.per_octave == curve.per_octave / 2;
+    const bool counted =
+        curve.access.width == 16 && index % curve.per_octave == curve.per_octave / 2;
     const bool quick =
         curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
     Case c = global_case(

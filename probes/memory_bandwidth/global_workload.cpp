@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
@@ -24,19 +23,8 @@ std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   chosen.global = run;
   chosen.sms = context.device().sms;
   chosen.shared_bytes = one_block_shared_bytes(context.device());
-  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(chosen.sms), idle_sm);
-  const std::vector<int> order = sm_order(chosen.sms);
-  for (std::size_t n = 0; n < static_cast<std::size_t>(run.blocks); ++n) {
-    numbers[static_cast<std::size_t>(order[n])] = static_cast<std::uint32_t>(n);
-  }
-  const Buffer table =
-      context.buffers().output("numbers of SMs", numbers.size() * sizeof numbers[0]);
-  FATHOM_CUDA(
-      cudaMemcpyAsync(table.data, numbers.data(), table.bytes, cudaMemcpyHostToDevice, stream));
   const Buffer started = context.buffers().output("started", sizeof(unsigned long long));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  chosen.number_of_sm = table.as<std::uint32_t>();
   chosen.started = started.as<unsigned long long>();
   prepare_on_sms(chosen.shared_bytes);
   return [=] { launch_on_sms(chosen, stream); };

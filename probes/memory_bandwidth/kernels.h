@@ -59,16 +59,14 @@ void prepare_global(const Access& access);
 /// Blocks of so many threads that an SM holds at once.
 int resident_blocks(const Access& access, int threads);
 
-/// One launch of `sms` blocks, one on each SM, of which those on chosen SMs load and the others wait
-/// until all have started. `global.blocks` is the number of chosen SMs.
+/// One launch of `sms` blocks, one on each SM, of which those on the first `global.blocks` SMs by
+/// `place_of_sm` load, each the part of its place, and the others wait until all have started.
 struct SmRun {
-  GlobalRun global;  ///< loads of four times 16 bytes by ld.global.cg
-  int sms = 0;       ///< of the GPU
+  GlobalRun global;      ///< loads of four times 16 bytes by ld.global.cg
+  int sms = 0;           ///< of the GPU
   int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
-  const std::uint32_t* number_of_sm = nullptr;  ///< [sms] by %smid: its part of the work or idle_sm
-  unsigned long long* started = nullptr;        ///< blocks in all launches; zero before the first
+  unsigned long long* started = nullptr;  ///< blocks in all launches; zero before the first
 };
-inline constexpr std::uint32_t idle_sm = 0xFFFFFFFF;
 void prepare_on_sms(int shared_bytes);
 void launch_on_sms(const SmRun& run, cudaStream_t stream);
 

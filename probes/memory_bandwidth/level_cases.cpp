@@ -172,11 +172,10 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
       plan.bytes = largest_region(device);
       plan.cache = dram_cache(operation);
       const bool quick = loads == (operation == Operation::load ? 4 : 1);
-      Case c = tile_case(device,
-                         {.sweep = "level",
-                          .level = "DRAM",
-                          .suite = quick ? Suite::quick : Suite::standard},
-                         plan);
+      Case c = tile_case(
+          device,
+          {.sweep = "level", .level = "DRAM", .suite = quick ? Suite::quick : Suite::standard},
+          plan);
       c.bound = dram_bound(device);
       count(c, operation, c.extras.at("bytes_moved"), From::dram, true);
       result.push_back(std::move(c));

@@ -17,24 +17,21 @@ __device__ void wait_until_all_have_started(unsigned long long* started, unsigne
   constexpr unsigned poll_ns = 100;
   const std::int64_t start = clock_now();
   while (atomicAdd(started, 0ull) < last && clock_now() - start < patience_clocks) {
-#if __CUDA_ARCH__ >= 700
     __nanosleep(poll_ns);
-#endif
   }
 }
 
 __global__ void __launch_bounds__(max_threads) stream_on_sms(SmRun run) {
   const std::uint32_t sm = sm_id();
-  const std::uint32_t number = sm < gridDim.x ? run.number_of_sm[sm] : idle_sm;
+  const std::uint32_t place = place_of_sm(sm, gridDim.x);
+  const bool idle = sm >= gridDim.x || place >= static_cast<std::uint32_t>(run.global.blocks);
   if (threadIdx.x == 0) {
     // Counted on from launch to launch, so that nothing need be reset in between.
     const unsigned long long before = atomicAdd(run.started, 1ull);
-    if (number == idle_sm) {
-      wait_until_all_have_started(run.started, (before / gridDim.x + 1) * gridDim.x);
-    }
+    if (idle) wait_until_all_have_started(run.started, (before / gridDim.x + 1) * gridDim.x);
   }
-  if (number == idle_sm) return;
-  walk_global<Operation::load, Path::l2_only, 16, 4>(run.global, number);
+  if (idle) return;
+  walk_global<Operation::load, Path::l2_only, 16, 4>(run.global, place);
 }
 
 }  // namespace

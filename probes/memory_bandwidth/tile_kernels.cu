@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
   constexpr int width = 16;
   const std::uint32_t part = blockIdx.x % run.parts;
   const std::uint32_t thread = part * blockDim.x + threadIdx.x;
-  const std::uint64_t offset =
-      std::uint64_t{thread / warp_lanes} * (width * warp_lanes * loads) + thread % warp_lanes * width;
+  const std::uint64_t offset = std::uint64_t{thread / warp_lanes} * (width * warp_lanes * loads) +
+                               thread % warp_lanes * width;
   if constexpr (operation == Operation::store) {
     Vector<width> values[loads];
 #pragma unroll
