@@ -63,10 +63,10 @@ bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamP
 Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                        const StreamParameters& p, double bytes) {
   if (in_l2(device, kernel, p, bytes)) {
-    const double port = device.sms * device.sm_clock_hz * p.l2_bytes_per_clock;
+    const double scale = device.sms * device.sm_clock_hz * p.l2_bytes_per_clock;
     return {
         .name = "L2",
-        .bytes_per_second = port * p.l2_efficiency / kernel.traffic_ratio,
+        .bytes_per_second = scale * p.l2_efficiency / kernel.traffic_ratio,
         .reason = formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
                             device.sm_clock_hz / 1e6, p.l2_bytes_per_clock, 100 * p.l2_efficiency)};
   }

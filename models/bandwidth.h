@@ -65,8 +65,9 @@ struct StreamParameters {
   double issue_per_clock = 4;
   double instructions_per_thread = 18;
   double instructions_per_access = 4;
-  /// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction; and
-  /// the share of it that the L2 sustains for all SMs at once, from copies of 4 to 16 MiB on an H200.
+  /// What the L2 sustains for streams of all SMs at once: a fitted 28.8 bytes a clock and SM, from
+  /// copies of 4 to 16 MiB on an H200, as a share of 64. No port is this wide: one SM of an H200 alone
+  /// takes 115 bytes a clock from the L2 (probe memory_bandwidth, bandwidth by number of SMs).
   double l2_bytes_per_clock = 64;
   double l2_efficiency = 0.45;
   /// Blocks that the whole GPU starts per clock: copies of 1 GiB in blocks of 32 and of 64 threads
@@ -113,8 +114,8 @@ struct StreamExpectation {
 };
 
 /// Time and bandwidth of a streaming kernel: the overhead plus the bytes over the lowest of
-///  - DRAM: bound x efficiency / traffic ratio; where a hot working set fits, the L2's port
-///  instead;
+///  - DRAM: bound x efficiency / traffic ratio; where a hot working set fits, the L2's
+///    instead;
 ///  - latency (Little's law): bytes of loads in flight on all SMs / loaded latency, scaled from
 ///    reads to reads and writes, since stores need not be waited for;
 ///  - load/store units: 32 lanes x bytes per instruction x instructions per clock x SMs x clock;

@@ -13,7 +13,7 @@ namespace {
 
 /// A headline's samples are each a mean over hundreds of microseconds; more than a curve's point.
 constexpr Precision headline_precision{
-    .relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.08};
+    .relative_half_width = 0.001, .min_samples = 36, .time_limit_s = 0.08};
 constexpr Precision curve_precision{
     .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
 
@@ -95,6 +95,10 @@ std::optional<Bound> dram_bound(const DeviceFacts& device) {
   return std::nullopt;
 }
 
+std::optional<Bound> load_store_bound(const DeviceFacts& device, int sms) {
+  return sm_bound(device, sms, l1_bytes_per_clock(device), "the SM's load/store path");
+}
+
 double l1_bytes_per_clock(const DeviceFacts& device) {
   const models::SmLimits* limits = limits_of(device);
   return limits == nullptr ? 128 : limits->l1_bytes_per_clock;
@@ -107,23 +111,25 @@ std::size_t unified_bytes(const DeviceFacts& device) {
 
 double traffic_for(const DeviceFacts& device, Level level, int sms) {
   constexpr double seconds = 400e-6, usual_clock = 1.5e9, usual_dram = 0.5e12;
+  constexpr double usual_l2_bytes = 38;  // of an SM and clock, when all of them ask
   const double clock = device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock;
   switch (level) {
     case Level::l1:
       return seconds * sms * clock * l1_bytes_per_clock(device);
     case Level::l2:
-      return seconds * sms * clock * l2_port_bytes * 0.6;
+      return seconds * sms * clock * usual_l2_bytes;
     case Level::dram: {
       const auto bound = dram_bound(device);
-      const double port = sms * clock * l2_port_bytes;
-      return seconds * std::min(bound ? bound->value : usual_dram, port);
+      const double path = sms * clock * l1_bytes_per_clock(device) / 2;
+      return seconds * std::min(bound ? bound->value : usual_dram, path);
     }
   }
   return 0;
 }
 
-std::uint64_t largest_region(const DeviceFacts& device) {
-  return std::min<std::uint64_t>(4 * gib, device.memory_bytes / 8);
+int one_block_shared_bytes(const DeviceFacts& device) {
+  const std::size_t half = device.shared_bytes_per_sm / 2 + kib;
+  return static_cast<int>(std::min(half, device.shared_bytes_per_block_max) / kib * kib);
 }
 
 std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave) {

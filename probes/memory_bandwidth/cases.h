@@ -46,8 +46,10 @@ std::string instruction_of(const Access& access);
 std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
                               const std::string& what);
 std::optional<Bound> dram_bound(const DeviceFacts& device);
-/// SM to L2 port, Nsight Compute's memory chart: 64 bytes a clock and SM for each direction.
-inline constexpr double l2_port_bytes = 64;
+/// What `sms` SMs can load and store in all, from and to wherever: every byte passes an SM's
+/// load/store path, the L1's data stage. What lies between SM and L2 is no narrower: one SM of an
+/// H200 alone takes 115 B/clk from the L2 (this probe).
+std::optional<Bound> load_store_bound(const DeviceFacts& device, int sms);
 /// Of L1 and shared memory; 128 for a chip that the tables do not know.
 double l1_bytes_per_clock(const DeviceFacts& device);
 /// Bytes of L1 and shared memory together of one SM.
@@ -69,6 +71,8 @@ struct GlobalPlan {
   double traffic = 0;       ///< wanted bytes moved by a launch
   CacheState cache = CacheState::hot;
   bool in_kernel = false;  ///< timed by the SMs' clocks instead of events
+  /// The blocks run on the first `sms` SMs by `place_of_sm` instead of wherever they are put.
+  bool chosen_sms = false;
 };
 
 /// A plan whose working set is rounded down to what its grid can share out, and what follows.
@@ -88,11 +92,34 @@ GlobalShape shape_of(const GlobalPlan& plan);
 
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
-/// Adds what the counters must say of a launch, and what they are wanted to say.
-void count(Case& c, const GlobalShape& shape, bool dram);
 
-/// In device memory, that no case's source or destination exceeds.
-std::uint64_t largest_region(const DeviceFacts& device);
+/// Many more blocks than run at once, each over after one tile for each of its warps: the SMs share
+/// the work as each gets done, where the blocks of a GlobalPlan have equal shares and the slowest
+/// SM tells the time.
+struct TilePlan {
+  Access access;            ///< as TileRun
+  int warps = 8;            ///< of a block
+  int sms = 0;              ///< of the GPU
+  std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
+  double traffic = 0;       ///< wanted bytes moved by a launch
+  CacheState cache = CacheState::hot;
+};
+/// Axes as of `global_case`, the blocks in flight being those that are resident.
+Case tile_case(const DeviceFacts& device, Point point, const TilePlan& plan);
+
+/// Where a launch's data is.
+enum class From {
+  l1,    ///< or may be
+  l2,    ///< or behind it
+  dram,  ///< all of it, each byte once
+};
+/// Adds what the counters must say of a launch, and what they are wanted to say. `once`: every
+/// sector is asked for by one warp at a time, so that nothing on the way to the L2 can serve two
+/// requests by one read.
+void count(Case& c, Operation operation, double bytes_moved, From from, bool once);
+
+/// Shared memory of which an SM has no room for two blocks' worth.
+int one_block_shared_bytes(const DeviceFacts& device);
 
 /// Sizes from `low` to `high`, `per_octave` to a doubling.
 std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave);

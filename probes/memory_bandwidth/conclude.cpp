@@ -56,7 +56,12 @@ std::vector<View> views(std::span<const Entry> entries) {
   widths.x_log2 = true;
 
   View sms = plot("Loads by number of SMs", "SMs", "SMs", {"level"});
-  sms.note = "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each.";
+  sms.note =
+      "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each. SMs in "
+      "the "
+      "order of their numbers, even ones first: one of each TPC, round robin over the GPCs. All "
+      "have the same share of the work, so that the slowest, in the GPC with most of them, tells "
+      "the time.";
   sms.show_bound = true;
 
   View flight = plot("Loads by bytes in flight", "in flight", "bytes in flight (B)",
@@ -69,7 +74,9 @@ std::vector<View> views(std::span<const Entry> entries) {
   table.title = "Bandwidth of each level";
   table.note =
       "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, by the "
-      "clocks that it read.";
+      "clocks that it read. Where each warp has its part the blocks are one wave with equal "
+      "shares; "
+      "where it has one tile they are many more, and each SM takes the next when it is done.";
   table.where = {{"sweep", {"level"}}};
   table.columns = {"level",
                    "operation",

@@ -14,6 +14,13 @@ std::optional<double> extra(const Entry& entry, const char* name) {
   return found == entry.extras.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<double> read_by_l2(const Entry& entry) {
+  const auto loaded = counter_value(entry, "global_load_sectors");
+  const auto read = counter_value(entry, "l2_read_sectors");
+  if (!loaded || !read || !(*loaded > 0)) return std::nullopt;
+  return *read / *loaded;
+}
+
 namespace {
 
 std::string axis_text(const Entry& entry, const char* name) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "probes/memory_bandwidth/conclude_facts.h"
+#include "results/format.h"
 #include "results/query.h"
 
 namespace fathom::memory_bandwidth {
@@ -47,7 +48,19 @@ constexpr L2Kind l2_kinds[] = {
      false, "every SM everything"},
     {"l2.bandwidth_no_allocate_shared_set", "L2, L1::no_allocate, every SM reads everything",
      "ld.global.L1::no_allocate", false, "every SM everything"},
+    {"l2.bandwidth_many_blocks", "L2, ld.global.cg, a tile a warp, many more blocks than fit",
+     "ld.global.cg", false, "each warp one tile"},
 };
+
+/// "; the L2 read 81.4 % of the sectors loaded, ...", where that is fewer.
+std::string merged_note(const Entry& entry) {
+  constexpr double as_many = 0.99;
+  const auto share = read_by_l2(entry);
+  if (!share || *share >= as_many) return "";
+  return fmt::format(
+      "; the L2 read {} of the sectors loaded: what several SMs asked for at once it read once",
+      format_percent(*share));
+}
 
 void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const L2Kind& kind : l2_kinds) {
@@ -61,10 +74,10 @@ void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
       return (extra(*e, "share_of_l2").value_or(0) > 0.5) != kind.both_partitions;
     });
     const Entry* entry = best(cases);
-    facts.push_back(
-        entry == nullptr
-            ? missing_fact(kind.id, kind.subject, "bandwidth", "B/s", left_out)
-            : fact_of(*entry, kind.id, kind.subject, "bandwidth", method_of(*entry, cases.size())));
+    facts.push_back(entry == nullptr
+                        ? missing_fact(kind.id, kind.subject, "bandwidth", "B/s", left_out)
+                        : fact_of(*entry, kind.id, kind.subject, "bandwidth",
+                                  method_of(*entry, cases.size()) + merged_note(*entry)));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "probes/memory_bandwidth/conclude_facts.h"
@@ -37,6 +39,15 @@ bool passes_by_l1(const Entry& entry) {
   return matches(entry, {{"instruction", "ld.global.cg"}});
 }
 
+/// Whether the L2 itself read what was loaded: by the counters, or, where nothing was counted,
+/// because no two SMs load the same. What several SMs ask for at once an H200's L2 reads once: such
+/// bytes are moved to the SMs but not by the L2.
+bool all_read_by_l2(const Entry& entry) {
+  constexpr double enough = 0.99;
+  if (const auto share = read_by_l2(entry)) return *share >= enough;
+  return !matches(entry, {{"sharing", "every SM everything"}});
+}
+
 std::vector<const Entry*> candidates(std::span<const Entry> entries, const Level& level,
                                      const char* operation) {
   std::vector<const Entry*> result = select(entries, {{"sweep", "level"},
@@ -44,46 +55,70 @@ std::vector<const Entry*> candidates(std::span<const Entry> entries, const Level
                                                       {"operation", operation},
                                                       {"width (B)", level.width}});
   if (std::string(level.id) == "l2" && std::string(operation) == "load") {
-    std::erase_if(result, [](const Entry* entry) { return !passes_by_l1(*entry); });
+    std::erase_if(result, [](const Entry* entry) {
+      return !passes_by_l1(*entry) || !all_read_by_l2(*entry);
+    });
   }
   return result;
 }
 
-/// The same per SM and clock, by the clocks that the SMs read.
-Fact per_clock(const Entry& entry, const Level& level, const std::string& method) {
-  const std::string id = fmt::format("{}.bytes_per_clock", level.id);
-  const char* quantity = "bytes per clock and SM";
-  const auto value = extra(entry, "bytes_per_clock");
-  if (!value) {
-    return missing_fact(id, level.subject, quantity, "B/clk", "the SMs' clocks were not read");
+/// By the clock that the driver reported, where no warp read its own.
+std::optional<Fact> by_reported_clock(const Entry& entry, const Fact& bandwidth) {
+  const AxisValue* axis = find_axis(entry, "SMs");
+  const auto* sms = axis == nullptr ? nullptr : std::get_if<std::int64_t>(axis);
+  const std::optional<double> clock = entry.telemetry.sm_clock_hz.median;
+  if (sms == nullptr || !clock || !(*clock > 0)) return std::nullopt;
+  const double clocks = static_cast<double>(*sms) * *clock;
+  Fact fact = bandwidth;
+  fact.method += ", over SMs x the SM clock reported";
+  *fact.value /= clocks;
+  if (fact.interval) {
+    fact.interval->low /= clocks;
+    fact.interval->high /= clocks;
   }
-  Fact fact = fact_of(entry, id, level.subject, quantity, method + ", SM clocks");
+  return fact;
+}
+
+/// By the clocks that the SMs read.
+std::optional<Fact> by_own_clocks(const Entry& entry, const Fact& bandwidth) {
+  const auto value = extra(entry, "bytes_per_clock");
+  if (!value) return std::nullopt;
+  Fact fact = bandwidth;
+  fact.method += ", SM clocks";
   fact.value = value;
-  fact.unit = "B/clk";
   fact.interval.reset();
   const auto low = extra(entry, "bytes_per_clock_low"), high = extra(entry, "bytes_per_clock_high");
   if (low && high) {
     fact.interval = Interval{*low, *high, 0.95, "order statistics of the launches"};
   }
-  fact.bound.reset();
-  if (const auto bound = extra(entry, "sm_bound_bytes_per_clock")) {
-    fact.bound = Bound{*bound, "bytes that one SM can move in a clock"};
-  }
   return fact;
 }
 
-/// Figures of others for the same chip, re-read in what they name.
-std::optional<Published> published(const Entry& entry, const std::string& id) {
-  if (!extra(entry, "published_of_gh100")) return std::nullopt;
-  const char* file = "RRZE gpu-benches, gpu-l2-cache/h200.txt";
-  if (id == "l2.bandwidth") {
-    return Published{9769.1e9,
-                     fmt::format("{}, 30,720 kB, plain loads, hit rates not stated", file)};
+/// "; as measured, 1.99 of the three operands a clock and lane, ...": the bound is what the
+/// multiply-adds could take; nobody says what the register file can give.
+std::string operands_note(double bytes_per_clock, double bound) {
+  return fmt::format(
+      "; as measured, {:.2f} of the three operands a clock and lane, none of them from a reuse "
+      "cache; what the register file can give is not published",
+      3 * bytes_per_clock / bound);
+}
+
+/// The same per SM and clock.
+Fact per_clock(const Entry& entry, const Level& level, const Fact& bandwidth) {
+  const std::string id = fmt::format("{}.bytes_per_clock", level.id);
+  const char* quantity = "bytes per clock and SM";
+  std::optional<Fact> fact = by_own_clocks(entry, bandwidth);
+  if (!fact) fact = by_reported_clock(entry, bandwidth);
+  if (!fact) return missing_fact(id, level.subject, quantity, "B/clk", "no SM clock was read");
+  fact->id = id;
+  fact->quantity = quantity;
+  fact->unit = "B/clk";
+  fact->bound.reset();
+  if (const auto bound = extra(entry, "sm_bound_bytes_per_clock")) {
+    fact->bound = Bound{*bound, "bytes that one SM can move in a clock"};
+    if (std::string(level.id) == "registers") fact->method += operands_note(*fact->value, *bound);
   }
-  if (id == "dram.bandwidth") {
-    return Published{3888.8e9, fmt::format("{}, 1,064,448 kB", file)};
-  }
-  return std::nullopt;
+  return *fact;
 }
 
 void add_loads(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
@@ -97,10 +132,8 @@ void add_loads(std::vector<Fact>& facts, std::span<const Entry> entries, const L
     return;
   }
   const std::string method = method_of(*entry, cases.size());
-  Fact fact = fact_of(*entry, id, level.subject, "bandwidth", method);
-  fact.published = published(*entry, id);
-  facts.push_back(std::move(fact));
-  facts.push_back(per_clock(*entry, level, method));
+  facts.push_back(fact_of(*entry, id, level.subject, "bandwidth", method));
+  facts.push_back(per_clock(*entry, level, facts.back()));
 }
 
 struct Direction {

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "probes/memory_bandwidth/cases.h"
+#include "probes/memory_bandwidth/checks.h"
 
 // Bandwidth against working set: from what the L1s hold to what only DRAM holds.
 
@@ -48,14 +49,21 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
     plan.traffic = traffic_for(device, level_of(device, curve.access, bytes), device.sms);
     const GlobalShape shape = shape_of(plan);
     if (!seen.insert(shape.working_set).second) continue;
-    const bool octave = index % curve.per_octave == 0;
+    // Between the octaves, which are in the quick suite: counting takes longer than timing.
+    const bool counted =
+        curve.access.width == 16 && index % curve.per_octave == curve.per_octave / 2;
     const bool quick =
         curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
     Case c = global_case(
         device,
         {.sweep = "footprint", .level = "all", .suite = quick ? Suite::quick : Suite::standard},
         plan);
-    if (octave && curve.access.width == 16) count(c, shape, false);
+    if (counted) {
+      const bool may_hit_l1 =
+          curve.access.operation == Operation::load && curve.access.path == Path::cached;
+      count(c, curve.access.operation, shape.bytes_moved, may_hit_l1 ? From::l1 : From::l2,
+            plan.sharing == Sharing::interleaved);
+    }
     c.extras["bytes_per_sm"] = static_cast<double>(shape.working_set) / device.sms;
     result.push_back(std::move(c));
   }

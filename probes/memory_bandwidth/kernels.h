@@ -59,6 +59,36 @@ void prepare_global(const Access& access);
 /// Blocks of so many threads that an SM holds at once.
 int resident_blocks(const Access& access, int threads);
 
+/// One launch of `sms` blocks, one on each SM, of which those on the first `global.blocks` SMs by
+/// `place_of_sm` load, each the part of its place, and the others wait until all have started.
+struct SmRun {
+  GlobalRun global;      ///< loads of four times 16 bytes by ld.global.cg
+  int sms = 0;           ///< of the GPU
+  int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
+  unsigned long long* started = nullptr;  ///< blocks in all launches; zero before the first
+};
+void prepare_on_sms(int shared_bytes);
+void launch_on_sms(const SmRun& run, cudaStream_t stream);
+
+/// One launch in which every warp touches a single tile. Block b has the tiles of part b mod
+/// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
+/// What is stored is what interleaved warps of one pass would store.
+struct TileRun {
+  Access access;  ///< of 16 bytes: loads by ld.global.cg 1, 2, 4 or 8 at once, stores and copies 1
+                  ///< or 2
+  std::uint32_t parts = 1;
+  int blocks = 1, threads = 256;   ///< at most 512 threads
+  const std::byte* src = nullptr;  ///< of loads and copies
+  std::byte* dst = nullptr;        ///< of stores and copies
+  /// Loads: [tile_sums], to which all words loaded are added, each block to one of them.
+  std::uint32_t* sums = nullptr;
+};
+inline constexpr int tile_sums = 4096;
+/// Throws std::invalid_argument for an access that has no kernel.
+void launch_tiles(const TileRun& run, cudaStream_t stream);
+void prepare_tiles(const Access& access);
+int resident_tile_blocks(const Access& access, int threads);
+
 /// Accesses in flight of the kernels of shared and distributed shared memory.
 __host__ __device__ constexpr int shared_loads(Operation operation) {
   return operation == Operation::load ? 8 : operation == Operation::store ? 4 : 2;

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <utility>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
+#include "probes/memory_bandwidth/checks.h"
 
 // The headline of each level behind a load instruction: a working set well inside it, by operation,
-// width and instruction, in the few shapes of grid that may be the best.
+// width and instruction, in the few shapes of grid that may be the best. The quick suite has those
+// that were the best on an H200, since each that is counted takes longer to count than to time.
 
 namespace fathom::memory_bandwidth {
 namespace {
@@ -44,23 +47,21 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
                    static_cast<std::size_t>(grid.blocks_per_sm);
       plan.traffic = traffic_for(device, Level::l1, device.sms);
       plan.in_kernel = true;
+      const bool quick = width == 16 && grid.loads == 8;
       Case c = global_case(
           device,
-          {.sweep = "level", .level = "L1", .suite = width == 16 ? Suite::quick : Suite::standard},
-          plan);
+          {.sweep = "level", .level = "L1", .suite = quick ? Suite::quick : Suite::standard}, plan);
       c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
-      const GlobalShape shape = shape_of(plan);
-      count(c, shape, false);
+      count(c, Operation::load, shape_of(plan).bytes_moved, From::l1, false);
       result.push_back(std::move(c));
     }
   }
 }
 
-/// For the chip that others' figures are of (GH100 with 132 SMs): conclude then states them.
-void mark_published(Case& c, const DeviceFacts& device) {
-  if (device.major == 9 && device.minor == 0 && device.sms == 132) {
-    c.extras["published_of_gh100"] = 1;
-  }
+/// What every L2 case is marked with.
+void describe_l2(Case& c, const DeviceFacts& device, double share) {
+  c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
+  c.extras["share_of_l2"] = share;
 }
 
 Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_share, Suite suite) {
@@ -68,11 +69,26 @@ Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_shar
   plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
   plan.traffic = traffic_for(device, Level::l2, device.sms);
   Case c = global_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
-  const bool copies = plan.access.operation == Operation::copy;
-  c.extras["sm_bound_bytes_per_clock"] = copies ? 2 * l2_port_bytes : l2_port_bytes;
-  c.extras["share_of_l2"] = l2_share;
-  mark_published(c, device);
-  count(c, shape_of(plan), false);
+  describe_l2(c, device, l2_share);
+  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::l2,
+        plan.sharing == Sharing::interleaved);
+  return c;
+}
+
+/// Tiles of 16 bytes a lane; loads by ld.global.cg.
+TilePlan tile_plan(const DeviceFacts& device, Operation operation, int loads) {
+  TilePlan plan;
+  plan.access = {operation, Path::l2_only, 16, loads};
+  plan.sms = device.sms;
+  return plan;
+}
+
+Case l2_tile_case(const DeviceFacts& device, TilePlan plan, double l2_share, Suite suite) {
+  plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
+  plan.traffic = traffic_for(device, Level::l2, device.sms);
+  Case c = tile_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
+  describe_l2(c, device, l2_share);
+  count(c, plan.access.operation, c.extras.at("bytes_moved"), From::l2, true);
   return c;
 }
 
@@ -85,8 +101,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
       for (const Grid& grid : grids) {
         const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
         if (!fits(device, plan.access, grid)) continue;
-        const bool quick = share == in_one_partition;
-        result.push_back(l2_case(device, plan, share, quick ? Suite::quick : Suite::standard));
+        result.push_back(l2_case(device, plan, share, Suite::standard));
       }
     }
     GlobalPlan plan = plan_of(device, Operation::load, path, 16, usual_grid);
@@ -106,24 +121,66 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
         if (once && grid.blocks_per_sm != 1) continue;
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
+        const bool quick = width == 16 && grid.blocks_per_sm == 1;
         result.push_back(
-            l2_case(device, plan, in_one_partition, width == 16 ? Suite::quick : Suite::standard));
+            l2_case(device, plan, in_one_partition, quick ? Suite::quick : Suite::standard));
       }
     }
   }
 }
 
+void add_l2_tiles(std::vector<Case>& result, const DeviceFacts& device) {
+  for (const int warps : {8, 16}) {
+    for (const int loads : {4, 8}) {
+      TilePlan plan = tile_plan(device, Operation::load, loads);
+      plan.warps = warps;
+      const Suite suite = warps == 8 ? Suite::quick : Suite::standard;
+      result.push_back(l2_tile_case(device, plan, in_one_partition, suite));
+    }
+  }
+  result.push_back(l2_tile_case(device, tile_plan(device, Operation::load, 8), in_both_partitions,
+                                Suite::standard));
+  for (const Operation operation : {Operation::store, Operation::copy}) {
+    for (const int loads : {1, 2}) {
+      result.push_back(l2_tile_case(device, tile_plan(device, operation, loads), in_one_partition,
+                                    Suite::standard));
+    }
+  }
+}
+
+/// Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to be
+/// written back: as many as this launch leaves behind.
+CacheState dram_cache(Operation operation) {
+  return operation == Operation::load ? CacheState::cold : CacheState::hot;
+}
+
 Case dram_case(const DeviceFacts& device, const GlobalPlan& wanted, Suite suite) {
   GlobalPlan plan = wanted;
   plan.bytes = largest_region(device);
-  // Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to be
-  // written back: as many as this launch leaves behind.
-  plan.cache = plan.access.operation == Operation::load ? CacheState::cold : CacheState::hot;
+  plan.cache = dram_cache(plan.access.operation);
   Case c = global_case(device, {.sweep = "level", .level = "DRAM", .suite = suite}, plan);
   c.bound = dram_bound(device);
-  mark_published(c, device);
-  count(c, shape_of(plan), true);
+  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::dram, true);
   return c;
+}
+
+void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
+  for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
+    for (const int loads : {1, 2, 4}) {
+      if (operation != Operation::load && loads == 4) continue;
+      TilePlan plan = tile_plan(device, operation, loads);
+      plan.bytes = largest_region(device);
+      plan.cache = dram_cache(operation);
+      const bool quick = loads == (operation == Operation::load ? 4 : 1);
+      Case c = tile_case(
+          device,
+          {.sweep = "level", .level = "DRAM", .suite = quick ? Suite::quick : Suite::standard},
+          plan);
+      c.bound = dram_bound(device);
+      count(c, operation, c.extras.at("bytes_moved"), From::dram, true);
+      result.push_back(std::move(c));
+    }
+  }
 }
 
 void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
@@ -132,8 +189,7 @@ void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
       const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
       if (!fits(device, plan.access, grid)) continue;
       if (path != Path::l2_only && grid.blocks_per_sm == 1) continue;
-      result.push_back(
-          dram_case(device, plan, path == Path::l2_only ? Suite::quick : Suite::standard));
+      result.push_back(dram_case(device, plan, Suite::standard));
     }
   }
   for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
@@ -143,8 +199,7 @@ void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
         if (width != 16 && grid.blocks_per_sm != 1) continue;
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
-        const bool quick = width == 16 && grid.blocks_per_sm == 1;
-        result.push_back(dram_case(device, plan, quick ? Suite::quick : Suite::standard));
+        result.push_back(dram_case(device, plan, Suite::standard));
       }
     }
   }
@@ -156,7 +211,9 @@ std::vector<Case> level_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   add_l1(result, device);
   add_l2(result, device);
+  add_l2_tiles(result, device);
   add_dram(result, device);
+  add_dram_tiles(result, device);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "probes/memory_bandwidth/cases.h"
+#include "probes/memory_bandwidth/checks.h"
 
 // What it takes to saturate the L2 and DRAM: by the number of SMs, and by the bytes in flight.
 
@@ -38,7 +39,7 @@ Case saturation_case(const DeviceFacts& device, const char* sweep, Level level,
   return c;
 }
 
-/// One by one while few share the port, then in steps of a thirtieth, and all.
+/// One by one while they are few, then in steps of a thirtieth, and all.
 std::vector<int> sm_counts(int sms) {
   std::set<int> counts;
   for (int n = 1; n <= std::min(8, sms); ++n) counts.insert(n);
@@ -53,6 +54,7 @@ void add_by_sms(std::vector<Case>& result, const DeviceFacts& device, Level leve
   for (std::size_t i = 0; i < counts.size(); ++i) {
     GlobalPlan plan;
     plan.sms = counts[i];
+    plan.chosen_sms = true;
     // A sample's time must not be lost in the launch; a single SM reads little in that time.
     double traffic = traffic_for(device, level, plan.sms);
     if (level == Level::dram) {

@@ -174,12 +174,9 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width) {
   return c;
 }
 
-/// More than half of an SM's: a second block of a cluster on the same SM would read its own.
+/// A second block of a cluster on the same SM would read its own.
 int cluster_allocation(const DeviceFacts& device) {
-  const std::size_t half = device.shared_bytes_per_sm / 2 + kib;
-  return static_cast<int>(
-      std::min(std::max<std::size_t>(half, shared_bytes_used), device.shared_bytes_per_block_max) /
-      kib * kib);
+  return std::max(one_block_shared_bytes(device), shared_bytes_used);
 }
 
 Case cluster_case(const DeviceFacts& device, Operation operation, int width, int size, int blocks) {

@@ -39,7 +39,7 @@ __device__ void shared_stream(const SharedRun& run, std::uint32_t base) {
       base + own + static_cast<std::uint32_t>(warp * run.walk.warp_offset % run.walk.span);
   const std::uint32_t p = first + lane * width;
   const Vector<width> value = value_to_store<width>(threadIdx.x);
-  Stopwatch stopwatch(run.reports);
+  Stopwatch stopwatch(run.reports + grid_warp());
   std::uint32_t sum = 0;
   if constexpr (operation == Operation::load) {
     sum = load_stream<width, loads, Space>(p, end, step, span, run.walk.tiles);

@@ -34,20 +34,30 @@ __device__ inline std::uint32_t sm_id() {
   return id;
 }
 
+/// The sum of all lanes' words, in every lane.
+__device__ inline std::uint32_t warp_sum(std::uint32_t sum) {
+  for (int mask = warp_lanes / 2; mask > 0; mask /= 2) {
+    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, mask);
+  }
+  return sum;
+}
+
+/// The place of the calling warp among all of the grid.
+__device__ inline std::uint32_t grid_warp() {
+  return (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes;
+}
+
 /// The report of the calling warp. The end needs the warp's sum, so that no load is still under
 /// way.
 class Stopwatch {
  public:
-  __device__ explicit Stopwatch(WarpReport* reports)
-      : report_(reports + (blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes) {
+  __device__ explicit Stopwatch(WarpReport* report) : report_(report) {
     ns_start_ = nanoseconds_now();
     start_ = clock_now();
   }
 
   __device__ void stop(std::uint32_t sum) {
-    for (int mask = warp_lanes / 2; mask > 0; mask /= 2) {
-      sum += __shfl_xor_sync(0xFFFFFFFFu, sum, mask);
-    }
+    sum = warp_sum(sum);
     if (threadIdx.x % warp_lanes != 0) return;
     // A store cannot issue before its operand is there, and the clock is read behind it.
     asm volatile("st.global.u32 [%0], %1;" ::"l"(&report_->sum), "r"(sum) : "memory");

@@ -104,6 +104,14 @@ constexpr Walk plan_walk(const WalkShape& shape, std::uint64_t bytes, int passes
   return walk;
 }
 
+/// The place of SM `sm`, by %smid, in the order in which a sweep takes them: even ones, then odd
+/// ones. The two SMs of a TPC have neighbouring numbers and TPCs are numbered round robin over the
+/// GPCs (an H200, by this project's topology probe), so that this spreads few SMs over as many GPCs
+/// and TPCs as there are.
+__host__ __device__ constexpr std::uint32_t place_of_sm(std::uint32_t sm, std::uint32_t sms) {
+  return sm % 2 == 0 ? sm / 2 : (sms + 1) / 2 + sm / 2;
+}
+
 /// What a store writes into 32-bit word `word` of its access, by the thread's number in the grid.
 __host__ __device__ constexpr std::uint32_t store_value(std::uint32_t thread, std::uint32_t word) {
   // The finaliser of MurmurHash3 (A. Appleby): stored bytes look random, since zeros would not do.

@@ -1,5 +1,6 @@
 // Every kernel of the memory-bandwidth probe: short walks through little memory.
 
+#include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
@@ -111,6 +112,93 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
   }
 }
 
+TEST_CASE("single tiles move every byte as often as the grid goes over them",
+          "[gpu][memory_bandwidth][sanitized]") {
+  Memory memory;
+  cudaStream_t stream = memory.stream.get();
+  const Buffer word = memory.buffers.output("word", sizeof(unsigned long long));
+  const Buffer sums = memory.buffers.output("sums", tile_sums * sizeof(std::uint32_t));
+  constexpr int parts = 3, warps = 4, passes = 2;
+  for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
+    for (const int loads : {1, 2, 4, 8}) {
+      if (operation != Operation::load && loads > 2) continue;
+      CAPTURE(static_cast<int>(operation), loads);
+      const Access access{operation, Path::l2_only, 16, loads};
+      const std::uint64_t bytes = parts * warps * access.tile();
+      const Buffer src = memory.buffers.input("src", bytes);
+      const Buffer dst = memory.buffers.output("dst", bytes);
+      memory.buffers.poison(dst);
+      FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
+      TileRun run;
+      run.access = access;
+      run.parts = parts;
+      run.blocks = passes * parts;
+      run.threads = warps * warp_lanes;
+      run.src = src.data;
+      run.dst = dst.data;
+      run.sums = sums.as<std::uint32_t>();
+      prepare_tiles(access);
+      CHECK(resident_tile_blocks(access, run.threads) >= 1);
+      launch_tiles(run, stream);
+      if (operation == Operation::load) {
+        std::uint32_t expected = 0, found = 0;
+        for (const std::uint32_t w : copy_to_host<std::uint32_t>(src, stream)) expected += w;
+        for (const std::uint32_t w : copy_to_host<std::uint32_t>(sums, stream)) found += w;
+        CHECK(found == passes * expected);
+      } else if (operation == Operation::store) {
+        launch_count_wrong(dst.data, bytes, access, parts, warps, word.as<unsigned long long>(),
+                           stream);
+        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
+      } else {
+        CHECK(count_different_bytes(src.data, dst.data, bytes, stream) == 0);
+      }
+      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+    }
+  }
+}
+
+TEST_CASE("chosen SMs load their parts and no other SM takes part",
+          "[gpu][memory_bandwidth][sanitized]") {
+  Memory memory;
+  cudaStream_t stream = memory.stream.get();
+  const auto sms = static_cast<std::uint32_t>(memory.facts.sms);
+  const Buffer started = memory.buffers.output("started", sizeof(unsigned long long));
+  FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
+  constexpr int warps = 4, passes = 2;
+  for (const int chosen : {1, 3}) {
+    if (chosen > memory.facts.sms) continue;
+    CAPTURE(chosen);
+    const Access access{};
+    const WalkShape shape{Sharing::interleaved, chosen, warps, access.tile()};
+    const std::uint64_t bytes = 5 * granule(shape);
+    const Buffer src = memory.buffers.input("src", bytes);
+    memory.buffers.poison(memory.reports);
+    SmRun run;
+    run.global.access = access;
+    run.global.walk = plan_walk(shape, bytes, passes);
+    run.global.blocks = chosen;
+    run.global.threads = warps * warp_lanes;
+    run.global.src = src.data;
+    run.global.reports = memory.reports.as<WarpReport>();
+    run.sms = memory.facts.sms;
+    run.shared_bytes = static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
+                                                 memory.facts.shared_bytes_per_block_max));
+    run.started = started.as<unsigned long long>();
+    prepare_on_sms(run.shared_bytes);
+    launch_on_sms(run, stream);
+    const auto reports = memory.read_reports(chosen * warps);
+    std::uint32_t expected = 0;
+    for (const std::uint32_t w : copy_to_host<std::uint32_t>(src, stream)) expected += w;
+    CHECK(sum_of(reports) == passes * expected);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      CHECK(place_of_sm(reports[i].sm, sms) == i / warps);
+    }
+  }
+  SmRun other;
+  other.global.access = {Operation::load, Path::cached, 16, 4};
+  CHECK_THROWS_AS(launch_on_sms(other, stream), std::invalid_argument);
+}
+
 TEST_CASE("walks through shared memory and clusters move every byte",
           "[gpu][memory_bandwidth][sanitized]") {
   Memory memory;
@@ -215,6 +303,9 @@ TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
   CHECK_THROWS_AS(prepare_global({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
   CHECK_THROWS_AS(prepare_global({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
   CHECK_THROWS_AS(prepare_global({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(prepare_tiles({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
   CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
                   std::invalid_argument);
 }

@@ -80,6 +80,43 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("single tiles are the loads and stores that they are counted with",
+          "[sass][memory_bandwidth]") {
+  const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
+  const auto of = [&](Operation operation, int loads) {
+    return find(functions, "stream_tiles<(fathom::memory_bandwidth::Operation)" +
+                               std::to_string(static_cast<int>(operation)) +
+                               ", (fathom::memory_bandwidth::Path)" +
+                               std::to_string(static_cast<int>(Path::l2_only)) + ", " +
+                               std::to_string(loads) + ">");
+  };
+  const std::string load = "LDG.E.128.STRONG.GPU", store = "STG.E.128";
+  for (const int loads : {1, 2, 4, 8}) {
+    CAPTURE(loads);
+    const SassFunction function = of(Operation::load, loads);
+    CHECK(function.histogram("LDG") == std::map<std::string, int>{{load, loads}});
+    CHECK(longest_run(function, load) == loads);
+    CHECK(function.count("STG") == 0);
+  }
+  for (const int loads : {1, 2}) {
+    CAPTURE(loads);
+    CHECK(of(Operation::store, loads).histogram("STG") ==
+          std::map<std::string, int>{{store, loads}});
+    CHECK(of(Operation::store, loads).count("LDG") == 0);
+    CHECK(of(Operation::copy, loads).histogram("LDG") == std::map<std::string, int>{{load, loads}});
+    CHECK(of(Operation::copy, loads).histogram("STG") ==
+          std::map<std::string, int>{{store, loads}});
+  }
+}
+
+TEST_CASE("chosen SMs load by the same loop as all of them", "[sass][memory_bandwidth]") {
+  const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
+  const SassFunction& function = find(functions, "stream_on_sms(");
+  const std::string opcode = "LDG.E.128.STRONG.GPU";
+  CHECK(function.histogram("LDG") == std::map<std::string, int>{{opcode, 8}});
+  CHECK(longest_run(function, opcode) >= 4);
+}
+
 TEST_CASE(
     "streams through shared memory have the width and the number of accesses that they are "
     "counted with",

@@ -1,6 +1,7 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
+#include <set>
 
 #include "probes/memory_bandwidth/walk.h"
 
@@ -69,6 +70,20 @@ TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth
   CHECK(walk.start(0, 0) == 0);
   CHECK(walk.start(1, 0) == 4 * 2 * 512);
   CHECK(walk.start(3, 1) == 12 * 2 * 512 + 512);
+}
+
+TEST_CASE("SMs take their places even ones first", "[probes][memory_bandwidth]") {
+  CHECK(place_of_sm(0, 132) == 0);
+  CHECK(place_of_sm(2, 132) == 1);
+  CHECK(place_of_sm(130, 132) == 65);
+  CHECK(place_of_sm(1, 132) == 66);
+  CHECK(place_of_sm(131, 132) == 131);
+  for (const std::uint32_t sms : {1u, 2u, 7u, 132u}) {
+    std::set<std::uint32_t> places;
+    for (std::uint32_t sm = 0; sm < sms; ++sm) places.insert(place_of_sm(sm, sms));
+    CHECK(places.size() == sms);
+    CHECK(*places.rbegin() == sms - 1);
+  }
 }
 
 TEST_CASE("stored words differ by thread and place", "[probes][memory_bandwidth]") {

@@ -1,0 +1,105 @@
+#include <stdexcept>
+
+#include "harness/cuda_check.h"
+#include "probes/memory_bandwidth/global_stream.cuh"
+
+// Grids of many more blocks than run at once, each over after one tile for each of its warps: where
+// an SM is done sooner, it gets the next block.
+
+namespace fathom::memory_bandwidth {
+namespace {
+
+constexpr int max_tile_threads = 512;
+
+template <Operation operation, Path path, int loads>
+__global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
+  using Space = Global<path>;
+  constexpr int width = 16;
+  const std::uint32_t part = blockIdx.x % run.parts;
+  const std::uint32_t thread = part * blockDim.x + threadIdx.x;
+  const std::uint64_t offset = std::uint64_t{thread / warp_lanes} * (width * warp_lanes * loads) +
+                               thread % warp_lanes * width;
+  if constexpr (operation == Operation::store) {
+    Vector<width> values[loads];
+#pragma unroll
+    for (int i = 0; i < loads; ++i) values[i] = value_to_store<width>(thread);
+    store_tile<width, loads, Space>(reinterpret_cast<std::uint64_t>(run.dst) + offset, values);
+  } else {
+    Vector<width> values[loads];
+    load_tile<width, loads, Space>(values, reinterpret_cast<std::uint64_t>(run.src) + offset);
+    if constexpr (operation == Operation::copy) {
+      store_tile<width, loads, Space>(reinterpret_cast<std::uint64_t>(run.dst) + offset, values);
+    } else {
+      // One addition to memory for each block: a warp's own would be traffic that counts.
+      __shared__ std::uint32_t block_sum;
+      if (threadIdx.x == 0) block_sum = 0;
+      __syncthreads();
+      std::uint32_t sum = 0;
+#pragma unroll
+      for (int i = 0; i < loads; ++i) add_words(sum, values[i]);
+      sum = warp_sum(sum);
+      if (threadIdx.x % warp_lanes == 0) atomicAdd(&block_sum, sum);
+      __syncthreads();
+      if (threadIdx.x == 0) atomicAdd(run.sums + blockIdx.x % tile_sums, block_sum);
+    }
+  }
+}
+
+using Kernel = void (*)(TileRun);
+
+template <Operation operation, Path path>
+Kernel kernel_of_loads(int loads) {
+  switch (loads) {
+    case 1:
+      return stream_tiles<operation, path, 1>;
+    case 2:
+      return stream_tiles<operation, path, 2>;
+  }
+  if constexpr (operation == Operation::load) {
+    switch (loads) {
+      case 4:
+        return stream_tiles<operation, path, 4>;
+      case 8:
+        return stream_tiles<operation, path, 8>;
+    }
+  }
+  throw std::invalid_argument("no kernel of single tiles for this number of accesses in flight");
+}
+
+Kernel kernel_of(const Access& access) {
+  if (access.width != 16 || access.path != Path::l2_only) {
+    throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
+  }
+  switch (access.operation) {
+    case Operation::load:
+      return kernel_of_loads<Operation::load, Path::l2_only>(access.loads);
+    case Operation::store:
+      return kernel_of_loads<Operation::store, Path::l2_only>(access.loads);
+    case Operation::copy:
+      return kernel_of_loads<Operation::copy, Path::l2_only>(access.loads);
+  }
+  throw std::invalid_argument("no kernel of single tiles for this operation");
+}
+
+}  // namespace
+
+int resident_tile_blocks(const Access& access, int threads) {
+  int blocks = 0;
+  FATHOM_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(access), threads, 0));
+  return blocks;
+}
+
+void prepare_tiles(const Access& access) {
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel_of(access),
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxL1));
+}
+
+void launch_tiles(const TileRun& run, cudaStream_t stream) {
+  kernel_of(run.access)<<<static_cast<unsigned>(run.blocks), static_cast<unsigned>(run.threads), 0,
+                          stream>>>(run);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace fathom::memory_bandwidth
