@@ -30,7 +30,7 @@ class Topology : public Probe {
   std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
-    for (const auto part : {cluster_cases, latency_cases, contention_cases}) {
+    for (const auto part : {cluster_cases, pair_cases, latency_cases, contention_cases}) {
       std::vector<Case> cases = part(device);
       std::move(cases.begin(), cases.end(), std::back_inserter(result));
     }
