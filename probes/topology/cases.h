@@ -14,6 +14,7 @@ namespace fathom::topology {
 std::vector<Case> latency_cases(const DeviceFacts& device);     ///< an SM's latency to each line
 std::vector<Case> contention_cases(const DeviceFacts& device);  ///< an SM beside each other SM
 std::vector<Case> cluster_cases(const DeviceFacts& device);     ///< which SMs clusters join
+std::vector<Case> pair_cases(const DeviceFacts& device);        ///< how often clusters of two do
 
 /// One region for all of them, in device memory. Larger than what the pool moves from round to
 /// round, so that line i is the same memory in all cases.

@@ -5,6 +5,7 @@
 
 #include "harness/cuda_check.h"
 #include "probes/topology/cases.h"
+#include "probes/topology/cluster_tasks.h"
 #include "probes/topology/names.h"
 #include "results/clustering.h"
 
@@ -12,25 +13,9 @@ namespace fathom::topology {
 namespace {
 
 constexpr int blocks_wanted = 8192;
-constexpr std::uint32_t longest_clocks = 20'000;  // some ten times what starting a block takes
+constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
 
 constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
-
-std::optional<std::string> check(const std::vector<Placement>& placements, const ClusterTask& task,
-                                 int sms) {
-  for (std::size_t b = 0; b < placements.size(); ++b) {
-    const std::size_t cluster = b / static_cast<std::size_t>(task.cluster_size);
-    if (placements[b].cluster != cluster) {
-      return fmt::format("block {} reports cluster {} instead of {}", b, placements[b].cluster,
-                         cluster);
-    }
-    if (placements[b].smid >= static_cast<std::uint32_t>(sms)) {
-      return fmt::format("block {} ran on SM {} of {}: they are not numbered in one piece", b,
-                         placements[b].smid, sms);
-    }
-  }
-  return std::nullopt;
-}
 
 /// Which SMs clusters have joined in all samples.
 class ClusterReadings {
@@ -82,19 +67,22 @@ Workload workload(Context& context, ClusterTask task,
   Workload workload;
   workload.launch = [=] { launch_clusters(task, stream); };
   workload.poison = [=, &context] { context.buffers().poison(buffer); };
-  workload.verify = [=] { return check(placements(), task, sms); };
+  workload.verify = [=] { return check_placements(placements(), task.cluster_size, sms); };
   workload.read_sample = [=] { return readings->take(placements()); };
   workload.extras = [=] { return readings->extras(); };
   workload.profile = [=] { return readings->profile(); };
   return workload;
 }
 
-Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm) {
+Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
+                  const char* half) {
   Case c;
-  c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}", task.cluster_size, blocks_per_sm);
+  c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}/launches:{}", task.cluster_size,
+                       blocks_per_sm, half);
   c.axes = {{"sweep", cluster_sweep},
             {"cluster size", std::int64_t{task.cluster_size}},
-            {"blocks per SM", std::int64_t{blocks_per_sm}}};
+            {"blocks per SM", std::int64_t{blocks_per_sm}},
+            {"launches", half}};
   c.suite = Suite::quick;
   c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
   c.precision = precision;
@@ -114,21 +102,18 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
 
 std::vector<Case> cluster_cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  for (const int blocks_per_sm : {1, 4}) {
-    for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
-      // Alone on their SMs larger clusters join the same ones as smaller ones do.
-      if (blocks_per_sm == 1 && size > 2) break;
-      ClusterTask task;
-      task.cluster_size = size;
-      task.blocks = blocks_wanted / 4 * blocks_per_sm / size * size;
-      task.shared_bytes = blocks_per_sm == 1
-                              ? static_cast<int>(device.shared_bytes_per_block_max)
-                              : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
-                                                 device.reserved_shared_bytes_per_block);
-      task.longest_clocks = longest_clocks;
-      task.seed = static_cast<std::uint32_t>(size);
-      if (most_active_clusters(device.major, task) == 0) continue;
-      result.push_back(cluster_case(device, task, blocks_per_sm));
+  for (const std::uint32_t half : {0, 1}) {
+    for (const int blocks_per_sm : {1, 4}) {
+      for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
+        // Alone on their SMs larger clusters join the same ones as smaller ones do.
+        if (blocks_per_sm == 1 && size > 2) break;
+        ClusterTask task =
+            cluster_task(device, size, blocks_wanted / 4 * blocks_per_sm, blocks_per_sm);
+        task.spread_clocks = spread_clocks;
+        task.seed = static_cast<std::uint32_t>(size) + half * 0x10000u;
+        if (most_active_clusters(device.major, task) == 0) continue;
+        result.push_back(cluster_case(device, task, blocks_per_sm, set_names[half]));
+      }
     }
   }
   return result;

@@ -11,7 +11,8 @@ __global__ void record_placement(ClusterTask task) {
   std::uint32_t cluster;
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
   task.placements[blockIdx.x] = {smid(), cluster};
-  const std::int64_t stay = memory_latency::mixed(blockIdx.x + task.seed) % task.longest_clocks;
+  const std::int64_t stay =
+      task.shortest_clocks + memory_latency::mixed(blockIdx.x + task.seed) % task.spread_clocks;
   const std::int64_t start = clock64();
   while (clock64() - start < stay) {
   }

@@ -83,11 +83,24 @@ std::vector<View> views(const Topology& t) {
 std::string answer(const Topology& t) {
   std::vector<std::string> parts;
   if (!t.gpcs().empty()) {
-    const auto groups = members(t.gpcs());
+    auto groups = members(t.gpcs());
+    const bool clusters = t.clusters.reason.empty();
+    if (clusters && !t.joined.assigned) {
+      std::erase_if(groups, [&](const std::vector<std::size_t>& group) {
+        return std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
+      });
+    }
     const auto [fewest, most] = std::ranges::minmax(
         groups, {}, [](const std::vector<std::size_t>& group) { return group.size(); });
-    parts.push_back(fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", t.gpcs().size(),
-                                groups.size(), fewest.size(), most.size()));
+    std::size_t placed = 0;
+    for (const auto& group : groups) placed += group.size();
+    std::string text = fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", placed, groups.size(),
+                                   fewest.size(), most.size());
+    if (clusters && !t.clusters.outside.empty()) {
+      text += fmt::format(", {} {}out of the reach of clusters larger than two",
+                          t.clusters.outside.size(), t.joined.assigned ? "of them " : "more ");
+    }
+    parts.push_back(text);
   }
   if (!t.tpcs().empty()) {
     parts.push_back(fmt::format("the SMs make {} TPCs", number_of_groups(t.tpcs())));

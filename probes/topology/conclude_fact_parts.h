@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probes/topology/conclude_groups.h"
@@ -22,7 +23,18 @@ Fact stated(const Subject& s, double value, std::string method, const Matrix& ma
 /// An adjusted Rand index is 1 at most.
 Fact with_bound_of_index(Fact fact);
 
+/// Where there is one: `published` is 0 otherwise.
+void add_published(Fact& fact, double published);
+/// An adjusted Rand index.
+Subject agreement(std::string id, std::string subject);
+/// Sizes of the smallest and of the largest group.
+std::pair<double, double> fewest_and_most(const Labels& labels);
+
 struct Topology;
+void add_gpcs(std::vector<Fact>& facts, const Topology& t);
+void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t);
+void add_tpcs(std::vector<Fact>& facts, const Topology& t);
+void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t);
 void add_partitions(std::vector<Fact>& facts, const Topology& t);
 void add_latency_groups(std::vector<Fact>& facts, const Topology& t);
 void add_latencies(std::vector<Fact>& facts, const Topology& t);

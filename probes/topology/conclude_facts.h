@@ -8,12 +8,15 @@ namespace fathom::topology {
 
 /// All that the facts and the views are drawn from.
 struct Topology {
-  ClusterGroups clusters;  ///< GPCs, exactly
+  ClusterGroups clusters;    ///< GPCs, but for SMs that clusters leave out
+  LatencyGpcs latency_gpcs;  ///< as many as clusters show
+  Gpcs joined;               ///< by both
   LatencyGroups latency;   ///< by loads
   Matrix loads;            ///< both sets of lines
   Partitions partitions;
   ContentionPairs contention;  ///< TPCs
-  ClusterGroups cluster_pairs;
+  ClusterPairs cluster_pairs;
+  LatencyPairs latency_pairs;
   LineGroups lines;
   double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU
 
@@ -23,7 +26,6 @@ struct Topology {
   /// SMs by TPC, by contention, else by clusters of two; empty if neither tells.
   const Labels& tpcs() const;
 
- private:
   bool latency_shows_sides_only() const;
 };
 

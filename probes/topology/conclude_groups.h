@@ -66,16 +66,73 @@ struct Partitions {
 /// By atomics, which go to a line's home, else by loads.
 Partitions l2_partitions(std::span<const Entry> entries);
 
-/// Groups by what clusters join, from all cluster sizes.
+/// GPCs by what clusters join, from all cluster sizes.
 struct ClusterGroups {
-  Labels labels;
+  Labels labels;  ///< of those that are outside: each pair of them a group
+  /// SMs on which no cluster larger than two ran beside SMs of another TPC, although clusters join
+  /// more elsewhere: the GPU keeps them apart from the GPC that they sit in.
+  std::vector<std::size_t> outside;
+  double reproducibility = 0;  ///< adjusted Rand index of two halves of the launches
   std::vector<std::string> evidence;
   int repeats = 0;
   std::string reason;
+  int gpcs() const;  ///< groups that are not outside
 };
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
-/// Pairs that clusters of two, with one block on each SM, never break.
-ClusterGroups pairs_by_clusters(std::span<const Entry> entries);
+
+/// SMs by GPC from latencies alone. GPCs side by side differ far less than the places
+/// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
+/// these into places that are some cycles apart; what is left at each place, the additive model of
+/// its own SMs and lines taken away, is then grouped in each region.
+struct LatencyGpcs {
+  Labels labels;
+  std::vector<int> region;     ///< by SM
+  Rows left;                   ///< by SM, at its place
+  double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
+  const char* instruction = "";
+  Matrix matrix;
+  std::string reason;
+};
+/// By atomics, else by loads; `gpcs`: as many as there are.
+LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs);
+
+/// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the
+/// latencies' group around them is of.
+struct Gpcs {
+  Labels labels;                ///< SMs outside, if not assigned, are one more group
+  int count = 0;                ///< without that group
+  bool assigned = false;        ///< those outside have a GPC
+  double agreement = 0;         ///< adjusted Rand index of both ways, of SMs within clusters' reach
+  double own = 0, other = 0;    ///< correlation of those outside with their GPC, and with the next
+  std::string reason;           ///< why not assigned; why there is no agreement
+};
+Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency);
+
+/// Each SM with at most one partner.
+struct PairLabels {
+  Labels labels;   ///< an SM without a partner is alone
+  int paired = 0;  ///< SMs that have one
+};
+
+/// Pairs that clusters of two blocks join far more often than either with a third SM.
+struct ClusterPairs {
+  PairLabels pairs;
+  std::int64_t blocks_per_sm = 0;      ///< 1: first waves on an idle GPU
+  double share = 0, next_share = 0;    ///< of an SM's clusters: with its partner, least of all SMs;
+                                       ///< with the second most frequent, most of all SMs
+  double reproducibility = 0;          ///< adjusted Rand index of two halves of the launches
+  Matrix matrix;
+  std::string reason;
+};
+ClusterPairs pairs_by_clusters(std::span<const Entry> entries);
+
+/// Pairs of which each SM's latencies are nearest to the other's, line by line.
+struct LatencyPairs {
+  PairLabels pairs;
+  Matrix matrix;
+  std::string reason;
+};
+LatencyPairs pairs_by_latency(std::span<const Entry> entries);
 
 /// Pairs of SMs of which each slows the other down as no other SM does.
 struct ContentionPairs {

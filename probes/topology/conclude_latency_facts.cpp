@@ -42,6 +42,20 @@ Fact with_bound_of_index(Fact fact) {
   return fact;
 }
 
+void add_published(Fact& fact, double published) {
+  if (published > 0) fact.published = Published{published, published_source};
+}
+
+Subject agreement(std::string id, std::string subject) {
+  return {std::move(id), std::move(subject), "agreement", ""};
+}
+
+std::pair<double, double> fewest_and_most(const Labels& labels) {
+  const auto groups = members(labels);
+  const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
+  return {static_cast<double>(fewest.size()), static_cast<double>(most.size())};
+}
+
 void add_partitions(std::vector<Fact>& facts, const Topology& t) {
   const Partitions& p = t.partitions;
   const Subject number{"l2_partitions", "L2", "partitions", "partitions"};

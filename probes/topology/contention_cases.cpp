@@ -11,7 +11,7 @@
 namespace fathom::topology {
 namespace {
 
-constexpr std::uint32_t slice_bytes = 128 * 1024;
+constexpr std::uint32_t slice_bytes = 64 * 1024;
 constexpr int passes = 2;
 constexpr double timed_bytes = double(slice_bytes) * passes;
 static_assert(std::size_t{slice_bytes} * max_sms <= region_bytes);
@@ -168,7 +168,10 @@ std::vector<Case> contention_cases(const DeviceFacts& device) {
   for (const int sm : numbers_of_sms(device)) {
     result.push_back(contention_case(device, Traffic::store, std::int64_t{sm}, {sm}));
   }
-  result.push_back(contention_case(device, Traffic::load, all_sms, numbers_of_sms(device)));
+  // Where there are clusters to tell TPCs by, stores alone show whether a TPC's SMs share a port.
+  if (device.major < 9) {
+    result.push_back(contention_case(device, Traffic::load, all_sms, numbers_of_sms(device)));
+  }
   return result;
 }
 

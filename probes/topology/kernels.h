@@ -125,13 +125,15 @@ struct Placement {
   std::uint32_t cluster;  ///< %clusterid: blocks with the same one share distributed shared memory
 };
 
-/// Clusters of `cluster_size` blocks, from compute capability 9.0 on. Each block stays for a
-/// pseudo-random time of up to `longest_clocks`, so that clusters find ever other SMs free.
+/// Clusters of `cluster_size` blocks, from compute capability 9.0 on. Each block stays for
+/// `shortest_clocks` and a pseudo-random time of less than `spread_clocks` more: with some spread
+/// clusters find ever other SMs free.
 struct ClusterTask {
   int cluster_size = 2;
   int blocks = 0;                    ///< multiple of cluster_size
   int shared_bytes = 0;              ///< of a block: decides how many share an SM
-  std::uint32_t longest_clocks = 1;  ///< at least 1
+  std::uint32_t shortest_clocks = 0;
+  std::uint32_t spread_clocks = 1;  ///< at least 1
   std::uint32_t seed = 0;
   Placement* placements = nullptr;  ///< one for each block
 };

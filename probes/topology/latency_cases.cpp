@@ -166,12 +166,11 @@ Case make_case(const DeviceFacts& device, LineAccess access, int set, const Axis
 
 Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
   Case c = make_case(device, access, 0, std::int64_t{sm}, {sm});
-  if (sm % counted_every != 0) return c;
-  if (access == LineAccess::load) {
-    c.counters.push_back({"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
-                          "one sector for each load of the one SM"});
-  }
-  c.counters.push_back({"l2_hit_rate", std::nullopt, 0, ""});
+  // No L2 hit rate: where an access passes through both partitions of the L2, each counts a look-up.
+  if (access != LineAccess::load || sm % counted_every != 0) return c;
+  c.counters = {{"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
+                 "one sector for each load of the one SM"},
+                {"l1_hit_rate", std::nullopt, 0, ""}};
   return c;
 }
 

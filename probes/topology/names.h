@@ -9,6 +9,7 @@ inline constexpr const char* region_name = "lines";
 inline constexpr const char* latency_sweep = "latency";
 inline constexpr const char* contention_sweep = "contention";
 inline constexpr const char* cluster_sweep = "clusters";
+inline constexpr const char* pair_sweep = "pairs";
 
 inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
@@ -17,7 +18,8 @@ inline constexpr const char* store_instruction = "st.global";
 /// Of the axis "SM": an entry whose profile has all SMs, one after the other.
 inline constexpr const char* all_sms = "all";
 
-inline constexpr const char* set_names[] = {"first", "second"};  ///< of disjoint sets of lines
+/// Of disjoint sets of lines, and of two halves of the launches.
+inline constexpr const char* set_names[] = {"first", "second"};
 
 // Extras of the cluster cases, where somebody states what the GPU has.
 inline constexpr const char* published_gpcs = "published_gpcs";
@@ -25,5 +27,8 @@ inline constexpr const char* published_tpcs = "published_tpcs";
 inline constexpr const char* published_source =
     "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
     "be";
+inline constexpr const char* singleton_source =
+    "its driver calls TPCs that are held apart from their GPC singletons (NVIDIA's open GPU kernel "
+    "modules, ctrl2080gr.h, virtualGpcId)";
 
 }  // namespace fathom::topology

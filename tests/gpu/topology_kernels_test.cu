@@ -165,7 +165,7 @@ TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]"
   ClusterTask task;
   task.blocks = 240;
   task.shared_bytes = 16 * 1024;
-  task.longest_clocks = 2000;
+  task.spread_clocks = 2000;
   if (gpu.facts.major < 9) {
     CHECK(most_active_clusters(gpu.facts.major, task) == 0);
     SKIP("clusters come with compute capability 9.0");

@@ -7,47 +7,10 @@
 #include "probes/topology/names.h"
 #include "results/statistics.h"
 
-// What SMs share: clusters, and ports.
+// What SMs share: ports.
 
 namespace fathom::topology {
 namespace {
-
-/// Adds what the entry's clusters join; false if its profile is not of all SMs.
-bool join(const Entry& entry, std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
-  const std::size_t sms = entry.profile->values.size();
-  for (std::size_t sm = 0; sm < sms; ++sm) {
-    const double lowest = entry.profile->values[sm];
-    if (lowest < 0 || lowest >= static_cast<double>(sms)) return false;
-    pairs.emplace_back(sm, static_cast<std::size_t>(lowest));
-  }
-  return true;
-}
-
-ClusterGroups groups_by_clusters(std::span<const Entry> entries, const AxisFilter& filter) {
-  ClusterGroups result;
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  std::size_t sms = 0;
-  double seen = 0;
-  for (const Entry* entry : select(entries, filter)) {
-    if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms_seen")) continue;
-    if (sms != 0 && entry->profile->values.size() != sms) continue;
-    if (!join(*entry, pairs)) continue;
-    sms = entry->profile->values.size();
-    seen = std::max(seen, entry->extras.at("sms_seen"));
-    result.evidence.push_back(entry->name);
-    result.repeats += static_cast<int>(entry->samples.size());
-  }
-  if (sms == 0) {
-    result.reason =
-        "this GPU has no clusters (none before compute capability 9.0), or their cases were left "
-        "out";
-  } else if (seen < static_cast<double>(sms)) {
-    result.reason = fmt::format("clusters ran on {:.0f} of {} SMs only", seen, sms);
-  } else {
-    result.labels = connected(sms, pairs);
-  }
-  return result;
-}
 
 /// Share of the bandwidth alone that SMs i and j lose beside each other, mean of both.
 Rows slowdowns(const Rows& bandwidth) {
@@ -118,22 +81,6 @@ ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction
 }
 
 }  // namespace
-
-ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
-  return groups_by_clusters(entries, {{"sweep", cluster_sweep}});
-}
-
-ClusterGroups pairs_by_clusters(std::span<const Entry> entries) {
-  ClusterGroups result = groups_by_clusters(entries, {{"sweep", cluster_sweep},
-                                                      {"cluster size", std::int64_t{2}},
-                                                      {"blocks per SM", std::int64_t{1}}});
-  for (const auto& group : members(result.labels)) {
-    if (group.size() <= 2 || !result.reason.empty()) continue;
-    result.reason =
-        fmt::format("clusters of two blocks, one on each SM, join {} SMs and more", group.size());
-  }
-  return result;
-}
 
 ContentionPairs pairs_by_contention(std::span<const Entry> entries) {
   ContentionPairs by_stores = pairs_by(entries, store_instruction);
