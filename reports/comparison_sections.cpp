@@ -94,6 +94,15 @@ void write_comparisons(Writing& to, const std::string& probe, const EntryList& e
   to.page.table("Comparisons of " + escape_text(probe), table, constant);
 }
 
+/// "4.286 of 4.8 TB/s", or with both units where prefixes differ.
+std::string of_bound(const Entry& entry) {
+  std::string value = format_quantity(*entry.metric.value, entry.metric.unit);
+  const std::string bound = format_quantity(entry.bound->value, entry.metric.unit);
+  const std::size_t space = value.find(' ');
+  if (space != std::string::npos && bound.ends_with(value.substr(space))) value.resize(space);
+  return value + " of " + bound;
+}
+
 }  // namespace
 
 void write_bounds(Writing& to) {
@@ -113,8 +122,7 @@ void write_bounds(Writing& to) {
       const std::string& unit = entry->metric.unit;
       bars.push_back({closest.size() == 1 ? probe : probe + ", " + spaced(entry->metric.name),
                       *share_of_bound(*entry),
-                      fmt::format("{} of {}", format_quantity(*entry->metric.value, unit),
-                                  format_quantity(entry->bound->value, unit))});
+                      of_bound(*entry)});
       table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
                      quantity(entry->metric.value, unit), quantity(entry->bound->value, unit),
                      fmt::format("{:.1f}", *share_of_bound(*entry) * 100),

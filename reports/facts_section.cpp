@@ -5,21 +5,66 @@
 #include "reports/facts.h"
 #include "reports/facts_table.h"
 #include "reports/hierarchy.h"
+#include "reports/scale.h"
 #include "reports/sections.h"
 
 namespace fathom::reports {
 namespace {
 
-void write_of_probe(Writing& to, const std::string& probe, const FactList& facts) {
-  to.page.table(fmt::format("{}: {}", escape_text(probe), counted(facts.size(), "fact", "facts")),
-                fact_table(facts), "", facts.size());  // never folded: they are what was asked for
+std::string caption_of(const FactGrid& grid) {
+  std::string text;
+  for (std::size_t i = 0; i < grid.quantities.size(); ++i) {
+    const bool last = i > 0 && i + 1 == grid.quantities.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + grid.quantities[i];
+  }
+  return fmt::format("{}: {}", escape_text(capitalised(text)), counted(grid.facts(), "fact", "facts"));
+}
+
+FactList facts_of(const Document& document, const std::string& probe) {
+  FactList own;
+  for (const Fact& fact : document.facts) {
+    if (fact.probe == probe) own.push_back(&fact);
+  }
+  return own;
+}
+
+bool is_of_a_level(const Document& document, const Fact& fact) {
+  return std::ranges::any_of(level_facts(document), [&](const Fact* one) { return one == &fact; });
+}
+
+void write_of_probe(Writing& to, const std::string& probe) {
+  const FactList facts = facts_of(to.document, probe);
+  to.page.heading(3, escape_text(capitalised(spaced(probe))), "facts-" + slug(probe));
+  const GroupedFacts grouped = group_facts(facts);
+  Notes notes;
+  for (const FactGrid& grid : grouped.grids) {
+    to.page.table(caption_of(grid), grid_table(grid, notes));
+  }
+  const std::size_t others = grouped.others.size();
+  to.page.table(counted(others, grouped.grids.empty() ? "fact" : "other fact",
+                        grouped.grids.empty() ? "facts" : "other facts"),
+                fact_table(grouped.others, notes), "", others);
+  to.page.list(notes.list());
   to.page.list(missing_facts(facts));
   if (const std::string text = evidence_of(facts); !text.empty()) {
-    to.page.folded("Evidence: the counters and entries that each fact rests on", text);
+    to.page.folded("Evidence: method, interval, counters and entries of each fact", text);
   }
 }
 
 }  // namespace
+
+std::vector<std::string> probes_with_facts(const Document& document) {
+  std::vector<std::string> probes;
+  for (const Fact& fact : document.facts) {
+    if (std::ranges::find(probes, fact.probe) == probes.end()) probes.push_back(fact.probe);
+  }
+  std::ranges::stable_sort(probes, std::greater<>{}, [&](const std::string& probe) {
+    return std::ranges::count_if(facts_of(document, probe), [&](const Fact* fact) {
+      return is_of_a_level(document, *fact);
+    });
+  });
+  return probes;
+}
 
 void write_hierarchy(Writing& to) {
   if (!has_atlas(to.document) || !to.pictures.problem().empty()) return;
@@ -28,27 +73,26 @@ void write_hierarchy(Writing& to) {
   });
 }
 
-void write_facts(Writing& to) {
-  const std::vector<Fact>& facts = to.document.facts;
-  if (facts.empty()) return;
-  to.page.heading(2, "Facts", "facts");
+void write_facts_by_probe(Writing& to) {
   to.page.paragraph(
-      "What the probes conclude of this GPU, each with its confidence interval and, where others "
-      "have stated the same quantity, their figure and its source.");
-  write_hierarchy(to);
-  std::vector<std::string> probes;
-  for (const Fact& fact : facts) {
-    if (std::find(probes.begin(), probes.end(), fact.probe) == probes.end()) {
-      probes.push_back(fact.probe);
-    }
+      "± is how far the confidence interval of the median reaches from the value; the intervals "
+      "themselves, mostly of 95 %, are with the evidence. A bound is what physics or the "
+      "architecture allows. Beside it stands what others have published of the same quantity, and "
+      "by how much this GPU is off that; numbers in brackets lead to the sources under the tables.");
+  for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
+}
+
+void write_facts(Writing& to) {
+  const std::size_t number = to.document.facts.size();
+  if (number == 0) return;
+  to.page.heading(2, "Facts", "facts");
+  if (has_atlas(to.document)) {
+    write_hierarchy(to);
+    to.page.paragraph(fmt::format("[The atlas]({}#facts) has the {} that the probes conclude of this GPU.",
+                                  atlas_file, counted(number, "fact", "facts")));
+    return;
   }
-  for (const std::string& probe : probes) {
-    FactList own;
-    for (const Fact& fact : facts) {
-      if (fact.probe == probe) own.push_back(&fact);
-    }
-    write_of_probe(to, probe, own);
-  }
+  write_facts_by_probe(to);
 }
 
 }  // namespace fathom::reports

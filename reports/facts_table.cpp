@@ -5,46 +5,139 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/facts.h"
 #include "reports/scale.h"
 #include "results/format.h"
 
 namespace fathom::reports {
 namespace {
 
-bool breaks_bound(const Fact& fact) {
-  if (!fact.value || !fact.bound) return false;
-  return fact.better == Better::higher ? *fact.value > fact.bound->value
-                                       : *fact.value < fact.bound->value;
+/// Of fewer samples, an interval of the median cannot be told from their range.
+constexpr double least_confidence = 0.8;
+
+/// " ± 1.2 %": how far the interval's farther end is from the value.
+std::string reach_of(const Fact& fact) {
+  if (!fact.interval || fact.interval->confidence < least_confidence) return "";
+  const double reach = std::max(std::abs(fact.interval->high - *fact.value),
+                                std::abs(*fact.value - fact.interval->low)) /
+                       std::abs(*fact.value) * 100;
+  return std::isfinite(reach) ? fmt::format(" ± {:.{}f} %", reach, reach < 10 ? 1 : 0) : "";
 }
 
-std::string value_cell(const Fact& fact) {
-  if (!fact.value) return "–";
-  const std::string value = escape_text(format_quantity(fact.value, fact.unit));
-  return breaks_bound(fact) ? value + " **better than its bound**" : value;
+std::string value_cell(const Fact* fact) {
+  if (fact == nullptr) return "–";
+  const std::string text = escape_text(format_quantity(fact->value, fact->unit) + reach_of(*fact));
+  const auto share = share_of_bound(*fact);
+  return share && *share > 1 ? text + " **better than its bound**" : text;
 }
 
-std::string interval_cell(const Fact& fact) {
-  if (!fact.value || !fact.interval) return "–";
-  return fmt::format("{} ({})", escape_text(format_interval(*fact.interval, fact.unit)),
-                     format_percent(fact.interval->confidence));
+/// `value` without its unit where that is the one that `beside` ends with.
+std::string without_unit_of(const std::string& value, const std::string& beside) {
+  const std::size_t space = value.find(' ');
+  if (space == std::string::npos || !beside.ends_with(value.substr(space))) return value;
+  return value.substr(0, space);
 }
 
-std::string bound_cell(const Fact& fact) {
-  if (!fact.bound) return "–";
-  return escape_text(
-      fmt::format("{} ({})", format_quantity(fact.bound->value, fact.unit), fact.bound->source));
+std::string beside_value(const Fact& fact, double figure) {
+  return without_unit_of(format_quantity(figure, fact.unit), format_quantity(fact.value, fact.unit));
 }
 
-std::string published_cell(const Fact& fact) {
-  if (!fact.published) return "–";
-  return escape_text(fmt::format("{} ({})", format_quantity(fact.published->value, fact.unit),
-                                 fact.published->source));
+/// One kind of figure that stands beside a fact's value, with the number of its source.
+struct Beside {
+  const char* header;
+  std::string (*text)(const Fact&);  ///< empty: the fact has none
+  std::string (*source)(const Fact&);
+  bool (*tells)(const Fact&);  ///< whether it alone is worth a column
+};
+
+std::string bound_text(const Fact& fact) {
+  const auto share = share_of_bound(fact);
+  if (!share) return "";
+  return fmt::format("{:.1f} % of {}", *share * 100, beside_value(fact, fact.bound->value));
 }
 
-std::string deviation_cell(const Fact& fact) {
+std::string published_text(const Fact& fact) {
+  if (!fact.value || !fact.published) return "";
+  if (fact.bound && *fact.bound == Bound{fact.published->value, fact.published->source}) return "";
+  const std::string figure = beside_value(fact, fact.published->value);
   const auto off = deviation(fact);
-  if (!off) return "–";
-  return (*off > 0 ? "+" : "") + format_percent(*off);
+  return off ? fmt::format("{} ({:+.1f} %)", figure, *off * 100) : figure;
+}
+
+/// A column of bounds none of which is in sight says nothing; the evidence has them all the same.
+bool nears_bound(const Fact& fact) {
+  constexpr double least_share = 0.05;
+  return share_of_bound(fact).value_or(0) >= least_share;
+}
+
+constexpr Beside besides[] = {
+    {"Of its bound", bound_text, [](const Fact& f) { return f.bound->source; }, nears_bound},
+    {"Published (off by)", published_text, [](const Fact& f) { return f.published->source; },
+     [](const Fact& f) { return !published_text(f).empty(); }}};
+
+/// A source that all cells of a column share stands in its header.
+struct BesideColumn {
+  const Beside* kind;
+  std::string header, common_source;
+
+  BesideColumn(const Beside& beside, const FactList& facts, Notes& notes)
+      : kind(&beside), header(beside.header) {
+    bool first = true, same = true;
+    for (const Fact* fact : facts) {
+      if (fact == nullptr || kind->text(*fact).empty()) continue;
+      same = same && (first || kind->source(*fact) == common_source);
+      common_source = kind->source(*fact);
+      first = false;
+    }
+    if (!same) common_source.clear();
+    if (!common_source.empty()) header += " " + notes.mark(common_source);
+  }
+
+  std::string cell(const Fact* fact, Notes& notes) const {
+    const std::string text = fact == nullptr ? "" : kind->text(*fact);
+    if (text.empty()) return "–";
+    const std::string source = kind->source(*fact);
+    return escape_text(text) + (source == common_source ? "" : " " + notes.mark(source));
+  }
+};
+
+/// The columns beside the values of `facts`, those that any of them has.
+std::vector<BesideColumn> columns_beside(const FactList& facts, Notes& notes) {
+  std::vector<BesideColumn> columns;
+  for (const Beside& beside : besides) {
+    const auto tells = [&](const Fact* fact) { return fact != nullptr && beside.tells(*fact); };
+    if (std::ranges::any_of(facts, tells)) columns.emplace_back(beside, facts, notes);
+  }
+  return columns;
+}
+
+/// "a, b and c".
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
+}
+
+/// "Latency of a and b", or "a (latency, size) and b (latency)" where the quantities differ.
+std::string names_of(const FactList& facts) {
+  const std::string& quantity = facts.front()->quantity;
+  if (std::ranges::all_of(facts, [&](const Fact* f) { return f->quantity == quantity; })) {
+    std::vector<std::string> subjects;
+    for (const Fact* fact : facts) subjects.push_back(fact->subject);
+    return quantity + " of " + joined(subjects);
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < facts.size();) {
+    std::string quantities;
+    const std::string& subject = facts[i]->subject;
+    for (; i < facts.size() && facts[i]->subject == subject; ++i) {
+      quantities += (quantities.empty() ? "" : "; ") + facts[i]->quantity;
+    }
+    parts.push_back(fmt::format("{} ({})", subject, quantities));
+  }
+  return joined(parts);
 }
 
 std::string counter_text(const Counter& counter) {
@@ -55,10 +148,38 @@ std::string counter_text(const Counter& counter) {
   return fmt::format("{} {}", name, escape_text(format_quantity(counter.value, counter.unit)));
 }
 
+/// The first and the last name, and how many are between them: a curve's are alike.
+std::string entries_text(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  if (names.size() == 1) return code(names.front());
+  const std::string between = names.size() > 2 ? fmt::format(" … ({} in all) … ", names.size()) : ", ";
+  return code(names.front()) + between + code(names.back());
+}
+
+std::string evidence_line(const Fact& fact) {
+  std::vector<std::string> parts;
+  if (fact.value) parts.push_back(escape_text(format_quantity(fact.value, fact.unit)));
+  if (fact.interval) {
+    parts.push_back(fmt::format("{} ({})", escape_text(format_interval(*fact.interval, fact.unit)),
+                                format_percent(fact.interval->confidence)));
+  }
+  if (fact.bound) {
+    parts.push_back(fmt::format("bound {} ({})",
+                                escape_text(format_quantity(fact.bound->value, fact.unit)),
+                                escape_text(fact.bound->source)));
+  }
+  if (fact.repeats > 0) {
+    parts.push_back(counted(static_cast<std::size_t>(fact.repeats), "sample", "samples"));
+  }
+  for (const Counter& counter : fact.counters) parts.push_back(counter_text(counter));
+  if (const std::string names = entries_text(fact.evidence); !names.empty()) parts.push_back(names);
+  return fmt::format("  - {}: {}\n", code(fact.id), fmt::join(parts, "; "));
+}
+
 }  // namespace
 
 std::string fact_title(const Fact& fact) {
-  return escape_text(capitalised(fact.subject)) + " " + escape_text(fact.quantity);
+  return escape_text(fact.subject + ": " + fact.quantity);
 }
 
 std::optional<double> deviation(const Fact& fact) {
@@ -67,49 +188,93 @@ std::optional<double> deviation(const Fact& fact) {
   return std::isfinite(off) ? std::optional(off) : std::nullopt;
 }
 
-Table fact_table(const FactList& facts) {
-  const bool bounded =
-      std::any_of(facts.begin(), facts.end(), [](const Fact* f) { return f->bound.has_value(); });
-  const bool published = std::any_of(facts.begin(), facts.end(),
-                                     [](const Fact* f) { return f->published.has_value(); });
-  std::vector<Table::Column> columns{{"Fact"}, {"Value", Align::right}, {"Interval"}};
-  if (bounded) columns.push_back({"Bound"});
-  if (published) columns.insert(columns.end(), {{"Published"}, {"Deviation", Align::right}});
-  columns.insert(columns.end(), {{"Method"}, {"Repeats", Align::right}});
-  Table table(std::move(columns));
-  for (const Fact* fact : facts) {
-    std::vector<std::string> row{fact_title(*fact), value_cell(*fact), interval_cell(*fact)};
-    if (bounded) row.push_back(bound_cell(*fact));
-    if (published) {
-      row.push_back(published_cell(*fact));
-      row.push_back(deviation_cell(*fact));
+std::optional<double> share_of_bound(const Fact& fact) {
+  if (!fact.value || !fact.bound) return std::nullopt;
+  const double share = fact.better == Better::higher ? *fact.value / fact.bound->value
+                                                     : fact.bound->value / *fact.value;
+  return std::isfinite(share) ? std::optional(share) : std::nullopt;
+}
+
+std::string Notes::mark(const std::string& text) {
+  auto at = std::ranges::find(texts_, text);
+  if (at == texts_.end()) at = texts_.insert(at, text);
+  return fmt::format("\\[{}\\]", at - texts_.begin() + 1);
+}
+
+std::vector<std::string> Notes::list() const {
+  std::vector<std::string> items;
+  for (const std::string& text : texts_) {
+    items.push_back(fmt::format("\\[{}\\] {}", items.size() + 1, escape_text(text)));
+  }
+  return items;
+}
+
+Table grid_table(const FactGrid& grid, Notes& notes) {
+  std::vector<Table::Column> headers{{"Of"}};
+  std::vector<std::vector<BesideColumn>> beside;
+  for (std::size_t i = 0; i < grid.quantities.size(); ++i) {
+    FactList column;
+    for (const FactGrid::Row& row : grid.rows) column.push_back(row.facts[i]);
+    headers.push_back({escape_text(capitalised(grid.quantities[i])), Align::right});
+    beside.push_back(columns_beside(column, notes));
+    for (const BesideColumn& one : beside.back()) headers.push_back({one.header, Align::right});
+  }
+  Table table(std::move(headers));
+  for (const FactGrid::Row& row : grid.rows) {
+    std::vector<std::string> cells{escape_text(row.subject)};
+    for (std::size_t i = 0; i < row.facts.size(); ++i) {
+      cells.push_back(value_cell(row.facts[i]));
+      for (const BesideColumn& one : beside[i]) cells.push_back(one.cell(row.facts[i], notes));
     }
-    row.push_back(fact->method.empty() ? "–" : escape_text(fact->method));
-    row.push_back(fact->value ? format_count(fact->repeats) : "–");
-    table.add_row(std::move(row));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table fact_table(const FactList& facts, Notes& notes) {
+  const std::vector<BesideColumn> beside = columns_beside(facts, notes);
+  std::vector<Table::Column> headers{{"Fact"}, {"Value", Align::right}};
+  for (const BesideColumn& one : beside) headers.push_back({one.header, Align::right});
+  headers.push_back({"Method"});
+  Table table(std::move(headers));
+  for (const Fact* fact : facts) {
+    std::vector<std::string> cells{fact_title(*fact), value_cell(fact)};
+    for (const BesideColumn& one : beside) cells.push_back(one.cell(fact, notes));
+    cells.push_back(fact->method.empty() ? "–" : escape_text(fact->method));
+    table.add_row(std::move(cells));
   }
   return table;
 }
 
 std::vector<std::string> missing_facts(const FactList& facts) {
-  std::vector<std::string> notes;
+  std::vector<std::pair<std::string, FactList>> by_reason;
   for (const Fact* fact : facts) {
     if (fact->value) continue;
-    notes.push_back(fmt::format("{} is missing: {}.", fact_title(*fact),
-                                escape_text(without_full_stop(fact->reason))));
+    auto same = std::ranges::find(by_reason, fact->reason, &std::pair<std::string, FactList>::first);
+    if (same == by_reason.end()) same = by_reason.insert(same, {fact->reason, {}});
+    same->second.push_back(fact);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [reason, missing] : by_reason) {
+    notes.push_back(fmt::format("{} {} missing: {}.", escape_text(capitalised(names_of(missing))),
+                                missing.size() == 1 ? "is" : "are",
+                                escape_text(without_full_stop(reason))));
   }
   return notes;
 }
 
 std::string evidence_of(const FactList& facts) {
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> by_method;
   for (const Fact* fact : facts) {
-    std::vector<std::string> parts;
-    for (const Counter& counter : fact->counters) parts.push_back(counter_text(counter));
-    for (const std::string& name : fact->evidence) parts.push_back(code(name));
-    if (parts.empty()) continue;
-    text += fmt::format("- **{}** ({}): {}\n", fact_title(*fact), code(fact->id),
-                        fmt::join(parts, ", "));
+    if (!fact->value && fact->evidence.empty() && fact->counters.empty()) continue;
+    const std::string method = fact->method.empty() ? "no value" : fact->method;
+    auto same = std::ranges::find(by_method, method, &std::pair<std::string, std::string>::first);
+    if (same == by_method.end()) same = by_method.insert(same, {method, {}});
+    same->second += evidence_line(*fact);
+  }
+  std::string text;
+  for (const auto& [method, lines] : by_method) {
+    text += fmt::format("- {}\n{}", escape_text(method), lines);
   }
   return text;
 }

@@ -4,27 +4,46 @@
 #include <string>
 #include <vector>
 
+#include "reports/fact_groups.h"
 #include "reports/markdown.h"
 #include "results/document.h"
 
 namespace fathom::reports {
 
-using FactList = std::vector<const Fact*>;
-
-/// "L1 latency", Markdown.
+/// "L1: latency", Markdown.
 std::string fact_title(const Fact& fact);
 
 /// By how much a fact differs from the published figure, relative to that; nothing where a fact
 /// lacks either, or no ratio says it.
 std::optional<double> deviation(const Fact& fact);
 
-/// One row each: value, interval, bound, published figure with source and deviation, method.
-Table fact_table(const FactList& facts);
+/// What share of its bound a fact reaches, at most 1 unless it breaks it; nothing without either.
+std::optional<double> share_of_bound(const Fact& fact);
 
-/// A sentence on each fact without a value.
+/// Sources that tables refer to by number, so that each is spelled out once.
+class Notes {
+ public:
+  /// "\[2\]", Markdown. The same text has the same number.
+  std::string mark(const std::string& text);
+  /// Each with its number, Markdown.
+  std::vector<std::string> list() const;
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+/// A row for each subject: of each quantity the value with its interval, the share of the bound and
+/// the published figure, where any of the rows has one.
+Table grid_table(const FactGrid& grid, Notes& notes);
+
+/// A row for each fact, with its method.
+Table fact_table(const FactList& facts, Notes& notes);
+
+/// A sentence on the facts without a value, one for each reason.
 std::vector<std::string> missing_facts(const FactList& facts);
 
-/// What each fact rests on, its counters and its entries: a Markdown list; empty for nothing.
+/// What each fact rests on, by method: its interval, bound, counters and entries. A Markdown list;
+/// empty for nothing.
 std::string evidence_of(const FactList& facts);
 
 }  // namespace fathom::reports

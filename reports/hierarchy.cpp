@@ -1,5 +1,7 @@
 #include "reports/hierarchy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,7 +11,19 @@
 namespace fathom::reports {
 namespace {
 
-constexpr std::array levels{"registers", "shared", "l1", "dsmem", "l2", "dram", "peer", "host"};
+/// A level by the part of a fact's id before the first point, and what its size is the size of.
+struct Level {
+  const char* part;
+  const char* size_of;
+};
+
+constexpr std::array levels{Level{"registers", "of each SM"}, Level{"shared", "of each SM"},
+                            Level{"l1", "of each SM"},        Level{"dsmem", "of a cluster"},
+                            Level{"l2", "of the GPU"},        Level{"dram", "of the GPU"},
+                            Level{"peer", "of a GPU"},        Level{"host", "of the host"}};
+
+constexpr const char* shown_quantities[] = {"latency", "size", "bandwidth", "latency_time",
+                                            "bytes_per_clock"};
 
 /// Below this, there is nothing to hold against each other.
 constexpr std::size_t fewest_levels = 2;
@@ -22,31 +36,44 @@ const Fact* find_fact(const Document& document, const std::string& id) {
 
 }  // namespace
 
-std::span<const char* const> level_parts() { return levels; }
-
-std::string part_of(const Fact& fact) { return fact.id.substr(0, fact.id.find('.')); }
-
 std::vector<LevelRow> hierarchy(const Document& document) {
   std::vector<LevelRow> rows;
-  for (const std::string level : levels) {
+  for (const Level& level : levels) {
     LevelRow row;
+    const auto fact_on = [&](const char* quantity) {
+      return find_fact(document, std::string(level.part) + "." + quantity);
+    };
     const auto figure = [&](const char* quantity) -> LevelFigure {
-      const Fact* fact = find_fact(document, level + "." + quantity);
+      const Fact* fact = fact_on(quantity);
       if (!fact) return {};
       if (row.name.empty()) row.name = capitalised(fact->subject);
       return {fact->value, fact->unit, ""};
     };
     // First, since it names the level alone: a size may hold for one setting of it.
     row.latency = figure("latency");
-    row.size = figure("size");
     row.bandwidth = figure("bandwidth");
-    if (const Fact* time = find_fact(document, level + ".latency_time");
-        time && row.latency.value) {
+    row.size = figure("size");
+    if (row.size.value) row.size.beside = level.size_of;
+    if (const Fact* time = fact_on("latency_time"); time && row.latency.value) {
       row.latency.beside = format_quantity(time->value, time->unit);
+    }
+    if (const Fact* clock = fact_on("bytes_per_clock"); clock && row.bandwidth.value) {
+      row.bandwidth.beside = format_quantity(clock->value, clock->unit) + " an SM";
     }
     if (!row.name.empty()) rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::vector<const Fact*> level_facts(const Document& document) {
+  std::vector<const Fact*> facts;
+  for (const Level& level : levels) {
+    for (const char* quantity : shown_quantities) {
+      const Fact* fact = find_fact(document, fmt::format("{}.{}", level.part, quantity));
+      if (fact != nullptr) facts.push_back(fact);
+    }
+  }
+  return facts;
 }
 
 bool has_atlas(const Document& document) { return hierarchy(document).size() >= fewest_levels; }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -9,16 +8,13 @@
 
 namespace fathom::reports {
 
-/// Levels of the memory hierarchy as facts name them, by the part of their id before the first
-/// point; the one nearest to the cores first.
-std::span<const char* const> level_parts();
-
-/// "l1" of "l1.latency"; the whole id where there is no point.
-std::string part_of(const Fact& fact);
-
-/// The levels of which the document knows a figure, by its facts `<level>.size`, `<level>.latency`
-/// (beside it `<level>.latency_time`) and `<level>.bandwidth`.
+/// The levels of the memory hierarchy of which the document knows a figure, the one nearest to the
+/// cores first: its facts `<level>.size` (beside it of what), `<level>.latency` (beside it
+/// `<level>.latency_time`) and `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one SM).
 std::vector<LevelRow> hierarchy(const Document& document);
+
+/// The facts that the hierarchy shows.
+std::vector<const Fact*> level_facts(const Document& document);
 
 /// Of the page, beside the report's README.md.
 inline constexpr const char* atlas_file = "atlas.md";

@@ -36,7 +36,7 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
       "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\n"
       "set bmargin at screen {}\nunset key\nset style fill solid 1 noborder\nset border 1\n"
       "set xrange [0:{}] noextend\nset yrange [{}:-0.6] noextend\nset grid noytics\n"
-      "set xtics ('0 %%' 0, '25 %%' 0.25, '50 %%' 0.5, '75 %%' 0.75, '100 %%' 1)\n",
+      "set xtics ('0 %%' 0, '50 %%' 0.5, '100 %%' 1)\n",
       margin(label_length), 1 - margin(text_length), 1 - 62.0 / height, 50.0 / height, longest,
       rows - 0.4);
   if (source == Source::replay) {

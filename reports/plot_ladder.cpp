@@ -14,7 +14,7 @@ namespace {
 // In pixels.
 constexpr int row_height = 30, tick_label_height = 42, label_height = 28, key_row_height = 29;
 constexpr int foot_height = 14;
-constexpr std::size_t row_label_limit = 30, text_limit = 14, key_label_limit = 40;
+constexpr std::size_t row_label_limit = 34, text_limit = 14, key_label_limit = 40;
 
 /// Colours repeat from the ninth series on; the key then says less than it takes.
 constexpr std::size_t most_keyed = 8;
@@ -23,6 +23,11 @@ std::size_t longest_of(const std::vector<std::string>& texts, std::size_t limit)
   std::size_t longest = 0;
   for (const std::string& text : texts) longest = std::max(longest, std::min(length(text), limit));
   return longest;
+}
+
+/// The figure, without the unit where that is too long to stand at each point: the axis has it.
+std::string point_label(const std::string& text) {
+  return length(text) > text_limit ? text.substr(0, text.find(' ')) : text;
 }
 
 /// Whether each word has one figure: then there is room for its text.
@@ -66,13 +71,16 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
   std::vector<std::string> labels, names;
   for (const Series& series : data.series) {
     names.push_back(shortened(series.label, key_label_limit));
-    for (const Point& point : series.points) labels.push_back(point.text);
+    for (const Point& point : series.points) labels.push_back(point_label(point.text));
   }
+  const auto wide = [](std::size_t characters) {
+    return static_cast<double>(characters) * character_width;
+  };
+  const double left = wide(longest_of(data.categories, row_label_limit)) + 38;
+  const double right = picture_width - (texts ? wide(longest_of(labels, text_limit)) + 30 : 30);
+  // gnuplot counts the columns that fit between the margins.
   const auto key_columns = std::clamp(
-      static_cast<int>(
-          (picture_width - 60) /
-          (static_cast<double>(longest_of(names, key_label_limit)) * character_width + 70)),
-      1, 6);
+      static_cast<int>((right - left) / (wide(longest_of(names, key_label_limit)) + 70)), 1, 6);
   const int key_rows = keyed ? (static_cast<int>(names.size()) + key_columns - 1) / key_columns : 0;
   const int key_title = foot_height + key_rows * key_row_height + label_height / 2;
   const int bottom = key_title + label_height / 2 + (keyed ? label_height : 0) + tick_label_height;
@@ -80,11 +88,6 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
   const int height =
       top + 24 + static_cast<int>(title_lines(data.title, source).size()) * title_line_height;
   const auto up = [&](double pixels) { return pixels / height; };
-  const auto wide = [](std::size_t characters) {
-    return static_cast<double>(characters) * character_width;
-  };
-  const double left = wide(longest_of(data.categories, row_label_limit)) + 38;
-  const double right = picture_width - (texts ? wide(longest_of(labels, text_limit)) + 30 : 30);
 
   std::string script = preamble(theme, height, data.title, source);
   if (source == Source::replay) script += watermark(theme, "graph 0.5, graph 0.5", 100, 20);
@@ -127,7 +130,7 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
       if (!texts || point.text.empty()) continue;
       script += fmt::format(
           "set label {} at first {}, first {} left offset 1,0 textcolor rgb '{}' front\n",
-          quoted(shortened(point.text, text_limit)),
+          quoted(shortened(point_label(point.text), text_limit)),
           std::max(point.y, point.high.value_or(point.y)), point.x, theme.text);
     }
   }

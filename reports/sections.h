@@ -60,8 +60,14 @@ void write_verdict(Writing& to);
 void write_environment(Writing& to);
 void write_bounds(Writing& to);
 void write_opponents(Writing& to);
-/// Nothing, not even a heading, where the document has no facts.
+/// Nothing, not even a heading, where the document has no facts; where it has an atlas, the way
+/// there.
 void write_facts(Writing& to);
+/// The tables of all facts, a heading for each probe.
+void write_facts_by_probe(Writing& to);
+/// Probes that have facts: those that say most of the memory's levels first, the others in the
+/// document's order.
+std::vector<std::string> probes_with_facts(const Document& document);
 /// Nothing where facts name too few of its levels.
 void write_hierarchy(Writing& to);
 void write_probes(Writing& to);

@@ -33,7 +33,7 @@ const char* meaning(VerdictStatus status) {
     case VerdictStatus::unexpected:
       return "further from the model's figure than its tolerance";
     case VerdictStatus::noisy:
-      return "the samples spread too widely to quote the figure";
+      return "samples or rounds differ by more than was asked for, so the figure is not exact";
     case VerdictStatus::ok:
       return "within its bound, its expectation and its noise limit";
   }
@@ -124,6 +124,12 @@ void write_tally(Writing& to) {
                    format_count(static_cast<double>(verdicts.of(status))), meaning(status)});
   }
   to.page.table("Verdicts", table);
+  if (verdicts.of(VerdictStatus::noisy) > 0 && !to.document.facts.empty()) {
+    to.page.paragraph(
+        "Most points of a curve have few samples and so are noisy by that measure; what is concluded "
+        "from a curve comes from all of its points together, and every fact has an interval of its "
+        "own that says how well it is known.");
+  }
 }
 
 }  // namespace

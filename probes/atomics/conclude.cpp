@@ -87,7 +87,7 @@ void add_same_address(std::vector<Fact>& facts, std::span<const Entry> entries) 
     facts.push_back(
         throughput_fact(entries, i, "same address", one_address,
                         {fmt::format("{}.{}_same_address_throughput", part_of(i.level), words),
-                         subject_of(i) + ", one address", "throughput"}));
+                         subject_of(i), "throughput on one address"}));
   }
 }
 

@@ -28,7 +28,7 @@ bool has_latency(const Instruction& instruction) { return instruction.family != 
 std::string why_missing(const Instruction& instruction, const Entry* entry, bool measurable,
                         const char* quantity) {
   if (!measurable) {
-    return fmt::format("{} has no {} of its own: {}", instruction.subject, quantity,
+    return fmt::format("there is no {} of its own: {}", quantity,
                        has_latency(instruction)
                            ? "each one waits for the one before"
                            : "it takes no input that a chain could run through");
@@ -131,6 +131,8 @@ View plot(const char* title, const char* quantity, const char* y_label, Families
   view.y_label = y_label;
   view.y_log = log;
   view.y_from_zero = !log;
+  // Without them the instructions stand one below the other, each by its name; the table has both.
+  view.show_bound = view.show_expected = false;
   return view;
 }
 

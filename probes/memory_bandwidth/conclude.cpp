@@ -50,6 +50,7 @@ std::vector<View> views(std::span<const Entry> entries) {
   footprint.x_log2 = true;
   draw_l2_regimes(footprint, entries);
 
+  footprint.overview = true;
   View widths = plot("Loads against working set, by access width", "footprint", "working set (B)",
                      {"instruction", "width (B)"});
   widths.where.push_back({"operation", {"load"}});

@@ -5,23 +5,25 @@
 #include <algorithm>
 #include <iterator>
 
+#include "probes/memory_latency/conclude_driver_sizes.h"
 #include "probes/memory_latency/conclude_latencies.h"
 #include "probes/memory_latency/conclude_lines.h"
 #include "probes/memory_latency/conclude_sizes.h"
+#include "results/format.h"
 #include "results/regime_view.h"
 
 namespace fathom::memory_latency {
 namespace {
 
 View curve_view(const char* title, const char* sweep, const char* level, const char* x,
-                std::vector<std::string> series) {
+                const char* x_label, std::vector<std::string> series) {
   View view;
   view.kind = View::Kind::plot;
   view.title = title;
   view.where = {{"sweep", {sweep}}};
   if (level != nullptr) view.where.emplace_back("level", std::vector<AxisValue>{level});
   view.x = x;
-  view.x_label = x;
+  view.x_label = x_label;
   view.y_label = "Latency (cycles)";
   view.x_log2 = true;
   view.series = std::move(series);
@@ -29,13 +31,22 @@ View curve_view(const char* title, const char* sweep, const char* level, const c
   return view;
 }
 
-/// Draws the regimes that the facts come from on the curve.
-View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& curve) {
+/// Draws the regimes that the facts come from on the curve, and marks the sizes among the facts.
+View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& curve,
+                  const std::vector<Fact>& facts,
+                  const std::vector<std::pair<const char*, const char*>>& sizes) {
   if (const auto cut = regimes_of(entries, curve)) draw_regimes(view, *cut, "B", "cycles");
+  view.markers.clear();
+  for (const auto& [id, words] : sizes) {
+    const auto fact = std::ranges::find(facts, std::string(id), &Fact::id);
+    if (fact == facts.end() || !fact->value) continue;
+    view.markers.push_back(
+        {*fact->value, fmt::format("{} {}", words, format_bytes(*fact->value))});
+  }
   return view;
 }
 
-std::vector<View> views(std::span<const Entry> entries) {
+std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>& facts) {
   View latencies;
   latencies.title = "Latency inside each level";
   latencies.note = "Cycles of the SM clock; p5 to p95 over single loads.";
@@ -51,21 +62,32 @@ std::vector<View> views(std::span<const Entry> entries) {
   lines.title = "Lines and sets of the L1";
   lines.where = {{"sweep", {"line", "associativity"}}};
   lines.columns = {"sweep", "candidate (B)", "stride (B)", "elements", "metric"};
-  View curve = with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
-                                       "working set (B)", {"level"}),
-                            entries, {{"sweep", "size"}, {"level", "L2"}});
+  View carveouts = curve_view("Latency against working set, L1 by carve-out", "size", "L1",
+                              "working set (B)", "Working set", {"carve-out (KiB)"});
+  carveouts.note =
+      "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 they "
+      "come from the L2.";
+  carveouts.overview = true;
+  View curve =
+      with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
+                              "working set (B)", "Working set", {"level"}),
+                   entries, {{"sweep", "size"}, {"level", "L2"}}, facts,
+                   {{"l2.partition", "partition"}, {"l2.size", "L2"}});
+  curve.note =
+      "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the near "
+      "partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
   curve.overview = true;
   return {latencies,
-          curve_view("Latency against working set, L1 by carve-out", "size", "L1",
-                     "working set (B)", {"carve-out (KiB)"}),
+          carveouts,
           curve,
           curve_view("Latency against working set, constant memory", "size", "constant",
-                     "working set (B)", {"level"}),
+                     "working set (B)", "Working set", {"level"}),
           with_regimes(curve_view("Latency against footprint, one line in each large page", "pages",
-                                  nullptr, "working set (B)", {"level"}),
-                       entries, {{"sweep", "pages"}}),
+                                  nullptr, "working set (B)", "Footprint", {"level"}),
+                       entries, {{"sweep", "pages"}}, facts,
+                       {{"tlb.reach", "TLB level 1"}, {"tlb.reach_2", "TLB level 2"}}),
           curve_view("Second load of a pair against its distance from the first", "fetch", nullptr,
-                     "distance (B)", {"level"}),
+                     "distance (B)", "Distance", {"level"}),
           distances,
           lines};
 }
@@ -81,11 +103,11 @@ std::string value_of(const std::vector<Fact>& facts, const char* id, double unit
 
 Findings conclude(std::span<const Entry> entries) {
   Findings findings;
-  for (const auto part : {latency_facts, size_facts, line_facts}) {
+  for (const auto part : {latency_facts, size_facts, driver_size_facts, line_facts}) {
     std::vector<Fact> facts = part(entries);
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
-  findings.views = views(entries);
+  findings.views = views(entries, findings.facts);
   const bool any =
       std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
   if (any) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "results/format.h"
 #include "results/query.h"
 #include "results/statistics.h"
 #include "results/two_groups.h"
@@ -143,17 +144,31 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
   add(false, each, reason);
 }
 
+/// What a chase through another block's shared memory says, per entry: cycles, or seconds.
+using OfEntry = std::optional<double> (*)(const Entry&);
+
+std::optional<double> cycles_of(const Entry& entry) { return entry.metric.value; }
+
+std::optional<double> seconds_of(const Entry& entry) {
+  const auto nanoseconds = entry.extras.find("latency_ns");
+  if (nanoseconds == entry.extras.end()) return std::nullopt;
+  return nanoseconds->second * 1e-9;
+}
+
 /// Median over the distances of the chases that `filter` chooses; the own block is at distance 0.
 Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::string id,
-                    std::string subject) {
+                    std::string subject, bool in_cycles = true) {
+  const OfEntry of = in_cycles ? cycles_of : seconds_of;
   filter.insert(filter.end(), {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}});
   std::vector<double> latencies;
-  Fact fact = missing_fact(std::move(id), std::move(subject), "latency", "cycles",
+  Fact fact = missing_fact(std::move(id), std::move(subject), in_cycles ? "latency" : in_time,
+                           in_cycles ? "cycles" : "s",
                            "this GPU runs no such cluster (none before compute capability 9.0), or "
                            "its cases were left out");
   for (const Entry* entry : select(entries, filter)) {
-    if (!entry->metric.value || matches(*entry, {{"distance", std::int64_t{0}}})) continue;
-    latencies.push_back(*entry->metric.value);
+    const auto latency = of(*entry);
+    if (!latency || matches(*entry, {{"distance", std::int64_t{0}}})) continue;
+    latencies.push_back(*latency);
     fact.evidence.push_back(entry->name);
     fact.repeats += static_cast<int>(entry->samples.size());
   }
@@ -162,15 +177,16 @@ Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::stri
   fact.interval = median_interval(latencies);
   fact.reason.clear();
   const auto [low, high] = std::ranges::minmax(latencies);
-  fact.method =
-      fmt::format("unrolled chase, median of {} pairs of blocks ({:.1f} to {:.1f} cycles)",
-                  latencies.size(), low, high);
+  fact.method = fmt::format("unrolled chase, median of {} pairs of blocks ({} to {})",
+                            latencies.size(), format_quantity(low, fact.unit),
+                            format_quantity(high, fact.unit));
   return fact;
 }
 
 void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const char* subject = "distributed shared memory";
   facts.push_back(over_distances(entries, {}, "dsmem.latency", subject));
+  facts.push_back(over_distances(entries, {}, time_id("dsmem.latency"), subject, false));
   for (const std::int64_t size : {2, 4, 8, 16}) {
     facts.push_back(over_distances(entries, {{"cluster size", size}},
                                    fmt::format("dsmem.latency_cluster_{}", size),
@@ -178,7 +194,8 @@ void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   for (const char* operation : {"add", "cas"}) {
     const std::string id = fmt::format("dsmem.atomic_{}_latency", operation);
-    const std::string atomic = fmt::format("{}, atomic {}", subject, operation);
+    const std::string atomic =
+        fmt::format("{}, {}", subject, operation == std::string_view("cas") ? "compare and swap" : "atomic add");
     const Entry* entry = find_measured(
         entries, {{"sweep", "distance"},
                   {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});

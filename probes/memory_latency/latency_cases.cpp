@@ -2,6 +2,7 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
+#include "probes/memory_latency/conclude_driver_sizes.h"
 
 // The headline of each level: a working set well inside it, both ways to time it.
 
@@ -48,6 +49,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   constexpr std::uint64_t stride = 512;
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
   Case c = headline("DRAM", "ld.global.cg", timed, bytes);
+  c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
   GlobalChase g;
   g.load = GlobalLoad::l2_only;
   g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
@@ -65,7 +67,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   return c;
 }
 
-Case shared_case(const char* instruction, SharedLoad load, Timed timed) {
+Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, timed, bytes);
   Chase wanted;
@@ -74,6 +76,8 @@ Case shared_case(const char* instruction, SharedLoad load, Timed timed) {
   wanted.timed = timed;
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
+    c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
+                {register_bytes, 4.0 * device.registers_per_sm}};
   }
   const auto readings = std::make_shared<Readings>();
   c.prepare = [=](Context& context) {
@@ -135,7 +139,7 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
   const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
   std::vector<Case> result;
   for (const Timed timed : {Timed::mean, Timed::each}) {
-    result.push_back(shared_case("ld.shared", SharedLoad::load, timed));
+    result.push_back(shared_case(device, "ld.shared", SharedLoad::load, timed));
     result.push_back(cache_case(device, "L1", "ld.global", GlobalLoad::cached, timed, 16 * kib));
     result.push_back(
         cache_case(device, "L1", "ld.global.nc", GlobalLoad::read_only, timed, 16 * kib));
@@ -143,8 +147,8 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
     result.push_back(dram_case(device, timed));
     result.push_back(texture_case("texture L1", 16 * kib, timed));
     result.push_back(texture_case("texture L2", mib, timed));
-    result.push_back(shared_case("atom.shared.add", SharedLoad::atomic_add, timed));
-    result.push_back(shared_case("atom.shared.cas", SharedLoad::atomic_cas, timed));
+    result.push_back(shared_case(device, "atom.shared.add", SharedLoad::atomic_add, timed));
+    result.push_back(shared_case(device, "atom.shared.cas", SharedLoad::atomic_cas, timed));
     result.push_back(
         cache_case(device, "L2", "atom.global.add", GlobalLoad::atomic_add, timed, mib));
     result.push_back(

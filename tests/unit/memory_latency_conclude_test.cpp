@@ -115,8 +115,8 @@ TEST_CASE("without entries every fact says why it is missing", "[probes][memory_
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 30);
   for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
-  // One curve stands for the probe on the page atlas.
-  CHECK(std::ranges::count(findings.views, true, &View::overview) == 1);
+  // Two curves stand for the probe on the page atlas: the L1's, and the L2's with DRAM.
+  CHECK(std::ranges::count(findings.views, true, &View::overview) == 2);
 }
 
 TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][memory_latency]") {
@@ -142,6 +142,22 @@ TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][m
   CHECK(fact(findings, "l1.read_only_latency").value == 35);
   CHECK_FALSE(fact(findings, "l1.read_only_latency_time").value.has_value());  // no global timer
   CHECK_FALSE(fact(findings, "l2.latency").value.has_value());
+}
+
+TEST_CASE("what the driver says of sizes comes from the cases that carry it",
+          "[probes][memory_latency]") {
+  Entry shared = level("shared", "ld.shared", 23);
+  shared.extras = {{"register_bytes_per_sm", 262144}, {"shared_bytes_per_sm", 233472}};
+  Entry memory = level("DRAM", "ld.global.cg", dram);
+  memory.extras["memory_bytes"] = 150e9;
+  const Findings findings = concluded(std::vector{shared, memory});
+  CHECK(fact(findings, "registers.size").value == 262144);
+  CHECK(fact(findings, "shared.size").value == 233472);
+  CHECK(fact(findings, "dram.size").value == 150e9);
+  CHECK(fact(findings, "dram.size").method.find("driver") != std::string::npos);
+  CHECK(fact(findings, "dram.size").evidence == std::vector{memory.name});
+  // A recording without them says so.
+  CHECK_FALSE(fact(concluded(std::vector{level("shared", "ld.shared", 23)}), "shared.size").value);
 }
 
 TEST_CASE("the L2 has near and far lines only where single loads form two groups",
@@ -170,11 +186,15 @@ TEST_CASE("distributed shared memory is the median over distances, without the o
                              {"cluster size", std::int64_t{4}},
                              {"distance", distance}},
                             distance == 0 ? 30 : 180 + 5.0 * distance));
+    if (distance == 2) entries.back().extras["latency_ns"] = 95;
   }
   const Findings findings = concluded(entries);
   CHECK(fact(findings, "dsmem.latency_cluster_4").value == 190);
   CHECK(fact(findings, "dsmem.latency_cluster_4").evidence.size() == 3);
   CHECK(fact(findings, "dsmem.latency").value == 190);
+  CHECK_THAT(*fact(findings, "dsmem.latency_time").value, WithinRel(95e-9, 1e-12));
+  CHECK(fact(findings, "dsmem.latency_time").unit == "s");
+  CHECK(fact(findings, "dsmem.latency_time").evidence.size() == 1);
   CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value.has_value());
 }
 

@@ -163,7 +163,9 @@ TEST_CASE("Names cannot become markup", "[reports]") {
                      sample::missing_counter(hostile, hostile)};
   }
   check_tables(page_of(d, true));  // with pictures too, where there is gnuplot
-  const std::string page = page_of(d);
+  const ReportFolder folder;
+  const std::string page = page_of(d) + file_text(write_report(d, folder.path()).atlas);
+  check_tables(page);
   CHECK_THAT(page, !ContainsSubstring("<script>") && !ContainsSubstring(" _d_") &&
                        !ContainsSubstring(" *e*") && !ContainsSubstring("[h](i)") &&
                        !ContainsSubstring("$j$"));
@@ -171,22 +173,34 @@ TEST_CASE("Names cannot become markup", "[reports]") {
 }
 
 TEST_CASE("Facts stand with their interval, source and reason", "[reports]") {
+  // Without the facts' ids there are no levels, so that the report has them itself.
   Document d = sample::document();
+  for (Fact& fact : d.facts) fact.id = "x." + fact.id;
   std::string page = page_of(d);
-  CHECK_THAT(page, ContainsSubstring("| L1 latency | 32.5 cycles | 32.25 to 33 cycles (95.7 %) | "
-                                     "33 cycles (Dissecting Hopper via microbenchmarking, H800)"));
-  CHECK_THAT(page, ContainsSubstring("Distributed shared memory latency is missing: the chip has "
-                                     "no thread-block clusters"));
+  CHECK_THAT(page, ContainsSubstring("| Published (off by) \\[1\\] |") &&
+                       ContainsSubstring("| L1: latency | 32.5 cycles ± 1.5 % | 33 (-1.5 %) |") &&
+                       ContainsSubstring("- \\[1\\] Dissecting Hopper via microbenchmarking, H800"));
+  CHECK_THAT(page, ContainsSubstring("32.5 cycles; 32.25 to 33 cycles (95.7 %); 30 samples; "
+                                     "`bank_conflicts/access:load/stride:1`"));
+  CHECK_THAT(page, ContainsSubstring("| DRAM: bandwidth | 4.28 TB/s | 89.2 % of 4.8 |"));
+  CHECK_THAT(page, ContainsSubstring("Latency of distributed shared memory is missing: the chip "
+                                     "has no thread-block clusters"));
   CHECK_THAT(page, !ContainsSubstring("**better than its bound**"));
   d.facts[0].value = 4.81e12;
   d.facts[1].bound = Bound{32.6, "pipeline"};  // of a latency, the least there can be
   page = page_of(d);
   CHECK_THAT(page, ContainsSubstring("4.81 TB/s **better than its bound**"));
-  CHECK_THAT(page, ContainsSubstring("32.5 cycles **better than its bound**"));
+  CHECK_THAT(page, ContainsSubstring("32.5 cycles ± 1.5 % **better than its bound**"));
   d.facts[1].better = Better::higher;
-  CHECK_THAT(page_of(d), !ContainsSubstring("32.5 cycles **better"));
+  CHECK_THAT(page_of(d), !ContainsSubstring("32.5 cycles ± 1.5 % **better"));
   d.facts.clear();
   CHECK_THAT(page_of(d), !ContainsSubstring("## Facts"));
+}
+
+TEST_CASE("A report with an atlas leads there for the facts", "[reports]") {
+  const std::string page = page_of(sample::document());
+  CHECK_THAT(page, ContainsSubstring("[The atlas](atlas.md#facts) has the 3 facts") &&
+                       !ContainsSubstring("| L1: latency |"));
 }
 
 TEST_CASE("The hierarchy has the levels that facts name, nearest first", "[reports]") {
