@@ -74,7 +74,7 @@ void launch_on_sms(const SmRun& run, cudaStream_t stream);
 /// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
 /// What is stored is what interleaved warps of one pass would store.
 struct TileRun {
-  Access access;  ///< of 16 bytes: loads by ld.global.cg 1, 2, 4 or 8 at once, stores and copies 1
+  Access access;  ///< of 16 bytes: loads by ld.global.cg 1, 2 or 4 at once, stores and copies 1
                   ///< or 2
   std::uint32_t parts = 1;
   int blocks = 1, threads = 256;   ///< at most 512 threads

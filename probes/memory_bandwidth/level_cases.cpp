@@ -131,14 +131,14 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
 
 void add_l2_tiles(std::vector<Case>& result, const DeviceFacts& device) {
   for (const int warps : {8, 16}) {
-    for (const int loads : {4, 8}) {
+    for (const int loads : {2, 4}) {
       TilePlan plan = tile_plan(device, Operation::load, loads);
       plan.warps = warps;
       const Suite suite = warps == 8 ? Suite::quick : Suite::standard;
       result.push_back(l2_tile_case(device, plan, in_one_partition, suite));
     }
   }
-  result.push_back(l2_tile_case(device, tile_plan(device, Operation::load, 8), in_both_partitions,
+  result.push_back(l2_tile_case(device, tile_plan(device, Operation::load, 4), in_both_partitions,
                                 Suite::standard));
   for (const Operation operation : {Operation::store, Operation::copy}) {
     for (const int loads : {1, 2}) {
