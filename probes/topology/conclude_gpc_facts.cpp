@@ -116,7 +116,7 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                            "GPCs and of those by {} latencies: SMs cut into half as many regions "
                            "as clusters show GPCs, what each place's own additive model leaves "
                            "grouped within each region",
-                           l.instruction),
+                           l.instructions),
                l.matrix)));
   }
   if (!c.reproducibility) {
@@ -134,7 +134,7 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                                                    fmt::format("adjusted Rand index of GPCs by {} "
                                                                "from one set of lines and the "
                                                                "other's",
-                                                               l.instruction),
+                                                               l.instructions),
                                                    l.matrix)));
 }
 
