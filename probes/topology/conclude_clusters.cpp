@@ -105,8 +105,10 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
     return result;
   }
   result.labels = connected(sms, pairs[2]);
-  result.reproducibility =
-      adjusted_rand_index(connected(sms, pairs[0]), connected(sms, pairs[1]));
+  if (!pairs[0].empty() && !pairs[1].empty()) {
+    result.reproducibility =
+        adjusted_rand_index(connected(sms, pairs[0]), connected(sms, pairs[1]));
+  }
   constexpr std::size_t sms_of_tpc = 2;
   const auto groups = members(result.labels);
   const std::size_t largest = std::ranges::max(groups, {}, &std::vector<std::size_t>::size).size();

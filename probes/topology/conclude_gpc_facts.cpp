@@ -38,7 +38,7 @@ std::string where(const Topology& t, const std::vector<std::size_t>& group) {
   return text + fmt::format(
                     ", of which {} by {} latencies alone: what is left of them correlates with the "
                     "others of this GPC ({:.2f}) and not with the next one ({:.2f}), medians",
-                    ranges(added), t.latency_gpcs.instruction, t.joined.own, t.joined.other);
+                    ranges(added), t.latency_gpcs.instructions, t.joined.own, t.joined.other);
 }
 
 bool left_out(const Topology& t, const std::vector<std::size_t>& group) {
@@ -116,22 +116,25 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                            "GPCs and of those by {} latencies: SMs cut into half as many regions "
                            "as clusters show GPCs, what each place's own additive model leaves "
                            "grouped within each region",
-                           l.instruction),
+                           l.instructions),
                l.matrix)));
   }
-  facts.push_back(!c.reason.empty()
-                      ? missing(halves, c.reason)
-                      : with_bound_of_index(stated(halves, c.reproducibility,
-                                                   "adjusted Rand index of what clusters join in "
-                                                   "two halves of the launches",
-                                                   c.evidence, c.repeats)));
+  if (!c.reproducibility) {
+    facts.push_back(missing(halves, !c.reason.empty() ? c.reason
+                                                      : "one half of the launches was left out"));
+  } else {
+    facts.push_back(with_bound_of_index(
+        stated(halves, *c.reproducibility,
+               "adjusted Rand index of what clusters join in two halves of the launches",
+               c.evidence, c.repeats)));
+  }
   facts.push_back(!l.reason.empty()
                       ? missing(sets, l.reason)
                       : with_bound_of_index(stated(sets, l.reproducibility,
                                                    fmt::format("adjusted Rand index of GPCs by {} "
                                                                "from one set of lines and the "
                                                                "other's",
-                                                               l.instruction),
+                                                               l.instructions),
                                                    l.matrix)));
 }
 

@@ -72,7 +72,8 @@ struct ClusterGroups {
   /// SMs on which no cluster larger than two ran beside SMs of another TPC, although clusters join
   /// more elsewhere: the GPU keeps them apart from the GPC that they sit in.
   std::vector<std::size_t> outside;
-  double reproducibility = 0;  ///< adjusted Rand index of two halves of the launches
+  /// Adjusted Rand index of two halves of the launches; none where one half is not there.
+  std::optional<double> reproducibility;
   std::vector<std::string> evidence;
   int repeats = 0;
   std::string reason;
@@ -89,11 +90,11 @@ struct LatencyGpcs {
   std::vector<int> region;     ///< by SM
   Rows left;                   ///< by SM, at its place
   double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
-  const char* instruction = "";
-  Matrix matrix;
+  std::string instructions;    ///< whose latencies these are
+  Matrix matrix;               ///< of the last of them
   std::string reason;
 };
-/// By atomics, else by loads; `gpcs`: as many as there are.
+/// By loads, and by atomics where they were measured; `gpcs`: as many as there are.
 LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs);
 
 /// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the

@@ -126,10 +126,17 @@ Labelled label(std::span<const Rows> matrices, std::size_t gpcs) {
 
 LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
   LatencyGpcs result;
-  for (const char* instruction : {atomic_instruction, load_instruction}) {
-    result.instruction = instruction;
-    result.matrix = both_sets(entries, instruction);
-    if (result.matrix.reason.empty()) break;
+  std::vector<Rows> all, of_set[2];
+  for (const char* instruction : {load_instruction, atomic_instruction}) {
+    Matrix both = both_sets(entries, instruction);
+    const bool usable = both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
+    if (usable || result.instructions.empty()) result.matrix = std::move(both);
+    if (!usable) continue;
+    result.instructions += (result.instructions.empty() ? "" : " and ") + std::string(instruction);
+    for (const int set : {0, 1}) {
+      of_set[set].push_back(latency_matrix(entries, instruction, set).rows);
+      all.push_back(of_set[set].back());
+    }
   }
   result.reason = result.matrix.reason;
   if (!result.reason.empty()) return result;
@@ -139,14 +146,12 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
                                 result.matrix.rows.size(), gpcs);
     return result;
   }
-  const Rows sets[] = {latency_matrix(entries, result.instruction, 0).rows,
-                       latency_matrix(entries, result.instruction, 1).rows};
-  Labelled both = label(sets, groups);
+  Labelled both = label(all, groups);
   result.labels = std::move(both.labels);
   result.left = std::move(both.left);
   result.region = std::move(both.region);
-  result.reproducibility = adjusted_rand_index(label(std::span(sets).first(1), groups).labels,
-                                               label(std::span(sets).last(1), groups).labels);
+  result.reproducibility =
+      adjusted_rand_index(label(of_set[0], groups).labels, label(of_set[1], groups).labels);
   return result;
 }
 

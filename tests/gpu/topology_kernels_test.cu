@@ -187,6 +187,20 @@ TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]"
     }
     CHECK_FALSE(gpu.buffers.guards_intact().has_value());
   }
+  // Blocks that stay, of which an SM holds one: the first wave takes each SM once.
+  task.cluster_size = 2;
+  task.blocks = 16;
+  task.shared_bytes = gpu.shared_bytes;
+  task.shortest_clocks = 50'000;
+  task.spread_clocks = 1;
+  gpu.buffers.poison(buffer);
+  launch_clusters(task, gpu.stream.get());
+  auto wave = copy_to_host<Placement>(buffer, gpu.stream.get());
+  wave.resize(16);
+  std::ranges::sort(wave, {}, &Placement::smid);
+  if (!test::under_sanitizer()) {
+    CHECK(std::ranges::adjacent_find(wave, {}, &Placement::smid) == wave.end());
+  }
   // None of a size that no GPU has.
   task.cluster_size = 64;
   task.blocks = 256;

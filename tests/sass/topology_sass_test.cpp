@@ -67,6 +67,10 @@ TEST_CASE("between the clocks there is one access to a line and the store that n
     }
     CHECK(brackets == 1);
   }
+  // One in the loop over warm passes, and one that is timed: none merged, none unrolled.
+  const SassFunction& loads =
+      find(functions, "line_latencies<(fathom::topology::LineAccess)0>");
+  CHECK(loads.count("LDG.E.STRONG.GPU") == 2);
 }
 
 TEST_CASE("SMs stream with accesses of 16 bytes, and wait with atomics", "[sass][topology]") {

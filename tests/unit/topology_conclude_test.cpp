@@ -26,6 +26,8 @@ struct Chip {
   Labels tpc, gpc, side;
   double far = 190;    ///< cycles that an atomic takes more on the far side
   double noise = 0.5;  ///< cycles
+  /// GPCs side by side: 1.2 cycles apart, and two places in each, 8 apart; else GPCs are 8 apart.
+  bool side_by_side = false;
   unsigned seed = 1;
 
   Chip() {
@@ -49,13 +51,20 @@ struct Chip {
       for (double& x : row) x = 6 * normal(random);
     }
     for (double& x : of_line) x = 5 * normal(random);
-    for (double& x : of_sm) x = 8 * normal(random);
+    // SMs of a TPC are as far from everything.
+    for (int sm = 0; sm < sms; ++sm) of_sm[tpc[sm]] = 8 * normal(random);
+    Rows of_place(4, std::vector<double>(lines));
+    for (auto& row : of_place) {
+      for (double& x : row) x = side_by_side ? 6 * normal(random) : 0;
+    }
+    const double gpc_share = side_by_side ? 0.25 : 1;
     Rows rows(sms, std::vector<double>(lines));
     for (int sm = 0; sm < sms; ++sm) {
       for (int line = 0; line < lines; ++line) {
         const bool is_far = line % 2 != side[sm];
-        rows[sm][line] = 220 + of_sm[sm] + of_line[line] + of_gpc[gpc[sm]][line] +
-                         (is_far ? across : 0) + noise * normal(random);
+        rows[sm][line] = 220 + of_sm[tpc[sm]] + of_line[line] + gpc_share * of_gpc[gpc[sm]][line] +
+                         of_place[2 * side[sm] + tpc[sm] % 2][line] + (is_far ? across : 0) +
+                         noise * normal(random);
       }
     }
     return rows;
@@ -115,11 +124,13 @@ void add_contention(std::vector<Entry>& entries, const Chip& chip) {
 }
 
 void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_t size,
-                  std::int64_t blocks_per_sm) {
-  Entry e = planted::entry(
-      "clusters" + std::to_string(entries.size()),
-      {{"sweep", cluster_sweep}, {"cluster size", size}, {"blocks per SM", blocks_per_sm}},
-      number_of_groups(labels), Better::lower);
+                  std::int64_t blocks_per_sm, int half = 0) {
+  Entry e = planted::entry("clusters" + std::to_string(entries.size()),
+                           {{"sweep", cluster_sweep},
+                            {"cluster size", size},
+                            {"blocks per SM", blocks_per_sm},
+                            {"launches", set_names[half]}},
+                           number_of_groups(labels), Better::lower);
   e.extras = {{"sms", double(labels.size())}, {"sms_seen", double(labels.size())}};
   const auto groups = members(renumbered(labels));
   Profile profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
@@ -130,10 +141,37 @@ void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_
   entries.push_back(std::move(e));
 }
 
+/// Clusters of two, `apart` of each SM's with each SM of its group beyond its pair.
+void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& groups,
+               std::int64_t blocks_per_sm, double apart) {
+  Rows counts(sms, std::vector<double>(sms));
+  for (int i = 0; i < sms; ++i) {
+    for (int j = 0; j < sms; ++j) {
+      if (i != j) counts[i][j] = pairs[i] == pairs[j] ? 50 : groups[i] == groups[j] ? apart : 0;
+    }
+  }
+  for (const char* half : set_names) {
+    add_in_one(entries, counts,
+               {{"sweep", pair_sweep}, {"blocks per SM", blocks_per_sm}, {"launches", half}});
+  }
+}
+
+/// What clusters join where they leave out the TPCs of `out`.
+Labels without(const Labels& gpc, const Labels& tpc, const std::set<int>& out) {
+  Labels labels = gpc;
+  for (std::size_t sm = 0; sm < labels.size(); ++sm) {
+    if (out.contains(tpc[sm])) labels[sm] = 100 + tpc[sm];
+  }
+  return labels;
+}
+
 std::vector<Entry> whole_chip(const Chip& chip) {
   std::vector<Entry> entries;
-  add_clusters(entries, chip.tpc, 2, 1);
-  add_clusters(entries, chip.gpc, 8, 4);
+  for (const int half : {0, 1}) {
+    add_clusters(entries, chip.tpc, 2, 1, half);
+    add_clusters(entries, chip.gpc, 8, 4, half);
+  }
+  add_pairs(entries, chip.tpc, chip.gpc, 4, 1);
   add_latencies(entries, chip, load_instruction, 0);
   add_latencies(entries, chip, atomic_instruction, chip.far);
   add_contention(entries, chip);
@@ -181,12 +219,11 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   CHECK(fact(findings, "sms_per_gpc_min").value == 8);
   CHECK(fact(findings, "sms_per_gpc_max").value == 12);
   CHECK(fact(findings, "gpc_3.sms").method.starts_with("SM "));
-  CHECK(fact(findings, "gpc_agreement").value == 1);
   CHECK(fact(findings, "tpcs").value == 18);
   CHECK(fact(findings, "tpcs").method.find("18 of 18 lie within one GPC") != std::string::npos);
   CHECK(fact(findings, "sms_per_tpc").value == 2);
   CHECK_THAT(*fact(findings, "tpc_slowdown").value, WithinAbs(45, 1));
-  CHECK(fact(findings, "tpc_agreement").value == 1);
+  CHECK(fact(findings, "tpc_contention_agreement").value == 1);
   CHECK(fact(findings, "l2_partitions").value == 2);
   const double a = *fact(findings, "sms_near_partition_a").value;
   const double b = *fact(findings, "sms_near_partition_b").value;
@@ -309,13 +346,88 @@ TEST_CASE("SMs that contend alike are no pairs", "[probes][topology]") {
   add_contention(entries, chip);
   CHECK(fact(concluded(entries), "tpcs").reason.find("0 of 36 SMs") != std::string::npos);
 
-  // Clusters of two that always join the same ones tell as well, others do not.
+  // Clusters of two that join the same ones far more often tell as well, others do not.
   const Chip paired;
-  add_clusters(entries, paired.tpc, 2, 1);
-  CHECK(fact(concluded(entries), "tpcs").value == 18);
-  entries.pop_back();
-  add_clusters(entries, paired.gpc, 2, 1);
-  CHECK(fact(concluded(entries), "tpcs").reason.find("SMs and more") != std::string::npos);
+  const std::size_t before = entries.size();
+  add_pairs(entries, paired.tpc, paired.gpc, 4, 20);
+  Findings findings = concluded(entries);
+  CHECK(fact(findings, "tpcs").value == 18);
+  CHECK(fact(findings, "tpcs").method.find("with room for 4 blocks") != std::string::npos);
+  CHECK(fact(findings, "tpc_reproducibility").value == 1);
+  CHECK(topology_of(entries).tpcs() == renumbered(paired.tpc));
+  entries.resize(before);
+  add_pairs(entries, paired.tpc, paired.gpc, 4, 30);  // not twice as often
+  CHECK(fact(concluded(entries), "tpcs").reason.find("0 of 36 SMs with one other") !=
+        std::string::npos);
+  add_pairs(entries, paired.tpc, paired.gpc, 1, 0);
+  findings = concluded(entries);
+  CHECK(fact(findings, "tpcs").value == 18);
+  CHECK(fact(findings, "tpcs").method.find("first wave") != std::string::npos);
+}
+
+TEST_CASE("GPCs side by side are told by what their places leave", "[probes][topology]") {
+  Chip chip;
+  chip.side_by_side = true;
+  const std::vector<Entry> entries = whole_chip(chip);
+  const Findings findings = concluded(entries);
+  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK(fact(findings, "gpc_agreement").value == 1);
+  CHECK(fact(findings, "gpc_reproducibility").value == 1);
+  CHECK(fact(findings, "gpc_latency_reproducibility").value == 1);
+  CHECK(fact(findings, "sms_outside_clusters").value == 0);
+  CHECK(fact(findings, "tpc_agreement").value == 1);
+  CHECK(topology_of(entries).latency_gpcs.labels == renumbered(chip.gpc));
+}
+
+TEST_CASE("SMs that clusters leave out are put into the GPC that latencies show",
+          "[probes][topology]") {
+  Chip chip;
+  chip.side_by_side = true;
+  std::vector<Entry> entries;
+  // Two TPCs of the first GPC, and one of the second.
+  const Labels joined = without(chip.gpc, chip.tpc, {1, 2, 7});
+  for (const int half : {0, 1}) add_clusters(entries, joined, 8, 4, half);
+  const std::size_t clusters_only = entries.size();
+  Findings findings = concluded(entries);
+  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK(fact(findings, "sms_outside_clusters").value == 6);
+  CHECK(fact(findings, "sms_outside_clusters").method.find("no GPC is stated") !=
+        std::string::npos);
+  CHECK(fact(findings, "sms_per_gpc_min").value == 6);
+  CHECK(findings.answer.find("30 SMs sit in 4 GPCs") != std::string::npos);
+  CHECK(findings.answer.find("6 more out of the reach") != std::string::npos);
+
+  add_latencies(entries, chip, load_instruction, 0);
+  add_latencies(entries, chip, atomic_instruction, chip.far);
+  findings = concluded(entries);
+  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK(fact(findings, "sms_outside_clusters").value == 6);
+  CHECK(fact(findings, "gpc_agreement").value == 1);
+  CHECK(fact(findings, "sms_per_gpc_min").value == 8);
+  CHECK(fact(findings, "sms_per_gpc_max").value == 12);
+  CHECK(findings.answer.find("36 SMs sit in 4 GPCs") != std::string::npos);
+  const Topology t = topology_of(entries);
+  CHECK(t.gpcs() == renumbered(chip.gpc));
+  CHECK(t.joined.own > t.joined.other + 0.1);
+
+  // Latencies that know nothing of GPCs assign none.
+  entries.resize(clusters_only);
+  Chip blind = chip;
+  std::ranges::fill(blind.gpc, 0);
+  add_latencies(entries, blind, load_instruction, 0);
+  add_latencies(entries, blind, atomic_instruction, chip.far);
+  findings = concluded(entries);
+  CHECK(*fact(findings, "gpc_agreement").value < same_groups);
+  CHECK(fact(findings, "sms_per_gpc_min").value == 6);
+  CHECK(fact(findings, "sms_outside_clusters").method.find("do not agree") != std::string::npos);
+}
+
+TEST_CASE("two halves of the launches that join others do not agree", "[probes][topology]") {
+  const Chip chip;
+  std::vector<Entry> entries;
+  add_clusters(entries, chip.gpc, 8, 4, 0);
+  add_clusters(entries, chip.tpc, 8, 4, 1);
+  CHECK(*fact(concluded(entries), "gpc_reproducibility").value < 0.5);
 }
 
 TEST_CASE("a run of some SMs only states nothing of all", "[probes][topology]") {
