@@ -44,7 +44,9 @@ void write_of_probe(Writing& to, const std::string& probe) {
   to.page.table(counted(others, grouped.grids.empty() ? "fact" : "other fact",
                         grouped.grids.empty() ? "facts" : "other facts"),
                 fact_table(grouped.others, notes), "", others);
-  to.page.list(notes.list());
+  if (const auto sources = notes.list(); !sources.empty()) {
+    to.page.paragraph(fmt::format("{}", fmt::join(sources, "<br>\n")));
+  }
   to.page.list(missing_facts(facts));
   if (const std::string text = evidence_of(facts); !text.empty()) {
     to.page.folded("Evidence: method, interval, counters and entries of each fact", text);

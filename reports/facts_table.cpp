@@ -168,6 +168,11 @@ std::string evidence_line(const Fact& fact) {
                                 escape_text(format_quantity(fact.bound->value, fact.unit)),
                                 escape_text(fact.bound->source)));
   }
+  if (fact.published) {
+    parts.push_back(fmt::format("published {} ({})",
+                                escape_text(format_quantity(fact.published->value, fact.unit)),
+                                escape_text(fact.published->source)));
+  }
   if (fact.repeats > 0) {
     parts.push_back(counted(static_cast<std::size_t>(fact.repeats), "sample", "samples"));
   }
@@ -266,7 +271,9 @@ std::vector<std::string> missing_facts(const FactList& facts) {
 std::string evidence_of(const FactList& facts) {
   std::vector<std::pair<std::string, std::string>> by_method;
   for (const Fact* fact : facts) {
-    if (!fact->value && fact->evidence.empty() && fact->counters.empty()) continue;
+    const bool anything = fact->value || !fact->evidence.empty() || !fact->counters.empty() ||
+                          fact->published.has_value();
+    if (!anything) continue;
     const std::string method = fact->method.empty() ? "no value" : fact->method;
     auto same = std::ranges::find(by_method, method, &std::pair<std::string, std::string>::first);
     if (same == by_method.end()) same = by_method.insert(same, {method, {}});

@@ -19,31 +19,46 @@ std::string text_of(const std::filesystem::path& file) {
 
 const std::filesystem::path root = FATHOM_SOURCE_DIR;
 
-/// Between the marks, without the opening mark's own line.
-std::string quoting_part(const std::string& readme) {
-  const std::size_t mark = readme.find("<!-- figures");
+/// Between the marks `<!-- NAME` and `<!-- /NAME -->`, without the opening mark's own line.
+std::string quoting_part(const std::string& readme, const std::string& name) {
+  const std::size_t mark = readme.find("<!-- " + name);
   const std::size_t begin = readme.find('\n', mark);
-  const std::size_t end = readme.find("<!-- /figures -->");
+  const std::size_t end = readme.find("<!-- /" + name + " -->");
   REQUIRE(mark != std::string::npos);
   REQUIRE(end != std::string::npos);
   return readme.substr(begin, end - begin);
 }
 
-}  // namespace
-
-TEST_CASE("figures of the README stand in the recordings' reports", "[golden]") {
-  const std::string part = quoting_part(text_of(root / "README.md"));
-  const std::string report = text_of(root / "recordings/h200/report/README.md") +
-                             text_of(root / "recordings/h200/model_validation/report/README.md");
+/// How many figures `part` quotes. Each must stand in `report`.
+int check_figures(const std::string& part, const std::string& report) {
   // With a decimal point or a thousands separator: measured figures, not sizes of the question.
   const std::regex figure("[0-9]+(?:,[0-9]{3})+|[0-9]+\\.[0-9]+");
   int found = 0;
-  for (auto it = std::sregex_iterator(part.begin(), part.end(), figure); it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(part.begin(), part.end(), figure);
+       it != std::sregex_iterator(); ++it) {
     CAPTURE(it->str());
     CHECK(report.find(it->str()) != std::string::npos);
     ++found;
   }
-  CHECK(found > 10);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("figures of the README stand in the recordings' reports", "[golden]") {
+  const std::string report = text_of(root / "recordings/h200/report/README.md") +
+                             text_of(root / "recordings/h200/model_validation/report/README.md");
+  CHECK(check_figures(quoting_part(text_of(root / "README.md"), "figures"), report) > 10);
+}
+
+TEST_CASE("figures of the atlas in the README stand in its recording's pages", "[golden]") {
+  const std::string part = quoting_part(text_of(root / "README.md"), "atlas figures");
+  const std::filesystem::path folder = root / "recordings/h200/atlas/report";
+  if (!std::filesystem::exists(folder)) {
+    CHECK(check_figures(part, "") == 0);  // nothing to quote from
+    SKIP("the atlas is not recorded");
+  }
+  CHECK(check_figures(part, text_of(folder / "atlas.md") + text_of(folder / "README.md")) > 5);
 }
 
 TEST_CASE("pictures and documents that the README points to are there", "[golden]") {
