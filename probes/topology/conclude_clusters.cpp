@@ -51,7 +51,8 @@ void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs&
     double best_other = -1;
     for (const auto& group : groups) {
       // A group's GPC is told within its region, so only GPCs there are rivals.
-      if (is_outside[group.front()] || latency.region[group.front()] != latency.region[sm]) continue;
+      if (is_outside[group.front()] || latency.region[group.front()] != latency.region[sm])
+        continue;
       double sum = 0;
       for (const std::size_t j : group) sum += correlation(latency.left[sm], latency.left[j]);
       const double mean = sum / static_cast<double>(group.size());
@@ -138,9 +139,9 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
     }
     result.agreement = adjusted_rand_index(by_clusters, by_latency);
     const std::vector<int> home = home_of(clusters, latency, is_outside);
-    result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
-                      std::ranges::all_of(clusters.outside,
-                                          [&](std::size_t sm) { return home[sm] >= 0; });
+    result.assigned =
+        result.agreement >= same_groups && !clusters.outside.empty() &&
+        std::ranges::all_of(clusters.outside, [&](std::size_t sm) { return home[sm] >= 0; });
     if (result.assigned) {
       for (const std::size_t sm : clusters.outside) labels[sm] = home[sm];
     }

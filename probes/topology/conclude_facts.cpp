@@ -56,9 +56,8 @@ Topology topology_of(std::span<const Entry> entries) {
 
 std::vector<Fact> facts_of(const Topology& topology) {
   std::vector<Fact> facts;
-  for (const auto part :
-       {add_gpcs, add_gpc_agreement, add_tpcs, add_tpc_agreement, add_partitions,
-        add_latency_groups, add_latencies, add_lines}) {
+  for (const auto part : {add_gpcs, add_gpc_agreement, add_tpcs, add_tpc_agreement, add_partitions,
+                          add_latency_groups, add_latencies, add_lines}) {
     part(facts, topology);
   }
   return facts;

@@ -11,8 +11,8 @@ struct Topology {
   ClusterGroups clusters;    ///< GPCs, but for SMs that clusters leave out
   LatencyGpcs latency_gpcs;  ///< as many as clusters show
   Gpcs joined;               ///< by both
-  LatencyGroups latency;   ///< by loads
-  Matrix loads;            ///< both sets of lines
+  LatencyGroups latency;     ///< by loads
+  Matrix loads;              ///< both sets of lines
   Partitions partitions;
   ContentionPairs contention;  ///< TPCs
   ClusterPairs cluster_pairs;

@@ -21,7 +21,8 @@ std::string method_of(const Topology& t) {
     return fmt::format("SMs whose {} latencies to L2 lines rise and fall together",
                        load_instruction);
   }
-  std::string method = "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
+  std::string method =
+      "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
   if (t.clusters.outside.empty()) return method;
   return method + (t.joined.assigned ? "; SMs that clusters leave out are in the GPC that is "
                                        "theirs by latency"
@@ -52,8 +53,9 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
     facts.push_back(missing(outside, c.reason));
     return;
   }
-  std::string method = "no cluster joins them with SMs beyond their pair, although clusters join "
-                       "more elsewhere";
+  std::string method =
+      "no cluster joins them with SMs beyond their pair, although clusters join "
+      "more elsewhere";
   if (!c.outside.empty()) {
     method = fmt::format("SM {}: {}; {}", ranges(c.outside), method, singleton_source);
     if (!t.joined.assigned) {
@@ -103,7 +105,8 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
 void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
   const Subject both = agreement("gpc_agreement", "GPCs by clusters and by latency");
   const Subject halves = agreement("gpc_reproducibility", "GPCs by clusters, two halves");
-  const Subject sets = agreement("gpc_latency_reproducibility", "GPCs by latency, two sets of lines");
+  const Subject sets =
+      agreement("gpc_latency_reproducibility", "GPCs by latency, two sets of lines");
   const ClusterGroups& c = t.clusters;
   const LatencyGpcs& l = t.latency_gpcs;
   const std::string reason = !c.reason.empty() ? c.reason : t.joined.reason;
@@ -120,8 +123,8 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                l.matrix)));
   }
   if (!c.reproducibility) {
-    facts.push_back(missing(halves, !c.reason.empty() ? c.reason
-                                                      : "one half of the launches was left out"));
+    facts.push_back(
+        missing(halves, !c.reason.empty() ? c.reason : "one half of the launches was left out"));
   } else {
     facts.push_back(with_bound_of_index(
         stated(halves, *c.reproducibility,

@@ -46,9 +46,9 @@ struct LatencyGroups {
 enum class GroupedBy { latency, near_or_far };
 
 /// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines
-/// leaves. That model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2
-/// Cache Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near
-/// to what.
+/// leaves. That model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform
+/// L2 Cache Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is
+/// near to what.
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
                              GroupedBy grouped_by, std::size_t least, std::size_t most);
 
@@ -100,12 +100,12 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs);
 /// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the
 /// latencies' group around them is of.
 struct Gpcs {
-  Labels labels;                ///< SMs outside, if not assigned, are one more group
-  int count = 0;                ///< without that group
-  bool assigned = false;        ///< those outside have a GPC
-  double agreement = 0;         ///< adjusted Rand index of both ways, of SMs within clusters' reach
-  double own = 0, other = 0;    ///< correlation of those outside with their GPC, and with the next
-  std::string reason;           ///< why not assigned; why there is no agreement
+  Labels labels;              ///< SMs outside, if not assigned, are one more group
+  int count = 0;              ///< without that group
+  bool assigned = false;      ///< those outside have a GPC
+  double agreement = 0;       ///< adjusted Rand index of both ways, of SMs within clusters' reach
+  double own = 0, other = 0;  ///< correlation of those outside with their GPC, and with the next
+  std::string reason;         ///< why not assigned; why there is no agreement
 };
 Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency);
 
@@ -118,10 +118,10 @@ struct PairLabels {
 /// Pairs that clusters of two blocks join far more often than either with a third SM.
 struct ClusterPairs {
   PairLabels pairs;
-  std::int64_t blocks_per_sm = 0;      ///< 1: first waves on an idle GPU
-  double share = 0, next_share = 0;    ///< of an SM's clusters: with its partner, least of all SMs;
-                                       ///< with the second most frequent, most of all SMs
-  double reproducibility = 0;          ///< adjusted Rand index of two halves of the launches
+  std::int64_t blocks_per_sm = 0;    ///< 1: first waves on an idle GPU
+  double share = 0, next_share = 0;  ///< of an SM's clusters: with its partner, least of all SMs;
+                                     ///< with the second most frequent, most of all SMs
+  double reproducibility = 0;        ///< adjusted Rand index of two halves of the launches
   Matrix matrix;
   std::string reason;
 };

@@ -86,9 +86,9 @@ ClusterPairs pairs_by(std::span<const Entry> entries, std::int64_t blocks_per_sm
   ClusterPairs result;
   Matrix halves[2];
   for (const int half : {0, 1}) {
-    halves[half] = matrix_of(entries, {{"sweep", pair_sweep},
-                                       {"blocks per SM", blocks_per_sm},
-                                       {"launches", set_names[half]}});
+    halves[half] = matrix_of(
+        entries,
+        {{"sweep", pair_sweep}, {"blocks per SM", blocks_per_sm}, {"launches", set_names[half]}});
     if (!halves[half].reason.empty()) {
       result.reason = fmt::format("clusters of two: {}", halves[half].reason);
       return result;

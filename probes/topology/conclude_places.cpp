@@ -45,8 +45,8 @@ Halves halves(std::span<const Rows> matrices, const Members& sms) {
   for (std::size_t i = 0; i < sms.size(); ++i) result.parts[labels[i]].push_back(sms[i]);
   std::vector<double> difference(left.front().size());
   for (std::size_t i = 0; i < sms.size(); ++i) {
-    const double weight = (labels[i] == 0 ? 1.0 : -1.0) /
-                          static_cast<double>(result.parts[labels[i]].size());
+    const double weight =
+        (labels[i] == 0 ? 1.0 : -1.0) / static_cast<double>(result.parts[labels[i]].size());
     for (std::size_t line = 0; line < difference.size(); ++line) {
       difference[line] += weight * left[i][line];
     }
@@ -112,8 +112,8 @@ Labelled label(std::span<const Rows> matrices, std::size_t gpcs) {
     }
     ++number;
     const double share = static_cast<double>(region.size() * gpcs) / static_cast<double>(sms);
-    const auto groups = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share)), 1,
-                                                region.size());
+    const auto groups =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share)), 1, region.size());
     const Labels own = Dendrogram(correlation_distances(of_region)).cut(groups);
     for (std::size_t i = 0; i < region.size(); ++i) labels[region[i]] = first_label + own[i];
     first_label += static_cast<int>(groups);
@@ -129,7 +129,8 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
   std::vector<Rows> all, of_set[2];
   for (const char* instruction : {load_instruction, atomic_instruction}) {
     Matrix both = both_sets(entries, instruction);
-    const bool usable = both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
+    const bool usable =
+        both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
     if (usable || result.instructions.empty()) result.matrix = std::move(both);
     if (!usable) continue;
     result.instructions += (result.instructions.empty() ? "" : " and ") + std::string(instruction);
@@ -142,8 +143,8 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
   if (!result.reason.empty()) return result;
   const auto groups = static_cast<std::size_t>(gpcs);
   if (gpcs < 2 || result.matrix.rows.size() < 4 * groups) {
-    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency",
-                                result.matrix.rows.size(), gpcs);
+    result.reason =
+        fmt::format("{} SMs are too few to be {} GPCs by latency", result.matrix.rows.size(), gpcs);
     return result;
   }
   Labelled both = label(all, groups);

@@ -166,7 +166,8 @@ Case make_case(const DeviceFacts& device, LineAccess access, int set, const Axis
 
 Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
   Case c = make_case(device, access, 0, std::int64_t{sm}, {sm});
-  // No L2 hit rate: where an access passes through both partitions of the L2, each counts a look-up.
+  // No L2 hit rate: where an access passes through both partitions of the L2, each counts a
+  // look-up.
   if (access != LineAccess::load || sm % counted_every != 0) return c;
   c.counters = {{"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
                  "one sector for each load of the one SM"},

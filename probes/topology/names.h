@@ -28,7 +28,8 @@ inline constexpr const char* published_source =
     "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
     "be";
 inline constexpr const char* singleton_source =
-    "NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU kernel modules, "
+    "NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU kernel "
+    "modules, "
     "ctrl2080gr.h, virtualGpcId)";
 
 }  // namespace fathom::topology

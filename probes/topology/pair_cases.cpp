@@ -26,8 +26,7 @@ constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .ti
 /// Clusters that each two SMs have shared in all samples.
 class PairReadings {
  public:
-  explicit PairReadings(int sms)
-      : sms_(static_cast<std::size_t>(sms)), counts_(sms_ * sms_) {}
+  explicit PairReadings(int sms) : sms_(static_cast<std::size_t>(sms)), counts_(sms_ * sms_) {}
 
   /// Share of an SM's clusters so far that it had with its most frequent partner, in percent:
   /// median over the SMs that had any.

@@ -24,10 +24,13 @@ class Topology : public Probe {
            "widest silhouette). All of it twice, with other lines and in the other order; the "
            "adjusted Rand index of both groupings says how far they agree. GPCs, from compute "
            "capability 9.0 on: all blocks of a cluster run on one GPC, so SMs that clusters of any "
-           "size have in common are in one; SMs that only clusters of two reach are put into one by "
+           "size have in common are in one; SMs that only clusters of two reach are put into one "
+           "by "
            "their latencies, where those agree on the others. TPCs: how often clusters of two join "
-           "each two SMs, in first waves on an idle GPU and where several blocks share an SM; and an "
-           "SM streams through its own slice of the L2 with each other SM doing the same beside it, "
+           "each two SMs, in first waves on an idle GPU and where several blocks share an SM; and "
+           "an "
+           "SM streams through its own slice of the L2 with each other SM doing the same beside "
+           "it, "
            "one at a time, in case SMs of a TPC share a port.";
   }
   std::vector<std::string> claim_ids() const override { return {}; }
