@@ -27,8 +27,8 @@ void write_levels(Writing& to) {
   for (const LevelRow& level : hierarchy(to.document)) {
     std::string size = cell(level.size);
     if (level.size.value && !level.size.beside.empty()) {
-      size = escape_text(
-          format_quantity(level.size.value, level.size.unit) + " " + level.size.beside);
+      size =
+          escape_text(format_quantity(level.size.value, level.size.unit) + " " + level.size.beside);
     }
     table.add_row({escape_text(level.name), size, cell(level.latency), cell(level.bandwidth)});
   }

@@ -121,8 +121,7 @@ void write_bounds(Writing& to) {
     for (const Entry* entry : closest) {
       const std::string& unit = entry->metric.unit;
       bars.push_back({closest.size() == 1 ? probe : probe + ", " + spaced(entry->metric.name),
-                      *share_of_bound(*entry),
-                      of_bound(*entry)});
+                      *share_of_bound(*entry), of_bound(*entry)});
       table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
                      quantity(entry->metric.value, unit), quantity(entry->bound->value, unit),
                      fmt::format("{:.1f}", *share_of_bound(*entry) * 100),

@@ -28,7 +28,8 @@ std::vector<Column> columns_of(const FactList& facts) {
     if (column->of(fact->subject) == nullptr) column->facts.push_back(fact);
   }
   std::erase_if(columns, [](const Column& c) { return c.facts.size() < fewest_rows; });
-  std::ranges::stable_sort(columns, std::greater<>{}, [](const Column& c) { return c.facts.size(); });
+  std::ranges::stable_sort(columns, std::greater<>{},
+                           [](const Column& c) { return c.facts.size(); });
   return columns;
 }
 
@@ -58,8 +59,8 @@ FactGrid grid_of(const std::vector<Column>& columns, const FactList& facts) {
 std::size_t FactGrid::facts() const {
   std::size_t number = 0;
   for (const Row& row : rows) {
-    number += row.facts.size() -
-              static_cast<std::size_t>(std::ranges::count(row.facts, static_cast<const Fact*>(nullptr)));
+    number += row.facts.size() - static_cast<std::size_t>(std::ranges::count(
+                                     row.facts, static_cast<const Fact*>(nullptr)));
   }
   return number;
 }
@@ -69,8 +70,9 @@ GroupedFacts group_facts(const FactList& facts) {
   FactList placed;
   for (Column& column : columns_of(facts)) {
     placed.insert(placed.end(), column.facts.begin(), column.facts.end());
-    const auto beside = std::ranges::find_if(
-        grids, [&](const std::vector<Column>& grid) { return belongs_beside(column, grid.front()); });
+    const auto beside = std::ranges::find_if(grids, [&](const std::vector<Column>& grid) {
+      return belongs_beside(column, grid.front());
+    });
     if (beside == grids.end()) {
       grids.push_back({std::move(column)});
     } else {

@@ -27,8 +27,8 @@ struct GroupedFacts {
   FactList others;              ///< of quantities that too few subjects have to be compared
 };
 
-/// A quantity that three subjects have is a column. It stands beside another one that shares half of
-/// its subjects, if they are a third of the other one's, and otherwise in a grid of its own.
+/// A quantity that three subjects have is a column. It stands beside another one that shares half
+/// of its subjects, if they are a third of the other one's, and otherwise in a grid of its own.
 GroupedFacts group_facts(const FactList& facts);
 
 }  // namespace fathom::reports

@@ -17,7 +17,8 @@ std::string caption_of(const FactGrid& grid) {
     const bool last = i > 0 && i + 1 == grid.quantities.size();
     text += (i == 0 ? "" : last ? " and " : ", ") + grid.quantities[i];
   }
-  return fmt::format("{}: {}", escape_text(capitalised(text)), counted(grid.facts(), "fact", "facts"));
+  return fmt::format("{}: {}", escape_text(capitalised(text)),
+                     counted(grid.facts(), "fact", "facts"));
 }
 
 FactList facts_of(const Document& document, const std::string& probe) {
@@ -61,9 +62,8 @@ std::vector<std::string> probes_with_facts(const Document& document) {
     if (std::ranges::find(probes, fact.probe) == probes.end()) probes.push_back(fact.probe);
   }
   std::ranges::stable_sort(probes, std::greater<>{}, [&](const std::string& probe) {
-    return std::ranges::count_if(facts_of(document, probe), [&](const Fact* fact) {
-      return is_of_a_level(document, *fact);
-    });
+    return std::ranges::count_if(facts_of(document, probe),
+                                 [&](const Fact* fact) { return is_of_a_level(document, *fact); });
   });
   return probes;
 }
@@ -80,7 +80,8 @@ void write_facts_by_probe(Writing& to) {
       "± is how far the confidence interval of the median reaches from the value; the intervals "
       "themselves, mostly of 95 %, are with the evidence. A bound is what physics or the "
       "architecture allows. Beside it stands what others have published of the same quantity, and "
-      "by how much this GPU is off that; numbers in brackets lead to the sources under the tables.");
+      "by how much this GPU is off that; numbers in brackets lead to the sources under the "
+      "tables.");
   for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
 }
 
@@ -90,8 +91,9 @@ void write_facts(Writing& to) {
   to.page.heading(2, "Facts", "facts");
   if (has_atlas(to.document)) {
     write_hierarchy(to);
-    to.page.paragraph(fmt::format("[The atlas]({}#facts) has the {} that the probes conclude of this GPU.",
-                                  atlas_file, counted(number, "fact", "facts")));
+    to.page.paragraph(
+        fmt::format("[The atlas]({}#facts) has the {} that the probes conclude of this GPU.",
+                    atlas_file, counted(number, "fact", "facts")));
     return;
   }
   write_facts_by_probe(to);

@@ -39,7 +39,8 @@ std::string without_unit_of(const std::string& value, const std::string& beside)
 }
 
 std::string beside_value(const Fact& fact, double figure) {
-  return without_unit_of(format_quantity(figure, fact.unit), format_quantity(fact.value, fact.unit));
+  return without_unit_of(format_quantity(figure, fact.unit),
+                         format_quantity(fact.value, fact.unit));
 }
 
 /// One kind of figure that stands beside a fact's value, with the number of its source.
@@ -152,7 +153,8 @@ std::string counter_text(const Counter& counter) {
 std::string entries_text(const std::vector<std::string>& names) {
   if (names.empty()) return "";
   if (names.size() == 1) return code(names.front());
-  const std::string between = names.size() > 2 ? fmt::format(" … ({} in all) … ", names.size()) : ", ";
+  const std::string between =
+      names.size() > 2 ? fmt::format(" … ({} in all) … ", names.size()) : ", ";
   return code(names.front()) + between + code(names.back());
 }
 
@@ -255,7 +257,8 @@ std::vector<std::string> missing_facts(const FactList& facts) {
   std::vector<std::pair<std::string, FactList>> by_reason;
   for (const Fact* fact : facts) {
     if (fact->value) continue;
-    auto same = std::ranges::find(by_reason, fact->reason, &std::pair<std::string, FactList>::first);
+    auto same =
+        std::ranges::find(by_reason, fact->reason, &std::pair<std::string, FactList>::first);
     if (same == by_reason.end()) same = by_reason.insert(same, {fact->reason, {}});
     same->second.push_back(fact);
   }

@@ -153,8 +153,8 @@ std::string hierarchy_script(const std::vector<LevelRow>& levels, const Theme& t
   }
   const int end = head_height + rows * row_height;
   canvas.label(
-      "Nearest to the cores at the top. Bandwidth: all SMs together. Bars: logarithmic, by column.", 100,
-               picture_width / 2.0, end + 16, "center", theme.frame, small_font);
+      "Nearest to the cores at the top. Bandwidth: all SMs together. Bars: logarithmic, by column.",
+      100, picture_width / 2.0, end + 16, "center", theme.frame, small_font);
   script += canvas.script();
   if (strip > 0) {
     script += watermark(theme, canvas.at(picture_width / 2.0, end + foot_height + strip / 2.0 - 8),

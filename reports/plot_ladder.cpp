@@ -14,7 +14,7 @@ namespace {
 // In pixels.
 constexpr int row_height = 30, tick_label_height = 42, label_height = 28, key_row_height = 29;
 constexpr int foot_height = 14;
-constexpr std::size_t row_label_limit = 34, text_limit = 14, key_label_limit = 40;
+constexpr std::size_t row_label_limit = 38, text_limit = 14, key_label_limit = 40;
 
 /// Colours repeat from the ninth series on; the key then says less than it takes.
 constexpr std::size_t most_keyed = 8;
@@ -25,9 +25,18 @@ std::size_t longest_of(const std::vector<std::string>& texts, std::size_t limit)
   return longest;
 }
 
-/// The figure, without the unit where that is too long to stand at each point: the axis has it.
-std::string point_label(const std::string& text) {
-  return length(text) > text_limit ? text.substr(0, text.find(' ')) : text;
+/// Whether the figures have room for their units; if not, the axis alone has the unit.
+bool units_fit(const PlotData& data) {
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) {
+      if (length(point.text) > text_limit) return false;
+    }
+  }
+  return true;
+}
+
+std::string point_label(const std::string& text, bool with_unit) {
+  return with_unit ? text : text.substr(0, text.find(' '));
 }
 
 /// Whether each word has one figure: then there is room for its text.
@@ -67,11 +76,11 @@ bool reads_as_ladder(const PlotData& data) {
 
 std::string ladder_script(const PlotData& data, const Theme& theme, Source source) {
   const bool keyed = data.series.size() > 1 && data.series.size() <= most_keyed;
-  const bool texts = one_figure_each(data);
+  const bool texts = one_figure_each(data), with_unit = units_fit(data);
   std::vector<std::string> labels, names;
   for (const Series& series : data.series) {
     names.push_back(shortened(series.label, key_label_limit));
-    for (const Point& point : series.points) labels.push_back(point_label(point.text));
+    for (const Point& point : series.points) labels.push_back(point_label(point.text, with_unit));
   }
   const auto wide = [](std::size_t characters) {
     return static_cast<double>(characters) * character_width;
@@ -130,7 +139,7 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
       if (!texts || point.text.empty()) continue;
       script += fmt::format(
           "set label {} at first {}, first {} left offset 1,0 textcolor rgb '{}' front\n",
-          quoted(shortened(point_label(point.text), text_limit)),
+          quoted(shortened(point_label(point.text, with_unit), text_limit)),
           std::max(point.y, point.high.value_or(point.y)), point.x, theme.text);
     }
   }

@@ -40,8 +40,7 @@ View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& c
   for (const auto& [id, words] : sizes) {
     const auto fact = std::ranges::find(facts, std::string(id), &Fact::id);
     if (fact == facts.end() || !fact->value) continue;
-    view.markers.push_back(
-        {*fact->value, fmt::format("{} {}", words, format_bytes(*fact->value))});
+    view.markers.push_back({*fact->value, fmt::format("{} {}", words, format_bytes(*fact->value))});
   }
   return view;
 }
@@ -65,16 +64,17 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
   View carveouts = curve_view("Latency against working set, L1 by carve-out", "size", "L1",
                               "working set (B)", "Working set", {"carve-out (KiB)"});
   carveouts.note =
-      "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 they "
+      "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
+      "they "
       "come from the L2.";
   carveouts.overview = true;
-  View curve =
-      with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
-                              "working set (B)", "Working set", {"level"}),
-                   entries, {{"sweep", "size"}, {"level", "L2"}}, facts,
-                   {{"l2.partition", "partition"}, {"l2.size", "L2"}});
+  View curve = with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
+                                       "working set (B)", "Working set", {"level"}),
+                            entries, {{"sweep", "size"}, {"level", "L2"}}, facts,
+                            {{"l2.partition", "partition"}, {"l2.size", "L2"}});
   curve.note =
-      "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the near "
+      "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the "
+      "near "
       "partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
   curve.overview = true;
   return {latencies,
