@@ -1,15 +1,14 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "reports/gate/history.h"
+#include "reports/gate/history_words.h"
 #include "reports/markdown.h"
 #include "reports/plot.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "results/format.h"
 
 namespace fathom::gate {
 namespace {
@@ -18,40 +17,6 @@ namespace fs = std::filesystem;
 
 /// Lines that a picture can carry.
 constexpr std::size_t most_drawn = 6;
-
-std::string title_of(const MachineHistory& history) {
-  return history.machine + (history.suite.empty() ? "" : ", suite " + history.suite);
-}
-
-std::string signed_percent(double fraction) {
-  return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
-}
-
-/// What else changed with that run.
-std::string company(const MachineHistory& history, const HistoryChange& change) {
-  std::vector<std::string> all;
-  for (std::size_t run = change.run; run <= (change.drift ? change.last_run : change.run); ++run)
-    all.insert(all.end(), history.identity_changes[run].begin(),
-               history.identity_changes[run].end());
-  return fmt::format("{}", fmt::join(all, "; "));
-}
-
-std::string when(const MachineHistory& history, const HistoryChange& change) {
-  const std::string from = fmt::format("run {} ({})", change.run + 1, history.dates[change.run]);
-  if (!change.drift) return from;
-  return fmt::format("{} to {} ({})", from, change.last_run + 1, history.dates[change.last_run]);
-}
-
-std::vector<std::string> cells(const MachineHistory& history, const HistoryChange& change) {
-  return {change.worse ? "worse" : "better",
-          signed_percent(change.relative()),
-          change.drift ? "drift" : "step",
-          when(history, change),
-          change.metric,
-          fmt::format("{} to {}", format_quantity(change.before, change.unit),
-                      format_quantity(change.after, change.unit)),
-          company(history, change)};
-}
 
 /// Each metric with a change, in percent of its first value, against the run's number.
 std::optional<Picture> picture(const MachineHistory& history, const fs::path& folder,
@@ -95,22 +60,6 @@ std::optional<Picture> picture(const MachineHistory& history, const fs::path& fo
 
 }  // namespace
 
-std::string history_text(const std::vector<MachineHistory>& histories) {
-  std::string text;
-  for (const MachineHistory& history : histories) {
-    text += fmt::format("{}: {} runs of {} metrics", title_of(history), history.dates.size(),
-                        history.metrics);
-    if (history.dates.size() < fewest_history_runs)
-      text += fmt::format("; change points need {} runs", fewest_history_runs);
-    else if (history.changes.empty())
-      text += ", no change";
-    text += "\n";
-    for (const HistoryChange& change : history.changes)
-      text += fmt::format("  {}\n", fmt::join(cells(history, change), "  "));
-  }
-  return text;
-}
-
 fs::path write_history(const std::vector<MachineHistory>& histories, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -141,7 +90,7 @@ fs::path write_history(const std::vector<MachineHistory>& histories, const fs::p
                           {"From and to"},
                           {"What else changed"}});
     for (const HistoryChange& change : history.changes) {
-      std::vector<std::string> row = cells(history, change);
+      std::vector<std::string> row = history_cells(history, change);
       for (std::string& cell : row) cell = reports::escape_text(cell);
       row[4] = reports::code(change.metric);
       table.add_row(std::move(row));

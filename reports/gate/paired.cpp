@@ -44,7 +44,7 @@ class PairedCheck {
     Rounds all;
     run(options_.rounds, options_.seed, {}, all);
     result_.rounds = all.base.size();
-    if (result_.refusals.empty()) decide(all);
+    if (comparable_) decide(all);
     result_.elapsed_s = source_.elapsed_s();
     return std::move(result_);
   }
@@ -54,8 +54,11 @@ class PairedCheck {
   void run(int rounds, std::uint64_t seed, const std::vector<std::string>& only, Rounds& to) {
     for (const Side side : round_order(rounds, seed)) {
       (side == Side::base ? to.base : to.head).push_back(source_.round(side, only));
-      result_.refusals = refusals_of(to.base, to.head, Allowed::software);
-      if (!result_.refusals.empty()) return;
+      const auto refusals = refusals_of(to.base, to.head, Allowed::software);
+      comparable_ = refusals.empty();
+      if (comparable_) continue;
+      result_.refusals.insert(result_.refusals.end(), refusals.begin(), refusals.end());
+      return;
     }
   }
 
@@ -75,7 +78,7 @@ class PairedCheck {
         names.push_back(series_[candidate.index].name);
     Rounds fresh;
     run(confirmations_, options_.seed + 0x9e3779b97f4a7c15u, names, fresh);
-    if (!result_.refusals.empty()) return;
+    if (!comparable_) return;
     result_.confirmation_rounds = fresh.base.size();
     confirm(fresh);
   }
@@ -205,6 +208,7 @@ class PairedCheck {
   CheckResult result_;
   std::vector<MetricSeries> series_;
   std::vector<Candidate> suspects_, improvements_, controls_;
+  bool comparable_ = true;
   int confirmations_ = 0;
   double screening_s_ = 0;
 };
