@@ -49,7 +49,9 @@ Identity identity_of_context(const Fields& context) {
 std::string in_utc(const std::string& date) {
   std::tm parts{};
   const char* end = strptime(date.c_str(), "%Y-%m-%dT%H:%M:%S%z", &parts);
-  if (!end || *end != '\0') return date;
+  // The clock counts nanoseconds, which do not reach further.
+  constexpr int last_year = 2200, years_from = 1900;
+  if (!end || *end != '\0' || parts.tm_year + years_from > last_year) return date;
   const long offset = parts.tm_gmtoff;
   return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
 }

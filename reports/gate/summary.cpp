@@ -16,6 +16,9 @@ namespace {
 constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconclusive,
                           Outcome::improved, Outcome::added, Outcome::ignored};
 
+/// Lines of one kind that a terminal gets.
+constexpr std::size_t most_listed = 20;
+
 std::string signed_percent(double fraction) {
   return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
 }
@@ -128,7 +131,14 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     change_width = std::max(change_width, change_text(metric).size());
   }
   for (const Outcome outcome : told) {
-    for (const MetricDecision* metric : with_outcome(result, outcome)) {
+    const auto metrics = with_outcome(result, outcome);
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (i == most_listed) {
+        text += fmt::format("  {}  and {} more: --markdown or --json has them all\n",
+                            padded(std::string(to_string(outcome)), 12), metrics.size() - i);
+        break;
+      }
+      const MetricDecision* metric = metrics[i];
       text += fmt::format("  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12),
                                                 style_of(outcome)),
                           padded(change_text(*metric), change_width),
@@ -148,7 +158,7 @@ std::string terminal_table(const CheckResult& result, bool colour) {
 
 std::string markdown_summary(const CheckResult& result) {
   reports::Page page(false);
-  page.heading(2, "fathom check: " + reports::escape_text(headline(result)), "check");
+  page.heading(1, "fathom check: " + reports::escape_text(headline(result)), "check");
   page.paragraph(reports::escape_text(method(result)) + " " +
                  (result.metrics.empty() ? "" : reports::escape_text(counts(result)) + "."));
   std::vector<std::string> sentences;

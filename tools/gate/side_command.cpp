@@ -55,7 +55,8 @@ std::string filter_for(const std::vector<std::string>& names) {
   for (const std::string& name : wanted) {
     std::string text;
     for (const char c : name) {
-      if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) text += '\\';
+      // Closing brackets need none, and POSIX knows no escape for them.
+      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) text += '\\';
       text += c;
     }
     escaped.push_back(std::move(text));
