@@ -34,7 +34,8 @@ std::string commands(const char* level, const std::string& title,
   const std::size_t told = too_many ? shown_by_github - 1 : messages.size();
   for (std::size_t i = 0; i < told; ++i) text += command(level, title, messages[i]);
   if (too_many)
-    text += command(level, title, fmt::format("and {} more: see the summary", messages.size() - told));
+    text +=
+        command(level, title, fmt::format("and {} more: see the summary", messages.size() - told));
   return text;
 }
 

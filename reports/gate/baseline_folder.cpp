@@ -152,8 +152,8 @@ std::vector<fs::path> BaselineFolder::prune(const Pruning& pruning) const {
     std::error_code error;
     fs::remove(file, error);
     if (error)
-      throw Error(ExitCode::output_unwritable, fmt::format("{} cannot be removed ({}).",
-                                                           file.string(), error.message()));
+      throw Error(ExitCode::output_unwritable,
+                  fmt::format("{} cannot be removed ({}).", file.string(), error.message()));
   }
   return going;
 }

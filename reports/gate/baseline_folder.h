@@ -11,10 +11,10 @@
 
 namespace fathom::gate {
 
-/// Earlier runs in a folder: one file a run, in a subfolder for each identity. There is no index and
-/// nothing is ever rewritten: a file appears whole under a name made of its date and content, or not
-/// at all. So jobs may add at the same time, and a crash leaves at most a temporary file that nobody
-/// reads.
+/// Earlier runs in a folder: one file a run, in a subfolder for each identity. There is no index
+/// and nothing is ever rewritten: a file appears whole under a name made of its date and content,
+/// or not at all. So jobs may add at the same time, and a crash leaves at most a temporary file
+/// that nobody reads.
 class BaselineFolder {
  public:
   explicit BaselineFolder(std::filesystem::path root) : root_(std::move(root)) {}

@@ -85,10 +85,10 @@ std::string baseline_text(const RunMetrics& run) {
   for (const MetricValue& metric : run.metrics) {
     if (!metric.problem.empty()) continue;
     const GpuState& state = metric.state;
-    Json row = Json::array({metric.name, metric.unit,
-                            metric.better == Better::higher ? "higher" : "lower", metric.value,
-                            or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
-                            or_null(state.power_w)});
+    Json row =
+        Json::array({metric.name, metric.unit, metric.better == Better::higher ? "higher" : "lower",
+                     metric.value, or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
+                     or_null(state.power_w)});
     if (!state.throttle_reasons.empty()) row.push_back(state.throttle_reasons);
     text += separator + dump(row);
     separator = ",\n";
@@ -98,9 +98,11 @@ std::string baseline_text(const RunMetrics& run) {
 
 void parse_baseline(const Fields& document, RunMetrics& run) {
   if (document.number(baseline_key) != baseline_version) {
-    document.place().at(baseline_key).refuse(
-        fmt::format("is not {}, the version that this Fathom reads; use the Fathom that wrote it",
-                    baseline_version));
+    document.place()
+        .at(baseline_key)
+        .refuse(fmt::format(
+            "is not {}, the version that this Fathom reads; use the Fathom that wrote it",
+            baseline_version));
   }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")

@@ -76,7 +76,8 @@ std::string headline(const CheckResult& result) {
   };
   switch (exit_code(result)) {
     case ExitCode::check_failed:
-      return fmt::format("FAIL: {} confirmed", of(Outcome::regression, "regression", "regressions"));
+      return fmt::format("FAIL: {} confirmed",
+                         of(Outcome::regression, "regression", "regressions"));
     case ExitCode::metric_missing:
       return fmt::format("FAIL: {} of the baseline missing",
                          of(Outcome::missing, "metric", "metrics"));

@@ -16,20 +16,20 @@ std::string_view to_string(Outcome outcome);
 
 /// How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
 struct GateOptions {
-  double effect = 0.01;      ///< changes below this never fail
-  double noise_factor = 3;   ///< nor those below this many times the metric's own noise floor
-  /// Probability of a false alarm in the whole suite, by Holm's procedure. Half of the promised 1 %,
-  /// since ranks of rounds that drift are not quite exchangeable.
+  double effect = 0.01;     ///< changes below this never fail
+  double noise_factor = 3;  ///< nor those below this many times the metric's own noise floor
+  /// Probability of a false alarm in the whole suite, by Holm's procedure. Half of the promised 1
+  /// %, since ranks of rounds that drift are not quite exchangeable.
   double alpha = 0.005;
   double confidence = 0.95;  ///< of intervals
 };
 
-/// Of one metric's rounds or runs: how much worse head is than base, on the scale of logarithms where
-/// all values are above zero, else in the metric's unit; and how sure that is.
+/// Of one metric's rounds or runs: how much worse head is than base, on the scale of logarithms
+/// where all values are above zero, else in the metric's unit; and how sure that is.
 struct Evidence {
-  bool relative = true;  ///< logarithms
-  double worse = 0;      ///< Hodges-Lehmann estimate; above zero: worse
-  Interval interval;     ///< of it
+  bool relative = true;    ///< logarithms
+  double worse = 0;        ///< Hodges-Lehmann estimate; above zero: worse
+  Interval interval;       ///< of it
   double noise_floor = 0;  ///< standard deviation from round to round, or from run to run
   double threshold = 0;    ///< the least `worse` that counts
   double p = 1;            ///< that it is no worse than half the threshold for effects
@@ -64,8 +64,8 @@ struct CheckResult {
 /// "-3.1 %" of the metric's value, negative where it fell; nothing where it has no meaning.
 std::optional<double> relative_change(const MetricDecision& decision);
 
-/// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval; nothing
-/// without evidence on the scale of logarithms.
+/// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval;
+/// nothing without evidence on the scale of logarithms.
 struct ValueChange {
   double estimate = 0, low = 0, high = 0;
 };

@@ -46,8 +46,8 @@ double standard_deviation(const std::vector<double>& values) {
 /// P(T >= t) of Student's t, where a spread of zero makes any difference infinitely many of it.
 double student_p(double difference, double standard_error, double degrees) {
   if (standard_error == 0) return difference > 0 ? 0 : 1;
-  return boost::math::cdf(boost::math::complement(boost::math::students_t(degrees),
-                                                  difference / standard_error));
+  return boost::math::cdf(
+      boost::math::complement(boost::math::students_t(degrees), difference / standard_error));
 }
 
 /// The quantile of Student's t for a two-sided interval. Thousands of metrics ask for the same one.
@@ -55,8 +55,7 @@ double student_reach(double degrees, double confidence) {
   thread_local std::map<std::pair<double, double>, double> known;
   const auto [found, is_new] = known.try_emplace({degrees, confidence});
   if (is_new)
-    found->second =
-        boost::math::quantile(boost::math::students_t(degrees), (1 + confidence) / 2);
+    found->second = boost::math::quantile(boost::math::students_t(degrees), (1 + confidence) / 2);
   return found->second;
 }
 
@@ -143,7 +142,8 @@ Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options
   if (evidence.worse < least) return evidence;
   const double difference = mean(values.head) - mean(values.base) - margin;
   evidence.p = student_p(difference, error, runs - 1);
-  // With few runs the rank test cannot be as sure as the other: it then has to be as sure as it can.
+  // With few runs the rank test cannot be as sure as the other: it then has to be as sure as it
+  // can.
   const double rank_p = rank_test_greater(values.base, moved_back(values.head, margin));
   const double attainable = smallest_rank_p(values.base.size(), values.head.size());
   if (rank_p > std::max(options.alpha, attainable * (1 + 1e-9)))

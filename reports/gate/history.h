@@ -14,7 +14,7 @@ namespace fathom::gate {
 struct HistoryChange {
   std::string metric, unit;
   Better better = Better::lower;
-  std::size_t run = 0;      ///< the first of the new level, or of the drift
+  std::size_t run = 0;           ///< the first of the new level, or of the drift
   double before = 0, after = 0;  ///< levels; of a drift at its two ends
   bool drift = false;
   bool worse = false;
@@ -37,8 +37,8 @@ struct MachineHistory {
 /// Fewer runs than these have no history: two levels of three runs each.
 inline constexpr std::size_t fewest_history_runs = 6;
 
-/// Change points by penalised segmentation (results/segmentation.h) of each metric's values over the
-/// runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
+/// Change points by penalised segmentation (results/segmentation.h) of each metric's values over
+/// the runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
 std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect);
 
 /// For a terminal.

@@ -11,7 +11,8 @@ namespace fathom::gate {
 /// What a comparison may be about, so that it must not stand in its way.
 enum class Allowed {
   nothing,
-  software  ///< toolkit, CUDA runtime and compatibility driver: what two builds on one machine differ in
+  software  ///< toolkit, CUDA runtime and compatibility driver: what two builds on one machine
+            ///< differ in
 };
 
 /// How two runs' identities differ, "driver: 580.95 and 590.44" each; empty if they agree. Runs of

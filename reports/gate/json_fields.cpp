@@ -95,7 +95,9 @@ dom::element Fields::member(std::string_view key) const {
   return *found;
 }
 
-std::string Fields::text(std::string_view key) const { return text_of(member(key), place_.at(key)); }
+std::string Fields::text(std::string_view key) const {
+  return text_of(member(key), place_.at(key));
+}
 
 std::string Fields::text_or(std::string_view key, std::string otherwise) const {
   const dom::element* found = find(key);
@@ -130,8 +132,8 @@ dom::array list_of(dom::element value, const Place& place) {
 }
 
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
-  const bool allocated = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth) ==
-                         simdjson::SUCCESS;
+  const bool allocated =
+      parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth) == simdjson::SUCCESS;
   if (allocated && parser_.parse(text.data(), text.size()).get(root_) == simdjson::SUCCESS) return;
   // The slower parser says what is wrong, and where.
   parse_strict_json(text, origin);

@@ -6,9 +6,9 @@
 #include "reports/gate/outputs.h"
 #include "reports/markdown.h"
 
-// The elements and attributes that Jenkins', GitLab's and GitHub's readers know: a root `testsuites`,
-// `testsuite` with counts, `testcase` with classname, name and time, and in it failure, error, skipped
-// or system-out.
+// The elements and attributes that Jenkins', GitLab's and GitHub's readers know: a root
+// `testsuites`, `testsuite` with counts, `testcase` with classname, name and time, and in it
+// failure, error, skipped or system-out.
 
 namespace fathom::gate {
 namespace {
@@ -62,8 +62,7 @@ std::string junit_xml(const CheckResult& result) {
   declaration.append_attribute("version") = "1.0";
   declaration.append_attribute("encoding") = "UTF-8";
   const std::size_t tests = result.metrics.size() + result.refusals.size();
-  const std::size_t failures =
-      count(result, Outcome::regression) + count(result, Outcome::missing);
+  const std::size_t failures = count(result, Outcome::regression) + count(result, Outcome::missing);
   const std::size_t errors = count(result, Outcome::inconclusive) + result.refusals.size();
   const std::string time = fmt::format("{:.3f}", result.elapsed_s);
   const auto add_counts = [&](pugi::xml_node node) {

@@ -15,8 +15,8 @@ std::string terminal_table(const CheckResult& result, bool colour);
 std::string markdown_summary(const CheckResult& result);
 
 /// GitHub's workflow commands, one a line: errors for regressions and missing metrics, warnings for
-/// what is inconclusive, notices for improvements. At most ten of a kind, which is what GitHub shows
-/// of one step.
+/// what is inconclusive, notices for improvements. At most ten of a kind, which is what GitHub
+/// shows of one step.
 std::string github_annotations(const CheckResult& result);
 
 /// JUnit's XML as CI servers read it: a test case a metric; regressions and missing metrics failed,

@@ -74,8 +74,7 @@ class PairedCheck {
     if (suspects_.empty() && improvements_.empty()) return;
     std::vector<std::string> names;
     for (const auto* group : {&suspects_, &improvements_, &controls_})
-      for (const Candidate& candidate : *group)
-        names.push_back(series_[candidate.index].name);
+      for (const Candidate& candidate : *group) names.push_back(series_[candidate.index].name);
     Rounds fresh;
     run(confirmations_, options_.seed + 0x9e3779b97f4a7c15u, names, fresh);
     if (!comparable_) return;
@@ -119,7 +118,8 @@ class PairedCheck {
       MetricDecision& decision = result_.metrics[suspects_[i].index];
       decision.outcome = Outcome::inconclusive;
       decision.reason = fmt::format(
-          "it looked worse by {}, but was not measured again: {} suspects looked worse than it, and "
+          "it looked worse by {}, but was not measured again: {} suspects looked worse than it, "
+          "and "
           "that is what the time limit of {} and the limit of {} suspects leave room for.",
           change_words(decision), fit, format_time(options_.time_limit_s), options_.max_suspects);
     }
@@ -181,8 +181,8 @@ class PairedCheck {
         const bool suspect = group == &suspects_;
         (suspect ? worse : better).push_back(*series);
         (suspect ? of_worse : of_better).push_back(&decision);
-        decision.reason = fmt::format("it looked {} by {} at first.", suspect ? "worse" : "better",
-                                      before);
+        decision.reason =
+            fmt::format("it looked {} by {} at first.", suspect ? "worse" : "better", before);
       }
     }
     judge_suspects(worse, of_worse, rules_, options_.gate,

@@ -28,15 +28,16 @@ class RoundSource {
 
 struct PairedOptions {
   GateOptions gate;
-  int rounds = 2;                ///< of all metrics, per side; even
-  int confirmation_rounds = 0;   ///< of the suspects, per side; 0: as many as the test needs
+  int rounds = 2;               ///< of all metrics, per side; even
+  int confirmation_rounds = 0;  ///< of the suspects, per side; 0: as many as the test needs
   std::size_t max_suspects = 32;
-  double time_limit_s = 180;     ///< the suspects that fit in are repeated, at least the worst
-  std::uint64_t seed = 1;        ///< of the order of the rounds
+  double time_limit_s = 180;  ///< the suspects that fit in are repeated, at least the worst
+  std::uint64_t seed = 1;     ///< of the order of the rounds
 };
 
-/// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a coin.
-/// Within a block both sides have the same mean place in time, so that a steady drift cancels.
+/// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a
+/// coin. Within a block both sides have the same mean place in time, so that a steady drift
+/// cancels.
 std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
 /// Rounds per side for which the rank test can be sure enough of one of `suspects` metrics, with a

@@ -28,8 +28,10 @@ std::optional<double> median_of(const Fields& telemetry, std::string_view channe
 
 GpuState state_of(const Fields& own) {
   const Fields telemetry(own.member("telemetry"), own.place().at("telemetry"));
-  GpuState state{median_of(telemetry, "sm_clock_hz"), median_of(telemetry, "memory_clock_hz"),
-                 median_of(telemetry, "power_w"), {}};
+  GpuState state{median_of(telemetry, "sm_clock_hz"),
+                 median_of(telemetry, "memory_clock_hz"),
+                 median_of(telemetry, "power_w"),
+                 {}};
   const Place reasons = telemetry.place().at("throttle_reasons");
   std::size_t index = 0;
   for (const dom::element reason : telemetry.list("throttle_reasons")) {
@@ -66,8 +68,13 @@ void add_opponents(const Fields& own, const MetricValue& entry, std::vector<Metr
     const Fields opponent(element, at);
     const auto ratio = opponent.optional_number("ratio");
     if (!ratio && entry.problem.empty()) continue;
-    MetricValue metric{entry.name + " vs " + opponent.text("name"), "x", Better::higher,
-                       ratio.value_or(0), 0, entry.state, entry.problem};
+    MetricValue metric{entry.name + " vs " + opponent.text("name"),
+                       "x",
+                       Better::higher,
+                       ratio.value_or(0),
+                       0,
+                       entry.state,
+                       entry.problem};
     metrics.push_back(std::move(metric));
   }
 }

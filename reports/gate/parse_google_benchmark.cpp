@@ -49,9 +49,10 @@ Identity identity_of_context(const Fields& context) {
 std::string in_utc(const std::string& date) {
   std::tm parts{};
   const char* end = strptime(date.c_str(), "%Y-%m-%dT%H:%M:%S%z", &parts);
-  // The clock counts nanoseconds, which do not reach further.
-  constexpr int last_year = 2200, years_from = 1900;
-  if (!end || *end != '\0' || parts.tm_year + years_from > last_year) return date;
+  // The clock counts nanoseconds, which do not reach much further.
+  constexpr int first_year = 1970, last_year = 2200, years_from = 1900;
+  const int year = parts.tm_year + years_from;
+  if (!end || *end != '\0' || year <= first_year || year > last_year) return date;
   const long offset = parts.tm_gmtoff;
   return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
 }
@@ -68,8 +69,9 @@ void add_row(dom::element element, const Place& at, std::vector<std::string>& or
              std::map<std::string, Rows>& rows) {
   const Fields row(element, at);
   const std::string type = row.text_or("run_type", "iteration");
-  const std::string name =
-      row.has("run_name") && !row.text("run_name").empty() ? row.text("run_name") : row.text("name");
+  const std::string name = row.has("run_name") && !row.text("run_name").empty()
+                               ? row.text("run_name")
+                               : row.text("name");
   if (type == "aggregate" && row.text_or("aggregate_name", "") != "median") return;
   const auto [found, is_new] = rows.try_emplace(name);
   if (is_new) order.push_back(name);

@@ -74,7 +74,8 @@ double exact_p(const Ranks& ranks, std::size_t head, std::size_t observed) {
   // The smaller side makes the smaller table; its sum is what is left of the whole.
   const std::size_t n = ranks.doubled.size();
   const bool mirrored = head > n - head;
-  const std::vector<double> shares = rank_sum_distribution(ranks.doubled, mirrored ? n - head : head);
+  const std::vector<double> shares =
+      rank_sum_distribution(ranks.doubled, mirrored ? n - head : head);
   const std::size_t all =
       std::accumulate(ranks.doubled.begin(), ranks.doubled.end(), std::size_t{0});
   double p = 0;
@@ -134,9 +135,9 @@ double rank_test_greater(std::span<const double> base, std::span<const double> h
   require_finite(base);
   require_finite(head);
   const Ranks ranks = ranks_of(base, head);
-  const std::size_t observed = std::accumulate(
-      ranks.doubled.begin() + static_cast<std::ptrdiff_t>(base.size()), ranks.doubled.end(),
-      std::size_t{0});
+  const std::size_t observed =
+      std::accumulate(ranks.doubled.begin() + static_cast<std::ptrdiff_t>(base.size()),
+                      ranks.doubled.end(), std::size_t{0});
   if (base.size() + head.size() <= exact_limit) return exact_p(ranks, head.size(), observed);
   return normal_p(ranks, base.size(), head.size(), static_cast<double>(observed) / 2);
 }

@@ -70,7 +70,8 @@ class Reader {
     }
     if (rule.pattern.empty()) refuse(at, "this rule has no `name`");
     if (rule.reason.empty())
-      refuse(at, fmt::format("the rule for `{}` has no `reason`: say why it is there", rule.pattern));
+      refuse(at,
+             fmt::format("the rule for `{}` has no `reason`: say why it is there", rule.pattern));
     if (rule.ignore == rule.threshold.has_value())
       refuse(at, fmt::format("the rule for `{}` needs either `threshold` or `ignore = true`",
                              rule.pattern));
@@ -93,9 +94,8 @@ Rules parse_rules(std::string_view text, const std::string& origin) {
   try {
     return Reader(origin).read(toml::parse(text, origin));
   } catch (const toml::parse_error& error) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}, line {}: is not TOML: {}.", origin, error.source().begin.line,
-                            error.description()));
+    throw Error(ExitCode::bad_input, fmt::format("{}, line {}: is not TOML: {}.", origin,
+                                                 error.source().begin.line, error.description()));
   }
 }
 

@@ -10,10 +10,10 @@ namespace fathom::gate {
 
 /// What a user decided about some metrics, and why.
 struct Rule {
-  std::string pattern;               ///< of names, as a shell's: * ? [abc]
+  std::string pattern;  ///< of names, as a shell's: * ? [abc]
   bool ignore = false;
-  std::optional<double> threshold;   ///< least effect that counts, relative: 0.03 is 3 %
-  std::string reason;                ///< never empty
+  std::optional<double> threshold;  ///< least effect that counts, relative: 0.03 is 3 %
+  std::string reason;               ///< never empty
 };
 
 /// In the order of the file; of several that match a metric the first counts.

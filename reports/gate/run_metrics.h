@@ -37,7 +37,7 @@ using Identity = std::vector<std::pair<std::string, std::string>>;
 /// What the gate takes from a result: no samples, no counters. Of a run of Fathom, of any program
 /// with Google Benchmark's JSON, or of an earlier run kept as a baseline.
 struct RunMetrics {
-  std::string origin;  ///< the file
+  std::string origin;   ///< the file
   bool fathom = false;  ///< else any other Google Benchmark program's
   bool replay = false;
   std::string date;    ///< ISO 8601
@@ -49,8 +49,8 @@ struct RunMetrics {
 
 /// Reads a result document, a Google Benchmark file or a baseline. Of Google Benchmark's rows with
 /// one name it takes the median (the aggregate named so where there are only aggregates). Hostile
-/// text costs bounded time, memory and stack. Throws Error(document_malformed), Error(document_version)
-/// in one sentence that names `origin`, and what was expected where.
+/// text costs bounded time, memory and stack. Throws Error(document_malformed),
+/// Error(document_version) in one sentence that names `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// The same of a file; Error(bad_input) if it cannot be read, or is larger than any result.

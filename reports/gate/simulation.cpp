@@ -95,8 +95,8 @@ RecordedNoise RecordedNoise::of_samples(const Document& run, double between) {
     std::vector<double> logs;
     const double centre = std::log(median(entry.samples));
     for (const double sample : entry.samples) logs.push_back(std::log(sample) - centre);
-    noise.shape_.metrics.push_back({entry.name, entry.metric.unit, entry.metric.better,
-                                    *entry.metric.value, 0, {}, {}});
+    noise.shape_.metrics.push_back(
+        {entry.name, entry.metric.unit, entry.metric.better, *entry.metric.value, 0, {}, {}});
     noise.deviations_.push_back(std::move(logs));
   }
   if (noise.metrics() == 0) throw std::invalid_argument("no metric of the run has samples");
@@ -114,8 +114,8 @@ RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
   std::normal_distribution<double> between(0, between_ > 0 ? between_ : 1);
   const std::size_t chosen = by_rounds_ ? below(generator, deviations_.front().size()) : 0;
   for (std::size_t i = 0; i < metrics(); ++i) {
-    double deviation = by_rounds_ ? deviations_[i][chosen]
-                                  : bootstrapped_third(deviations_[i], generator);
+    double deviation =
+        by_rounds_ ? deviations_[i][chosen] : bootstrapped_third(deviations_[i], generator);
     if (between_ > 0) deviation += between(generator);
     MetricValue& metric = round.metrics[i];
     if (i == slowed && slower != 0)
@@ -128,8 +128,8 @@ RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
 Interval Share::interval() const {
   using Binomial = boost::math::binomial;
   const double n = static_cast<double>(trials), k = static_cast<double>(hits);
-  return {Binomial::find_lower_bound_on_p(n, k, 0.025), Binomial::find_upper_bound_on_p(n, k, 0.025),
-          0.95, "Clopper-Pearson"};
+  return {Binomial::find_lower_bound_on_p(n, k, 0.025),
+          Binomial::find_upper_bound_on_p(n, k, 0.025), 0.95, "Clopper-Pearson"};
 }
 
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
@@ -174,9 +174,8 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
     SimulatedRounds rounds(noise, seed, slowed, slower);
     const CheckResult result = check_paired(rounds, seeded(options, seed), {});
     const auto found = std::find_if(
-        result.metrics.begin(), result.metrics.end(), [&](const MetricDecision& metric) {
-          return metric.name == noise.metric(slowed).name;
-        });
+        result.metrics.begin(), result.metrics.end(),
+        [&](const MetricDecision& metric) { return metric.name == noise.metric(slowed).name; });
     caught.hits += found != result.metrics.end() && found->outcome == Outcome::regression;
   }
   return caught;

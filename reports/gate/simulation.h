@@ -18,7 +18,8 @@ namespace fathom::gate {
 class RecordedNoise {
  public:
   /// Of several recorded rounds of the same suite on one machine, at least three: a drawn round has
-  /// the deviations of one of them, of all metrics together, so that what moves them together stays.
+  /// the deviations of one of them, of all metrics together, so that what moves them together
+  /// stays.
   static RecordedNoise of_rounds(const std::vector<RunMetrics>& rounds);
 
   /// Of the samples of a single run: a drawn round's value is the median of a bootstrapped third of
@@ -64,7 +65,8 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t
                                          const GateOptions& options, std::size_t decisions,
                                          std::uint64_t seed);
 
-/// How often a slowdown of one metric, a different one in each trial, is confirmed as its regression.
+/// How often a slowdown of one metric, a different one in each trial, is confirmed as its
+/// regression.
 Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
                      std::size_t trials);
 

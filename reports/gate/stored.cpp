@@ -34,9 +34,9 @@ std::unordered_set<std::string_view> names_of(const RunMetrics& run) {
 }
 
 const RunMetrics& newest_of(std::span<const RunMetrics> runs) {
-  return *std::max_element(
-      runs.begin(), runs.end(),
-      [](const RunMetrics& a, const RunMetrics& b) { return a.date < b.date; });
+  return *std::max_element(runs.begin(), runs.end(), [](const RunMetrics& a, const RunMetrics& b) {
+    return a.date < b.date;
+  });
 }
 
 void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, const Rules& rules,
@@ -52,12 +52,10 @@ void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, co
         evidence.worse < least_effect(evidence, of_metric, effect))
       continue;
     decision.reason = objection_to(of_metric, evidence, result.options, effect);
-    decision.outcome =
-        decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
+    decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.reason.empty())
       decision.reason = fmt::format("worse by {} than {} earlier runs (p = {:.2g}).",
-                                    change_words(decision), decision.base_runs,
-                                    tests.adjusted[i]);
+                                    change_words(decision), decision.base_runs, tests.adjusted[i]);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// In the order in which a reader wants to see them.
 constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconclusive,
-                          Outcome::improved, Outcome::added, Outcome::ignored};
+                          Outcome::improved,   Outcome::added,   Outcome::ignored};
 
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
@@ -54,8 +54,7 @@ std::string counts(const CheckResult& result) {
 }
 
 std::string method(const CheckResult& result) {
-  if (result.mode == "stored")
-    return fmt::format("{} against {}.", result.head, result.base);
+  if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
   return fmt::format("{} rounds a side{}, {} in all.", result.rounds,
                      result.confirmation_rounds > 0
                          ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
@@ -103,12 +102,12 @@ std::string change_text(const MetricDecision& metric) {
 std::string one_line(const MetricDecision& metric) {
   std::string text = reports::clean(metric.name) + ": ";
   if (metric.base && metric.head)
-    text += fmt::format("{} to {}", value_text(metric.base, metric),
-                        value_text(metric.head, metric));
+    text +=
+        fmt::format("{} to {}", value_text(metric.base, metric), value_text(metric.head, metric));
   if (const std::string change = change_text(metric); !change.empty())
     text += fmt::format(" ({})", change);
-  if (!metric.reason.empty()) text += (metric.base && metric.head ? ": " : "") +
-                                      reports::clean(metric.reason);
+  if (!metric.reason.empty())
+    text += (metric.base && metric.head ? ": " : "") + reports::clean(metric.reason);
   return text;
 }
 
@@ -139,8 +138,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
         break;
       }
       const MetricDecision* metric = metrics[i];
-      text += fmt::format("  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12),
-                                                style_of(outcome)),
+      text += fmt::format("  {}  {}  {}",
+                          paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
                           padded(change_text(*metric), change_width),
                           padded(reports::clean(metric->name), name_width));
       if (metric->base && metric->head)
@@ -151,8 +150,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     }
   }
   if (const std::size_t hardly = hardly_guarded(result); hardly > 0)
-    text += fmt::format("  {} of the metrics are so noisy that less than 5 % would not show in them.\n",
-                        hardly);
+    text += fmt::format(
+        "  {} of the metrics are so noisy that less than 5 % would not show in them.\n", hardly);
   return text;
 }
 
@@ -187,7 +186,8 @@ std::string markdown_summary(const CheckResult& result) {
   };
   reports::Table changed(columns), same(columns);
   for (const Outcome outcome : told)
-    for (const MetricDecision* metric : with_outcome(result, outcome)) changed.add_row(row(*metric));
+    for (const MetricDecision* metric : with_outcome(result, outcome))
+      changed.add_row(row(*metric));
   for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
     same.add_row(row(*metric));
   page.table("What is to be told", changed);

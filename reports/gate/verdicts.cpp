@@ -90,9 +90,10 @@ std::string objection_to(const MetricSeries& series, const Evidence& evidence,
                          const GateOptions& options, double effect) {
   if (evidence.worse < evidence.threshold) {
     const double floor = evidence.relative ? std::expm1(evidence.threshold) : 0;
-    return fmt::format("it is too noisy to tell: only changes above {} count, {} times its noise.",
-                       evidence.relative ? format_percent(floor) : format_number(evidence.threshold),
-                       format_number(options.noise_factor));
+    return fmt::format(
+        "it is too noisy to tell: only changes above {} count, {} times its noise.",
+        evidence.relative ? format_percent(floor) : format_number(evidence.threshold),
+        format_number(options.noise_factor));
   }
   return clock_explanation(series, evidence, options, effect).value_or("");
 }
@@ -113,12 +114,11 @@ void judge_suspects(const std::vector<MetricSeries>& series,
     }
     decision.reason = objection_to(series[i], all[i], options, effect);
     if (decision.reason.empty()) decision.reason = disturbed;
-    decision.outcome =
-        decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
+    decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.outcome == Outcome::regression)
-      decision.reason = fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).",
-                                    change_words(decision), decision.base_runs, decision.head_runs,
-                                    *decision.adjusted_p);
+      decision.reason =
+          fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).", change_words(decision),
+                      decision.base_runs, decision.head_runs, *decision.adjusted_p);
   }
 }
 

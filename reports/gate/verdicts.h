@@ -23,8 +23,8 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);
 
-/// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved, `disturbed`
-/// says that the machine was), or unchanged. `decisions[i]` is of `series[i]`.
+/// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
+/// `disturbed` says that the machine was), or unchanged. `decisions[i]` is of `series[i]`.
 void judge_suspects(const std::vector<MetricSeries>& series,
                     const std::vector<MetricDecision*>& decisions, const Rules& rules,
                     const GateOptions& options, const std::string& disturbed);

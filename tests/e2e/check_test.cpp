@@ -97,6 +97,6 @@ TEST_CASE("fathom check never passes a replay, and bad input is one sentence and
   }
   CHECK(code(sandbox.fathom({"check"})) == 2);
   CHECK(code(sandbox.fathom({"check", "--base", "true", "--head", "true"})) == 2);
-  CHECK(code(sandbox.fathom({"check", "--base", "exit 9", "--head", "true"})) == 3);
+  CHECK(code(sandbox.fathom({"check", "--base", "exit 9", "--head", "exit 9"})) == 3);
   CHECK(code(sandbox.fathom({"baseline", "lsit"})) == 2);
 }

@@ -1,7 +1,7 @@
-// What may come from outside into the gate: a result, a Google Benchmark file or a baseline. Whatever
-// the bytes are, they are refused in one sentence or decided on; everything else is a defect that
-// the sanitizers or the checks here catch. For libFuzzer (fuzz.sh), and for the corpus test, which
-// runs the same function over the files that fuzzing found.
+// What may come from outside into the gate: a result, a Google Benchmark file or a baseline.
+// Whatever the bytes are, they are refused in one sentence or decided on; everything else is a
+// defect that the sanitizers or the checks here catch. For libFuzzer (fuzz.sh), and for the corpus
+// test, which runs the same function over the files that fuzzing found.
 
 #include "gate_fuzz.h"
 

@@ -89,8 +89,9 @@ TEST_CASE("Every file of the corpus is decided on or refused in one sentence", "
 TEST_CASE("Refusals say where and what", "[gate]") {
   CHECK(refusal_of("").find("is empty") != std::string::npos);
   CHECK(refusal_of(text_of(corpus / "nan.json")).find("line 1, column") != std::string::npos);
-  CHECK(refusal_of(text_of(corpus / "twice.json")).find("/context has the key \"num_cpus\" twice") !=
-        std::string::npos);
+  CHECK(
+      refusal_of(text_of(corpus / "twice.json")).find("/context has the key \"num_cpus\" twice") !=
+      std::string::npos);
   CHECK(refusal_of(text_of(corpus / "deep.json")).find("deeper than 64 levels") !=
         std::string::npos);
   CHECK(refusal_of(text_of(corpus / "wrong_type.json")).find("/benchmarks is a number") !=

@@ -43,7 +43,8 @@ std::string message_of(ProcessRounds& rounds, Side side) {
 
 TEST_CASE("A filter finds the names and what Google Benchmark appends, nothing else", "[gate]") {
   CHECK(filter_for({}) == ".");
-  const std::regex filter(filter_for({"a/b:1", "c/(x+y)[2]", "d/e vs cuBLAS"}), std::regex::extended);
+  const std::regex filter(filter_for({"a/b:1", "c/(x+y)[2]", "d/e vs cuBLAS"}),
+                          std::regex::extended);
   for (const char* name : {"a/b:1", "a/b:1/iterations:1/manual_time", "c/(x+y)[2]", "d/e"})
     CHECK(std::regex_search(name, filter));
   for (const char* name : {"a/b:16", "xa/b:1", "c/x+y2", "d/ef", "d"})

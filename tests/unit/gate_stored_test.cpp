@@ -105,7 +105,7 @@ TEST_CASE("A lost metric is missing, a new one waits for its runs", "[gate]") {
   std::mt19937_64 generator(6);
   auto baseline = planted_baseline(6, generator);
   for (std::size_t run = 0; run < 3; ++run) baseline[run].metrics.pop_back();  // 39 in three only
-  baseline[5].metrics.erase(baseline[5].metrics.begin() + 20);  // not in the newest
+  baseline[5].metrics.erase(baseline[5].metrics.begin() + 20);                 // not in the newest
   RunMetrics head = planted_run(generator, 31);
   head.metrics.erase(head.metrics.begin() + 20);
   head.metrics.erase(head.metrics.begin() + 10);

@@ -70,10 +70,10 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
   options.rounds = arguments.rounds;
   options.confirmation_rounds = arguments.confirmation_rounds;
   options.time_limit_s = arguments.time_limit_s;
-  options.seed = arguments.seed != 0
-                     ? arguments.seed
-                     : static_cast<std::uint64_t>(
-                           std::chrono::system_clock::now().time_since_epoch().count());
+  options.seed =
+      arguments.seed != 0
+          ? arguments.seed
+          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   gate::CheckResult result = gate::check_paired(rounds, options, rules);
   result.base = arguments.base;
   result.head = arguments.head;

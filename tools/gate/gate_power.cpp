@@ -156,9 +156,10 @@ int simulate(const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("The gate's error rates by simulation on the noise of recordings.", "gate_power");
   Arguments arguments;
-  app.add_option("RESULT", arguments.recordings,
-                 "One result document, of whose samples the noise is taken, or at least three of the "
-                 "same suite, whose differences are the noise")
+  app.add_option(
+         "RESULT", arguments.recordings,
+         "One result document, of whose samples the noise is taken, or at least three of the "
+         "same suite, whose differences are the noise")
       ->required();
   app.add_option("--decisions", arguments.decisions, "Suites without a change")
       ->check(whole_number(10, 10'000'000))

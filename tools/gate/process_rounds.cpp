@@ -19,8 +19,11 @@ namespace fs = std::filesystem;
 
 /// Of a run of Fathom whose document is worth reading: complete, or with parts that failed, which
 /// then are metrics that are missing.
-constexpr std::array usable_ends{ExitCode::ok, ExitCode::check_failed, ExitCode::incomplete,
-                                 ExitCode::counters_unavailable, ExitCode::probe_crashed,
+constexpr std::array usable_ends{ExitCode::ok,
+                                 ExitCode::check_failed,
+                                 ExitCode::incomplete,
+                                 ExitCode::counters_unavailable,
+                                 ExitCode::probe_crashed,
                                  ExitCode::probe_timed_out};
 
 FileDescriptor open_log(const fs::path& path) {

@@ -68,8 +68,8 @@ SideCommand::SideCommand(Side side, const std::string& build_or_command, const s
     : side_(side), command_(build_or_command), suite_(suite) {
   std::error_code ignored;
   if (!fs::is_directory(build_or_command, ignored)) return;
-  for (const fs::path& place : {fs::path(build_or_command) / "bin" / "fathom",
-                                fs::path(build_or_command) / "fathom"}) {
+  for (const fs::path& place :
+       {fs::path(build_or_command) / "bin" / "fathom", fs::path(build_or_command) / "fathom"}) {
     if (!is_program(place)) continue;
     program_ = fs::absolute(place);
     return;

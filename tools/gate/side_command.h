@@ -10,8 +10,8 @@
 
 namespace fathom::gate {
 
-/// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake --build`,
-/// or an installed prefix), or a shell command that writes its result, Fathom's or Google
+/// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
+/// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
 /// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head").
