@@ -140,7 +140,8 @@ Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options
                        "Student's t, variance of the earlier runs"};
   // What does not count needs no test; in Holm's procedure it stands as sure to be nothing.
   if (evidence.worse < least) return evidence;
-  const double difference = mean(values.head) - mean(values.base) - margin;
+  // Of the estimate and not of the means, so that one run that jumped does not count.
+  const double difference = evidence.worse - margin;
   evidence.p = student_p(difference, error, runs - 1);
   // With few runs the rank test cannot be as sure as the other: it then has to be as sure as it
   // can.

@@ -24,6 +24,7 @@ sources+=("$root/reports/gate/history_text.cpp" "$root/reports/markdown.cpp")
 for name in atomic_file format names partition query segmentation statistics strict_json suggestion utc_time; do
   sources+=("$root/results/$name.cpp")
 done
+# shellcheck disable=SC2054  # the commas are the compiler's
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
   -I"$root" -I"$here")
 objects=()
