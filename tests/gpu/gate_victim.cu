@@ -6,11 +6,10 @@
 //   uncoalesced  that share of the copy's loads is spread over 32 lines a warp
 //   occupancy    the copy gets so much shared memory that one block fits on an SM
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -101,13 +100,13 @@ int run(const Options& options) {
   const auto share = [&](const char* fault) {
     return options.fault == fault ? static_cast<int>(std::lround((options.factor - 1) * 1024)) : 0;
   };
-  const auto copied = static_cast<std::size_t>(
-      static_cast<double>(copy_elements) * (work ? 1 / 1.25 * options.factor : 1 / 1.25));
+  const auto copied = static_cast<std::size_t>(static_cast<double>(copy_elements) *
+                                               (work ? 1 / 1.25 * options.factor : 1 / 1.25));
   int most_shared = 0;
   if (options.fault == "occupancy") {
     FATHOM_CUDA(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    FATHOM_CUDA(cudaFuncSetAttribute(copy, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     most_shared));
+    FATHOM_CUDA(
+        cudaFuncSetAttribute(copy, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared));
   }
   const std::vector<std::pair<std::string, std::function<void(cudaStream_t)>>> kernels{
       {"victim/fma",
@@ -151,7 +150,7 @@ int main(int argc, char** argv) {
   try {
     return run(options);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "gate_victim: {}\n", error.what());
+    std::fprintf(stderr, "gate_victim: %s\n", error.what());
     return 1;
   }
 }
