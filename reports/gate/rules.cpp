@@ -17,6 +17,15 @@ namespace {
 
 constexpr std::size_t size_limit = 1 << 20;
 
+/// For a sentence on a terminal: what the file holds of other characters goes there as '?'.
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 500;
+  std::string shown(text.substr(0, longest));
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return shown;
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& origin) : origin_(origin) {}
@@ -35,7 +44,7 @@ class Reader {
  private:
   [[noreturn]] void refuse(const toml::node& at, const std::string& what) const {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}, line {}: {}.", origin_, at.source().begin.line, what));
+                fmt::format("{}, line {}: {}.", origin_, at.source().begin.line, printable(what)));
   }
 
   static std::string unknown(const std::string& key, const std::vector<std::string>& known) {
@@ -94,8 +103,9 @@ Rules parse_rules(std::string_view text, const std::string& origin) {
   try {
     return Reader(origin).read(toml::parse(text, origin));
   } catch (const toml::parse_error& error) {
-    throw Error(ExitCode::bad_input, fmt::format("{}, line {}: is not TOML: {}.", origin,
-                                                 error.source().begin.line, error.description()));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}, line {}: is not TOML: {}.", origin, error.source().begin.line,
+                            printable(error.description())));
   }
 }
 
