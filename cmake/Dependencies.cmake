@@ -4,7 +4,8 @@
 # to that. Include after CudaLanguage.cmake.
 #
 # Targets: benchmark::benchmark, CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json,
-# ValiJSON::valijson, Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only),
+# ValiJSON::valijson, simdjson::simdjson, pugixml::pugixml, tomlplusplus::tomlplusplus,
+# Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only),
 # CUDA::cudart and CUDA::cudart_static, fathom_cupti_headers.
 
 include(FetchContent)
@@ -88,6 +89,15 @@ fathom_dependency(fmt 9
 # Release 3.11.2
 fathom_dependency(nlohmann_json 3.11
   https://github.com/nlohmann/json.git bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d)
+# Release 3.0.1: reads the gate's many and large documents
+fathom_dependency(simdjson 3.0
+  https://github.com/simdjson/simdjson.git 0d2455029d845e801809dd54b01ae47173d7d8e8)
+# Release 1.13: writes JUnit's XML
+fathom_dependency(pugixml 1.12
+  https://github.com/zeux/pugixml.git a0e064336317c9347a91224112af9933598714e9)
+# Release 3.3.0: reads the gate's rules
+fathom_dependency(tomlplusplus 3.2
+  https://github.com/marzer/tomlplusplus.git c635f218c0aefc801d9748841930365e54fe3089)
 # Release 1.0. Headers only, and not every package of it has CMake files: look for the header itself.
 find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
 mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)

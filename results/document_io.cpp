@@ -1,18 +1,9 @@
 #include "results/document_io.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <utility>
 
-#include "results/error.h"
+#include "results/atomic_file.h"
 #include "results/strict_json.h"
 
 namespace fathom {
@@ -50,92 +41,6 @@ void append_text(const Json& value, std::size_t indent, std::string& out) {
   out += is_object ? '}' : ']';
 }
 
-[[noreturn]] void fail_write(const fs::path& path, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    throw Error(
-        ExitCode::output_full,
-        fmt::format("{} cannot be written, there is no room for it ({}): make room, or choose "
-                    "another folder with --out.",
-                    path.string(), std::strerror(error)));
-  }
-  throw Error(ExitCode::output_unwritable,
-              fmt::format("{} cannot be written ({}): choose another place with --out.",
-                          path.string(), std::strerror(error)));
-}
-
-/// A file beside its target, which it replaces on commit; gone again if that is never reached.
-class PendingFile {
- public:
-  explicit PendingFile(const fs::path& target)
-      : target_(target),
-        name_(fmt::format("{}.{}.tmp", target.string(), getpid())),
-        descriptor_(open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) fail_write(target_, errno);
-  }
-  ~PendingFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!committed_) unlink(name_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_write(target_, errno);
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  /// The text is on the disk before the name points to it.
-  void commit() {
-    if (fsync(descriptor_) != 0 && errno != EINVAL) fail_write(target_, errno);
-    if (close(std::exchange(descriptor_, -1)) != 0) fail_write(target_, errno);
-    if (rename(name_.c_str(), target_.c_str()) != 0) fail_write(target_, errno);
-    committed_ = true;
-  }
-
- private:
-  fs::path target_;
-  std::string name_;
-  int descriptor_;
-  bool committed_ = false;
-};
-
-[[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the path of a result document.",
-                          path.string(), why));
-}
-
-std::string read_text(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail_read(path, "no such file");
-  if (error) fail_read(path, error.message());
-  if (fs::is_directory(status)) fail_read(path, "it is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail_read(path, std::strerror(errno));
-  std::string text;
-  // Read in pieces and not by the size that the file claims: a pipe claims none, and others lie.
-  constexpr std::size_t piece = 1 << 20;
-  while (file) {
-    const std::size_t before = text.size();
-    text.resize(before + piece);
-    file.read(text.data() + before, piece);
-    text.resize(before + static_cast<std::size_t>(file.gcount()));
-    if (text.size() > document_size_limit) {
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
-                              "document.",
-                              path.string(), document_size_limit >> 20));
-    }
-  }
-  if (file.bad()) fail_read(path, std::strerror(errno));
-  return text;
-}
-
 }  // namespace
 
 std::string to_text(const Document& document) {
@@ -150,14 +55,11 @@ Document parse_document(std::string_view text, const std::string& origin) {
 }
 
 Document read_document(const fs::path& path) {
-  return parse_document(read_text(path), path.string());
+  return parse_document(read_file_up_to(path, document_size_limit), path.string());
 }
 
 void write_document(const Document& document, const fs::path& path) {
-  const std::string text = to_text(document);
-  PendingFile file(path);
-  file.write(text);
-  file.commit();
+  write_file_atomically(path, to_text(document));
 }
 
 }  // namespace fathom

@@ -5,9 +5,11 @@ namespace fathom {
 /// The one table of process exit codes; README.md lists the same rows for users.
 enum class ExitCode : int {
   ok = 0,
-  check_failed = 1,           ///< a figure above its bound, wrong output, an exact counter off
+  check_failed = 1,           ///< above its bound, wrong output, an exact counter off; a regression
   bad_input = 2,              ///< unknown probe, flag or value
   gpu_required = 3,           ///< --require-gpu, and there is none
+  inconclusive = 3,           ///< `fathom check`: it cannot be decided, or the two differ too much
+  metric_missing = 4,         ///< `fathom check`: a metric of the baseline is not there
   incomplete = 5,             ///< results are missing, for more than one reason
   output_unwritable = 10,     ///< the output folder cannot be created or written
   output_full = 11,           ///< the output file system is full

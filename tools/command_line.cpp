@@ -9,6 +9,7 @@
 #include "results/suggestion.h"
 #include "results/version.h"
 #include "tools/flag_checks.h"
+#include "tools/gate/gate_commands.h"
 #include "tools/predict/predict_command.h"
 #include "tools/suites.h"
 
@@ -87,6 +88,7 @@ void add_run(CLI::App& app, RunArguments& options) {
                "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
   app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  app.add_flag("--no-report", options.no_report, "Write the document only");
   app.add_option("--seed", options.seed, "Seed of the random data")
       ->check(whole_number())
       ->type_name("N")
@@ -165,11 +167,18 @@ void refuse_unknown_command(const std::string& word, const Commands& commands) {
                           did_you_mean(word, names_of(commands))));
 }
 
-void refuse_unknown_prediction(const std::string& word, const Commands& predictions) {
-  if (predictions.contains(word)) return;
+/// The words that may follow a command, and what such a word is called.
+struct Subcommands {
+  const char* noun;
+  Commands commands;
+};
+
+void refuse_unknown_subcommand(const std::string& command, const std::string& word,
+                               const Subcommands& known) {
+  if (known.commands.contains(word)) return;
   throw Error(ExitCode::bad_input,
-              fmt::format("There is no prediction `{}`.{} `fathom predict --help` shows them all.",
-                          word, did_you_mean(word, names_of(predictions))));
+              fmt::format("There is no {} `{}`.{} `fathom {} --help` shows them all.", known.noun,
+                          word, did_you_mean(word, names_of(known.commands)), command));
 }
 
 }  // namespace
@@ -186,6 +195,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
       "  fathom doctor              is everything in place, and what to do if not\n"
       "  fathom list                the probes and the questions they answer\n"
       "  fathom predict --help      what should happen, computed without a GPU\n"
+      "  fathom check --help        did a commit, compiler or driver make something slower\n"
       "`fathom COMMAND --help` says more.\n");
 
   RunArguments run;
@@ -205,12 +215,22 @@ ExitCode run_command_line(int argc, const char* const* argv) {
        {app.add_subcommand("report", "Make the report of a result document"),
         [&report] { return report_command(report); }}},
       {"predict",
-       {app.add_subcommand("predict", "Predict counters, occupancy, ... without a GPU"), {}}}};
+       {app.add_subcommand("predict", "Predict counters, occupancy, ... without a GPU"), {}}},
+      {"check",
+       {app.add_subcommand("check", "Fail if something got slower: two builds, or a result"), {}}},
+      {"baseline",
+       {app.add_subcommand("baseline", "Keep earlier results that `check` compares with"), {}}},
+      {"history",
+       {app.add_subcommand("history", "Find what changed over many earlier results"), {}}}};
   add_run(*commands.at("run").app, run);
   add_doctor(*commands.at("doctor").app, doctor);
   add_report(*commands.at("report").app, report);
   commands.at("list").app->footer("Example:\n  fathom list\n");
-  const Commands predictions = add_predict(*commands.at("predict").app);
+  commands.at("check").act = add_check(*commands.at("check").app);
+  commands.at("history").act = add_history(*commands.at("history").app);
+  const std::map<std::string, Subcommands> subcommands{
+      {"predict", {"prediction", add_predict(*commands.at("predict").app)}},
+      {"baseline", {"baseline command", add_baseline(*commands.at("baseline").app)}}};
 
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
   std::vector<std::string> words;
@@ -225,12 +245,12 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   std::string command = first == words.end() ? "" : *first;
   if (!command.empty()) refuse_unknown_command(command, commands);
   const Command* chosen = command.empty() ? nullptr : &commands.at(command);
-  if (command == "predict") {
+  if (const auto nested = subcommands.find(command); nested != subcommands.end()) {
     const auto second = std::find_if(first + 1, words.end(), is_name);
     if (second != words.end()) {
-      refuse_unknown_prediction(*second, predictions);
+      refuse_unknown_subcommand(command, *second, nested->second);
       command += " " + *second;
-      chosen = &predictions.at(*second);
+      chosen = &nested->second.commands.at(*second);
     }
   }
   if (!run.benchmark_flags.empty() && command != "run")

@@ -20,6 +20,7 @@ struct RunArguments {
   bool require_counters = false;
   bool require_gpu = false;
   bool replay = false;  ///< replay the recording even where there is a GPU
+  bool no_report = false;  ///< the document only
   bool wait = false;    ///< for another Fathom that holds the GPU
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own

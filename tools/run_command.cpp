@@ -36,7 +36,8 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 }
 
 /// The common end of measurement and replay.
-void publish(const Document& document, const OutputFolder& folder) {
+void publish(const Document& document, const OutputFolder& folder, bool no_report) {
+  if (no_report) return say(fmt::format("Document: {}", folder.result().string()));
   const ReportPaths paths = write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   say(terminal_summary(document, colour));
@@ -50,7 +51,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
   write_document(document, folder.result());
-  publish(document, folder);
+  publish(document, folder, options.no_report);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
@@ -211,7 +212,7 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
-          [&] { publish(document, folder); });
+          [&] { publish(document, folder, options.no_report); });
   if (run.all_merged()) {
     std::error_code left_behind;  // a part that stays does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);

@@ -54,6 +54,9 @@ find_missing() {
   need nlohmann-json3-dev "reads and writes result documents" has_header nlohmann/json.hpp
   need libvalijson-dev "checks result documents against their schema" \
     has_header valijson/validator.hpp
+  need libsimdjson-dev "simdjson: reads the gate's many and large documents" has_header simdjson.h
+  need libpugixml-dev "pugixml: writes the gate's outcome as JUnit's XML" has_header pugixml.hpp
+  need libtomlplusplus-dev "toml++: reads the gate's rules" has_header toml++/toml.h
   need libfmt-dev "formats text" has_header fmt/format.h
   need libboost-dev "Boost.Math: the distributions behind intervals" \
     has_header boost/math/distributions/students_t.hpp

@@ -1,0 +1,161 @@
+#include "reports/gate/baseline_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "reports/gate/identity.h"
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto abandoned_after = std::chrono::hours(1);
+
+[[noreturn]] void fail_folder(const fs::path& folder, const std::error_code& error) {
+  throw Error(ExitCode::bad_input,
+              fmt::format("{} cannot be read ({}): give the folder of a baseline.", folder.string(),
+                          error.message()));
+}
+
+/// What is in a folder, by name; nothing where it is not there.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  fs::directory_iterator place(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return found;
+  for (; !error && place != fs::directory_iterator(); place.increment(error))
+    found.push_back(place->path());
+  if (error) fail_folder(folder, error);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::string file_stem(const RunMetrics& run, const std::string& text) {
+  return fmt::format("{}-{}", run.date.empty() ? "undated" : reports::slug(run.date),
+                     short_hash(text));
+}
+
+}  // namespace
+
+fs::path BaselineFolder::folder_for(const RunMetrics& run) const {
+  const std::string machine = run.fathom ? fact_of(run, "gpu_name") : fact_of(run, "host_name");
+  const std::string name = reports::slug(machine);
+  return root_ / fmt::format("{}-{}", name.empty() ? "unknown" : name, identity_key(run));
+}
+
+fs::path BaselineFolder::add(const RunMetrics& run) const {
+  if (run.replay)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is a replay of a recording: only measurements can be a baseline.",
+                            run.origin));
+  const bool any = std::any_of(run.metrics.begin(), run.metrics.end(),
+                               [](const MetricValue& metric) { return metric.problem.empty(); });
+  if (!any)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} has no metric with a usable value.", run.origin));
+  const fs::path folder = folder_for(run);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be made ({}): give another folder with --baseline.",
+                            folder.string(), error.message()));
+  const std::string text = baseline_text(run);
+  const fs::path file = folder / (file_stem(run, text) + ".json");
+  write_file_atomically(file, text);
+  return file;
+}
+
+std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
+  std::error_code error;
+  if (fs::exists(root_, error) && !is_folder(root_))
+    fail_folder(root_, std::make_error_code(std::errc::not_a_directory));
+  std::vector<Group> found;
+  for (const fs::path& folder : entries_of(root_)) {
+    if (!is_folder(folder)) continue;
+    Group group{folder, {}};
+    for (const fs::path& file : entries_of(folder))
+      if (file.extension() == ".json") group.files.push_back(file);
+    if (!group.files.empty()) found.push_back(std::move(group));
+  }
+  return found;
+}
+
+std::vector<RunMetrics> read_runs(const std::vector<fs::path>& files) {
+  std::vector<RunMetrics> runs;
+  for (const fs::path& file : files) {
+    try {
+      runs.push_back(read_run_metrics(file));
+    } catch (const Error&) {
+      if (is_there(file)) throw;  // else somebody pruned it meanwhile
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RunMetrics& a, const RunMetrics& b) { return a.date < b.date; });
+  return runs;
+}
+
+std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
+  const fs::path wanted = folder_for(run);
+  for (const Group& group : groups())
+    if (group.folder == wanted) return read_runs(group.files);
+  return {};
+}
+
+std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
+  std::vector<RunMetrics> newest;
+  for (const Group& group : groups()) {
+    auto runs = read_runs({group.files.back()});
+    if (!runs.empty()) newest.push_back(std::move(runs.front()));
+  }
+  return newest;
+}
+
+std::vector<fs::path> BaselineFolder::prune(const Pruning& pruning) const {
+  std::vector<fs::path> going;
+  for (const Group& group : groups()) {
+    const std::vector<RunMetrics> runs = read_runs(group.files);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const bool surplus = pruning.keep && runs.size() - i > *pruning.keep;
+      if (surplus || (!pruning.older_than.empty() && runs[i].date < pruning.older_than))
+        going.emplace_back(runs[i].origin);
+    }
+  }
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::path& folder : entries_of(root_)) {
+    if (!is_folder(folder)) continue;
+    for (const fs::path& file : entries_of(folder)) {
+      std::error_code gone;
+      const auto written = fs::last_write_time(file, gone);
+      if (file.extension() == ".tmp" && !gone && now - written > abandoned_after)
+        going.push_back(file);
+    }
+  }
+  if (pruning.dry_run) return going;
+  for (const fs::path& file : going) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error)
+      throw Error(ExitCode::output_unwritable,
+                  fmt::format("{} cannot be removed ({}).", file.string(), error.message()));
+  }
+  return going;
+}
+
+}  // namespace fathom::gate

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reports/gate/decision.h"
+#include "reports/gate/run_metrics.h"
+
+namespace fathom::gate {
+
+/// One metric's values over the rounds or runs of both sides; the values that may be used.
+struct MetricSeries {
+  std::string name, unit;
+  Better better = Better::lower;
+  std::vector<MetricValue> base, head;
+  std::string problem;  ///< why a value of the head must not be used
+};
+
+/// All metrics of all runs, in the order in which they are first met: the base's runs first.
+std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
+                                    std::span<const RunMetrics> head);
+
+/// The values so that larger is worse: logarithms where every value of both sides is above zero,
+/// else the values themselves (a count of errors that was 0).
+struct Badness {
+  bool relative = true;
+  std::vector<double> base, head;
+};
+Badness badness_of(const MetricSeries& series);
+
+/// Standard deviation of values around the median of their side, both sides together, by the median
+/// absolute deviation: a single bad round does not move it. Zero for fewer than two values on
+/// each side.
+double noise_floor_of(std::span<const double> base, std::span<const double> head);
+
+/// Of rounds that took turns: the rank test, with the head's values moved back by half the
+/// threshold for effects, so that what is below it is flagged no more often than nothing at all.
+/// Needs at least one value on each side.
+Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect);
+
+/// Of one or several new runs against at least two earlier ones: Student's t for the mean of new
+/// values from the same normal distribution (a prediction interval), its variance from the earlier
+/// runs alone; the p-value is the larger of that and the rank test's, as far down as the latter can
+/// go with so few runs. It is 1 where the change is less than the effect that counts.
+Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options, double effect);
+
+/// The other direction: how much better. Same noise, threshold and interval, mirrored.
+MetricSeries mirrored(MetricSeries series);
+
+}  // namespace fathom::gate

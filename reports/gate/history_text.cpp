@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "reports/gate/history.h"
+#include "reports/gate/history_words.h"
+#include "results/format.h"
+
+namespace fathom::gate {
+
+std::string title_of(const MachineHistory& history) {
+  return history.machine + (history.suite.empty() ? "" : ", suite " + history.suite);
+}
+
+namespace {
+
+std::string signed_percent(double fraction) {
+  return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
+}
+
+/// What else changed with that run.
+std::string company(const MachineHistory& history, const HistoryChange& change) {
+  std::vector<std::string> all;
+  for (std::size_t run = change.run; run <= (change.drift ? change.last_run : change.run); ++run)
+    all.insert(all.end(), history.identity_changes[run].begin(),
+               history.identity_changes[run].end());
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
+std::string when(const MachineHistory& history, const HistoryChange& change) {
+  const std::string from = fmt::format("run {} ({})", change.run + 1, history.dates[change.run]);
+  if (!change.drift) return from;
+  return fmt::format("{} to {} ({})", from, change.last_run + 1, history.dates[change.last_run]);
+}
+
+}  // namespace
+
+std::vector<std::string> history_cells(const MachineHistory& history, const HistoryChange& change) {
+  return {change.worse ? "worse" : "better",
+          signed_percent(change.relative()),
+          change.drift ? "drift" : "step",
+          when(history, change),
+          change.metric,
+          fmt::format("{} to {}", format_quantity(change.before, change.unit),
+                      format_quantity(change.after, change.unit)),
+          company(history, change)};
+}
+
+std::string history_text(const std::vector<MachineHistory>& histories) {
+  std::string text;
+  for (const MachineHistory& history : histories) {
+    text += fmt::format("{}: {} runs of {} metrics", title_of(history), history.dates.size(),
+                        history.metrics);
+    if (history.dates.size() < fewest_history_runs)
+      text += fmt::format("; change points need {} runs", fewest_history_runs);
+    else if (history.changes.empty())
+      text += ", no change";
+    text += "\n";
+    for (const HistoryChange& change : history.changes)
+      text += fmt::format("  {}\n", fmt::join(history_cells(history, change), "  "));
+  }
+  return text;
+}
+
+}  // namespace fathom::gate

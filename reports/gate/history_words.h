@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/gate/history.h"
+
+namespace fathom::gate {
+
+/// The machine and its suite.
+std::string title_of(const MachineHistory& history);
+
+/// Direction, change, kind, when, metric, from and to, what else changed: a row of a table.
+std::vector<std::string> history_cells(const MachineHistory& history, const HistoryChange& change);
+
+}  // namespace fathom::gate

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fathom::gate {
+
+/// Where in a document a value is; paths are put together only for an error.
+struct Place {
+  const std::string* origin;
+  const Place* parent = nullptr;
+  std::string_view key;
+  std::optional<std::size_t> index;
+
+  Place at(std::string_view name) const { return {origin, this, name, std::nullopt}; }
+  Place at(std::size_t position) const { return {origin, this, {}, position}; }
+  std::string path() const;
+  /// Throws Error(document_malformed): "<origin>: <path> <what>".
+  [[noreturn]] void refuse(const std::string& what) const;
+};
+
+/// A JSON object's members with checked types. Refuses a key that is there twice and more keys than
+/// any result has.
+class Fields {
+ public:
+  /// The places above `place` must outlive this.
+  Fields(simdjson::dom::element value, const Place& place);
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  const Place& place() const { return place_; }
+
+  std::string text(std::string_view key) const;
+  std::string text_or(std::string_view key, std::string otherwise) const;
+  double number(std::string_view key) const;
+  bool truth_or(std::string_view key, bool otherwise) const;
+  /// Nothing for a member that is null or not there.
+  std::optional<double> optional_number(std::string_view key) const;
+  simdjson::dom::element member(std::string_view key) const;
+  simdjson::dom::array list(std::string_view key) const;
+
+ private:
+  const simdjson::dom::element* find(std::string_view key) const;
+
+  Place place_;
+  std::vector<std::pair<std::string_view, simdjson::dom::element>> members_;
+};
+
+std::string text_of(simdjson::dom::element value, const Place& place);
+double number_of(simdjson::dom::element value, const Place& place);
+simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
+
+/// A parsed text; the elements that come out of it live as long as it does.
+class ParsedJson {
+ public:
+  /// Throws Error(document_malformed) as parse_strict_json does.
+  ParsedJson(std::string_view text, const std::string& origin);
+  simdjson::dom::element root() const { return root_; }
+
+ private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
+
+}  // namespace fathom::gate

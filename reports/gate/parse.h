@@ -1,0 +1,21 @@
+#pragma once
+
+#include "reports/gate/json_fields.h"
+#include "reports/gate/run_metrics.h"
+
+namespace fathom::gate {
+
+// The three kinds of document that the gate reads. Each fills `run`, whose origin is set; names are
+// checked by the caller.
+
+void parse_fathom(const Fields& document, RunMetrics& run);
+void parse_google_benchmark(const Fields& document, RunMetrics& run);
+void parse_baseline(const Fields& document, RunMetrics& run);
+
+/// The members of an object as texts, in its order; null is an empty text.
+Identity identity_of(simdjson::dom::element element, const Place& place);
+
+inline constexpr const char* baseline_key = "fathom_baseline";
+inline constexpr int baseline_version = 1;
+
+}  // namespace fathom::gate

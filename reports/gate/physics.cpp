@@ -1,0 +1,126 @@
+#include "reports/gate/physics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::gate {
+namespace {
+
+/// Clocks closer together than this have not moved: a third of a step of 15 MHz at 1980 MHz.
+constexpr double same_clock = 0.0025;
+
+using Clock = std::optional<double> GpuState::*;
+
+std::vector<double> clocks_of(const std::vector<MetricValue>& metrics, Clock clock) {
+  std::vector<double> found;
+  for (const MetricValue& metric : metrics) {
+    if (const auto value = metric.state.*clock; value && *value > 0) found.push_back(*value);
+  }
+  return found;
+}
+
+/// The same series in cycles of the clock: a time is multiplied by it, a rate divided.
+MetricSeries in_cycles(MetricSeries series, Clock clock) {
+  const bool time = series.unit == "s";
+  const auto convert = [&](std::vector<MetricValue>& metrics) {
+    for (MetricValue& metric : metrics) {
+      const double hz = *(metric.state.*clock);
+      metric.value = time ? metric.value * hz : metric.value / hz;
+    }
+  };
+  convert(series.base);
+  convert(series.head);
+  return series;
+}
+
+std::optional<std::string> explained_by(const MetricSeries& series, Clock clock, const char* name,
+                                        const GateOptions& options, double effect) {
+  const auto base = clocks_of(series.base, clock), head = clocks_of(series.head, clock);
+  if (base.size() != series.base.size() || head.size() != series.head.size()) return std::nullopt;
+  const auto [base_low, base_high] = std::minmax_element(base.begin(), base.end());
+  const auto [head_low, head_high] = std::minmax_element(head.begin(), head.end());
+  const double low = std::min(*base_low, *head_low), high = std::max(*base_high, *head_high);
+  if (high - low <= same_clock * high) return std::nullopt;
+  const Evidence cycles = evidence_of_rounds(in_cycles(series, clock), options, effect);
+  if (cycles.worse >= std::log1p(effect)) return std::nullopt;
+  const double from = median(base), to = median(head);
+  const std::string moved =
+      std::abs(from - to) > same_clock * from
+          ? fmt::format("from {} to {}", format_quantity(from, "Hz"), format_quantity(to, "Hz"))
+          : fmt::format("between {} and {} from round to round", format_quantity(low, "Hz"),
+                        format_quantity(high, "Hz"));
+  return fmt::format("the {} clock moved {}; in its cycles the metric is {} {}.", name, moved,
+                     format_percent(std::abs(std::expm1(cycles.worse))),
+                     cycles.worse >= 0 ? "worse" : "better");
+}
+
+std::string words_of(const std::vector<std::string>& reasons) {
+  return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+/// What held the clock down in most of the rounds.
+std::vector<std::string> usual_reasons(const std::vector<MetricValue>& metrics) {
+  std::multiset<std::string> all;
+  for (const MetricValue& metric : metrics)
+    all.insert(metric.state.throttle_reasons.begin(), metric.state.throttle_reasons.end());
+  std::vector<std::string> usual;
+  for (auto reason = all.begin(); reason != all.end(); reason = all.upper_bound(*reason)) {
+    if (2 * all.count(*reason) > metrics.size()) usual.push_back(*reason);
+  }
+  return usual;
+}
+
+}  // namespace
+
+bool follows_clock(const std::string& unit) {
+  return unit == "s" || unit == "B/s" || unit == "FLOP/s" || unit == "op/s" || unit == "OP/s";
+}
+
+std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence,
+                                             const GateOptions& options, double effect) {
+  if (!evidence.relative || !follows_clock(series.unit)) return std::nullopt;
+  if (auto reason = explained_by(series, &GpuState::sm_clock_hz, "SM", options, effect))
+    return reason;
+  if (auto reason = explained_by(series, &GpuState::memory_clock_hz, "memory", options, effect))
+    return reason;
+  // What is read of a clock is a sample; that something held it down is remembered by the GPU.
+  const auto before = usual_reasons(series.base), after = usual_reasons(series.head);
+  if (before == after) return std::nullopt;
+  return fmt::format("the clock moved: what held it down changed from {} to {}.", words_of(before),
+                     words_of(after));
+}
+
+std::optional<double> disturbance_of(const std::vector<MetricSeries>& series, std::size_t enough) {
+  double largest = 0;
+  bool known = false;
+  for (const bool head : {false, true}) {
+    std::vector<std::vector<double>> by_round;
+    for (const MetricSeries& metric : series) {
+      const Badness values = badness_of(metric);
+      const std::vector<double>& side = head ? values.head : values.base;
+      if (!values.relative || side.size() < 2) continue;
+      const double centre = median(side);
+      by_round.resize(std::max(by_round.size(), side.size()));
+      for (std::size_t round = 0; round < side.size(); ++round)
+        by_round[round].push_back(side[round] - centre);
+    }
+    std::vector<double> shifts;
+    for (const auto& deviations : by_round) {
+      if (deviations.size() >= enough) shifts.push_back(median(deviations));
+    }
+    if (shifts.size() < 2) continue;
+    known = true;
+    const auto [low, high] = std::minmax_element(shifts.begin(), shifts.end());
+    largest = std::max(largest, *high - *low);
+  }
+  return known ? std::optional(largest) : std::nullopt;
+}
+
+}  // namespace fathom::gate

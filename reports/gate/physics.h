@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/gate/evidence.h"
+
+namespace fathom::gate {
+
+/// Why a change is not the program's: the clock or what holds it down changed, and in cycles
+/// nothing did. Nothing where the clocks do not explain it, or are not known. `evidence` is what
+/// was concluded from the times, `effect` the least that counts.
+std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence,
+                                             const GateOptions& options, double effect);
+
+/// Whether a metric of this unit follows a clock at all: times and rates do, cycles, counts and
+/// ratios do not.
+bool follows_clock(const std::string& unit);
+
+/// How far apart the rounds of one side are as a whole: the largest difference between two rounds
+/// of the median over all metrics of a round's deviation, relative. Nothing for fewer than `enough`
+/// metrics, since those cannot tell noise of one from a disturbance of all.
+std::optional<double> disturbance_of(const std::vector<MetricSeries>& series,
+                                     std::size_t enough = 5);
+
+/// Beyond this the machine was disturbed: the least effect that counts by default.
+inline constexpr double disturbance_limit = 0.01;
+
+}  // namespace fathom::gate

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::gate {
+
+/// What a user decided about some metrics, and why.
+struct Rule {
+  std::string pattern;  ///< of names, as a shell's: * ? [abc]
+  bool ignore = false;
+  std::optional<double> threshold;  ///< least effect that counts, relative: 0.03 is 3 %
+  std::string reason;               ///< never empty
+};
+
+/// In the order of the file; of several that match a metric the first counts.
+using Rules = std::vector<Rule>;
+
+/// Reads rules from TOML: an array of tables `[[metric]]` with `name`, `reason`, and either
+/// `threshold` or `ignore = true`. Throws Error(bad_input) naming `origin`, the line and what was
+/// expected for anything else.
+Rules parse_rules(std::string_view toml, const std::string& origin);
+Rules read_rules(const std::filesystem::path& path);
+
+/// Null where no rule matches.
+const Rule* find_rule(const Rules& rules, const std::string& metric);
+
+}  // namespace fathom::gate

@@ -1,0 +1,91 @@
+#include "reports/gate/run_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_set>
+
+#include "reports/gate/parse.h"
+#include "results/atomic_file.h"
+#include "results/document_io.h"
+#include "results/document_keys.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+namespace {
+
+/// Longer names are no benchmark's, and every output would have to carry them.
+constexpr std::size_t longest_name = 1000;
+
+void check_names(const RunMetrics& run) {
+  std::unordered_set<std::string_view> names;
+  for (const MetricValue& metric : run.metrics) {
+    if (metric.name.empty() || metric.name.size() > longest_name) {
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: has a name of {} characters; a benchmark's has 1 to {}.",
+                              run.origin, metric.name.size(), longest_name));
+    }
+    if (!names.insert(metric.name).second) {
+      std::string shown = metric.name.substr(0, 100);
+      for (char& c : shown)
+        if (c < ' ' || c > '~') c = '?';
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: has two metrics named \"{}\"; each may be there once.",
+                              run.origin, shown));
+    }
+  }
+}
+
+/// Figures that no measurement has would overflow in what is computed from them.
+void check_figures(RunMetrics& run) {
+  constexpr double largest_value = 1e200, largest_clock_hz = 1e15, largest_power_w = 1e9;
+  const auto keep_up_to = [](std::optional<double>& value, double largest) {
+    if (value && !(*value > 0 && *value <= largest)) value.reset();
+  };
+  for (MetricValue& metric : run.metrics) {
+    if (!(std::abs(metric.value) <= largest_value) && metric.problem.empty())
+      metric.problem = "its value is larger than any measurement's";
+    metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, 1e9);
+    keep_up_to(metric.state.sm_clock_hz, largest_clock_hz);
+    keep_up_to(metric.state.memory_clock_hz, largest_clock_hz);
+    keep_up_to(metric.state.power_w, largest_power_w);
+  }
+}
+
+bool is_fathom(const Fields& document) {
+  simdjson::dom::element own;
+  return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
+}
+
+}  // namespace
+
+RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
+  const ParsedJson json(text, origin);
+  const Place place{&origin, nullptr, {}, std::nullopt};
+  const Fields document(json.root(), place);
+  RunMetrics run;
+  run.origin = origin;
+  if (document.has(baseline_key)) {
+    parse_baseline(document, run);
+  } else {
+    if (!document.has("context") || !document.has("benchmarks"))
+      place.refuse(
+          "has neither \"context\" nor \"benchmarks\", so is no result; give the result.json of a "
+          "run, or the file of --benchmark_out");
+    if (is_fathom(document))
+      parse_fathom(document, run);
+    else
+      parse_google_benchmark(document, run);
+  }
+  check_names(run);
+  check_figures(run);
+  return run;
+}
+
+RunMetrics read_run_metrics(const std::filesystem::path& path) {
+  return parse_run_metrics(read_file_up_to(path, document_size_limit), path.string());
+}
+
+}  // namespace fathom::gate

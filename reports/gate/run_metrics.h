@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom::gate {
+
+/// What the GPU was doing while a metric was taken; SI units.
+struct GpuState {
+  std::optional<double> sm_clock_hz, memory_clock_hz, power_w;
+  std::vector<std::string> throttle_reasons;  ///< sorted; only those that hold clocks down
+  friend bool operator==(const GpuState&, const GpuState&) = default;
+};
+
+/// One metric of one run.
+struct MetricValue {
+  std::string name;  ///< of the entry; with " vs <opponent>" for the ratio to an opponent
+  std::string unit;
+  Better better = Better::lower;
+  double value = 0;
+  double elapsed_s = 0;  ///< wall time that it took to measure; 0: not known
+  GpuState state;
+  std::string problem;  ///< why the value must not be used; empty: it may
+  friend bool operator==(const MetricValue&, const MetricValue&) = default;
+};
+
+/// Named facts that must agree for two runs to be compared.
+using Identity = std::vector<std::pair<std::string, std::string>>;
+
+/// What the gate takes from a result: no samples, no counters. Of a run of Fathom, of any program
+/// with Google Benchmark's JSON, or of an earlier run kept as a baseline.
+struct RunMetrics {
+  std::string origin;   ///< the file
+  bool fathom = false;  ///< else any other Google Benchmark program's
+  bool replay = false;
+  std::string date;    ///< ISO 8601
+  std::string commit;  ///< of Fathom; empty where there is none
+  std::string suite;   ///< of Fathom; empty where there is none
+  Identity identity;
+  std::vector<MetricValue> metrics;  ///< names are unique
+};
+
+/// Reads a result document, a Google Benchmark file or a baseline. Of Google Benchmark's rows with
+/// one name it takes the median (the aggregate named so where there are only aggregates). Hostile
+/// text costs bounded time, memory and stack. Throws Error(document_malformed),
+/// Error(document_version) in one sentence that names `origin`, and what was expected where.
+RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
+
+/// The same of a file; Error(bad_input) if it cannot be read, or is larger than any result.
+RunMetrics read_run_metrics(const std::filesystem::path& path);
+
+/// A run as the text of a baseline: one line a metric, a hundred bytes or so.
+std::string baseline_text(const RunMetrics& run);
+
+}  // namespace fathom::gate

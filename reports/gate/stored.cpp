@@ -1,0 +1,143 @@
+#include "reports/gate/stored.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "reports/gate/evidence.h"
+#include "reports/gate/identity.h"
+#include "reports/gate/rank_statistics.h"
+#include "reports/gate/verdicts.h"
+#include "results/format.h"
+
+namespace fathom::gate {
+namespace {
+
+/// What Holm's procedure is done over: one direction of all metrics.
+struct Tests {
+  std::vector<std::size_t> metrics;  ///< among the decisions
+  std::vector<Evidence> evidence;
+  std::vector<double> adjusted;
+
+  void adjust() {
+    std::vector<double> p;
+    for (const Evidence& one : evidence) p.push_back(one.p);
+    adjusted = holm_adjusted(p);
+  }
+};
+
+std::unordered_set<std::string_view> names_of(const RunMetrics& run) {
+  std::unordered_set<std::string_view> names;
+  for (const MetricValue& metric : run.metrics) names.insert(metric.name);
+  return names;
+}
+
+const RunMetrics& newest_of(std::span<const RunMetrics> runs) {
+  return *std::max_element(runs.begin(), runs.end(), [](const RunMetrics& a, const RunMetrics& b) {
+    return a.date < b.date;
+  });
+}
+
+void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, const Rules& rules,
+                 CheckResult& result) {
+  for (std::size_t i = 0; i < tests.metrics.size(); ++i) {
+    const Evidence& evidence = tests.evidence[i];
+    MetricDecision& decision = result.metrics[tests.metrics[i]];
+    const MetricSeries& of_metric = series[tests.metrics[i]];
+    decision.evidence = evidence;
+    decision.adjusted_p = tests.adjusted[i];
+    const double effect = effect_for(find_rule(rules, decision.name), result.options);
+    if (tests.adjusted[i] > result.options.alpha || evidence.worse <= 0 ||
+        evidence.worse < least_effect(evidence, of_metric, effect))
+      continue;
+    decision.reason = objection_to(of_metric, evidence, result.options, effect);
+    decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
+    if (decision.reason.empty())
+      decision.reason = fmt::format("worse by {} than {} earlier runs (p = {:.2g}).",
+                                    change_words(decision), decision.base_runs, tests.adjusted[i]);
+  }
+}
+
+void judge_better(const Tests& tests, CheckResult& result) {
+  for (std::size_t i = 0; i < tests.metrics.size(); ++i) {
+    const Evidence& evidence = tests.evidence[i];
+    MetricDecision& decision = result.metrics[tests.metrics[i]];
+    if (tests.adjusted[i] > result.options.alpha || evidence.worse <= 0 ||
+        evidence.worse < evidence.threshold)
+      continue;
+    decision.outcome = Outcome::improved;
+    decision.adjusted_p = tests.adjusted[i];
+    decision.reason = fmt::format("better by {}.", change_words(decision));
+  }
+}
+
+}  // namespace
+
+CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
+                         const GateOptions& options, const Rules& rules) {
+  CheckResult result;
+  result.mode = "stored";
+  result.options = options;
+  result.rounds = head.size();
+  result.refusals = refusals_of(head, {}, Allowed::nothing);
+  if (!result.refusals.empty()) return result;
+  if (!baseline.empty()) result.refusals = refusals_of(baseline, head, Allowed::nothing);
+  if (!result.refusals.empty()) return result;
+  if (baseline.size() < fewest_baseline_runs) {
+    result.refusals.push_back(fmt::format(
+        "the baseline has {} of this identity and {} are needed: add more with `fathom baseline "
+        "add`",
+        baseline.size() == 1 ? "1 run" : fmt::format("{} runs", baseline.size()),
+        fewest_baseline_runs));
+    return result;
+  }
+  const std::vector<MetricSeries> series = series_of(baseline, head);
+  const auto expected = names_of(newest_of(baseline));
+  Tests worse, better;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const Rule* rule = find_rule(rules, series[i].name);
+    MetricDecision decision = first_decision(series[i], rule);
+    if (decision.outcome == Outcome::missing && !expected.contains(series[i].name)) {
+      decision.outcome = Outcome::unchanged;
+      decision.reason = "it is in older runs of the baseline only.";
+    } else if (decision.outcome == Outcome::unchanged &&
+               series[i].base.size() < fewest_baseline_runs) {
+      decision.outcome = Outcome::added;
+      decision.reason = fmt::format("only {} of the earlier runs have it, {} are needed.",
+                                    series[i].base.size(), fewest_baseline_runs);
+    } else if (decision.outcome == Outcome::unchanged) {
+      const double effect = effect_for(rule, options);
+      worse.metrics.push_back(i);
+      worse.evidence.push_back(evidence_of_runs(series[i], options, effect));
+      better.metrics.push_back(i);
+      Evidence other = worse.evidence.back();
+      if (-other.worse >= least_effect(other, series[i], effect))
+        other = evidence_of_runs(mirrored(series[i]), options, effect);
+      else
+        other.p = 1, other.worse = -other.worse;
+      better.evidence.push_back(other);
+    }
+    result.metrics.push_back(std::move(decision));
+  }
+  worse.adjust();
+  better.adjust();
+  judge_worse(series, worse, rules, result);
+  judge_better(better, result);
+  return result;
+}
+
+std::vector<std::string> why_none_like(const RunMetrics& run,
+                                       const std::vector<RunMetrics>& others) {
+  if (others.empty()) return {"the baseline has no run yet: add some with `fathom baseline add`"};
+  std::vector<std::string> least;
+  for (const RunMetrics& other : others) {
+    auto differences = differences_of(other, run, Allowed::nothing);
+    if (least.empty() || differences.size() < least.size()) least = std::move(differences);
+  }
+  for (std::string& difference : least)
+    difference = "the baseline has no run of this identity; different " + difference;
+  return least;
+}
+
+}  // namespace fathom::gate

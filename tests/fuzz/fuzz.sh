@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Fuzzes the gate's readers under the address and undefined-behaviour sanitizers, with libFuzzer:
+#   tests/fuzz/fuzz.sh BUILD_FOLDER [SECONDS]
+# Starts from the corpus beside this script. What it finds new stays in BUILD_FOLDER/fuzz/corpus;
+# an input that fails is written to BUILD_FOLDER/fuzz, and belongs into the corpus once it is fixed.
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+root=$(dirname "$(dirname "$here")")
+build=$(realpath "${1:?give the build folder}")
+seconds=${2:-3600}
+compiler=${CLANG:-clang++}
+command -v "$compiler" >/dev/null || { echo "fuzz.sh: no $compiler: install clang" >&2; exit 2; }
+
+mkdir -p "$build/fuzz/objects" "$build/fuzz/corpus"
+sources=("$here"/gate_fuzz.cpp "$here"/fuzz_main.cpp)
+for name in annotations baseline_format decision decision_json evidence history identity json_fields \
+  junit parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
+  verdicts; do
+  sources+=("$root/reports/gate/$name.cpp")
+done
+# history.cpp's text is in the page's file, which draws as well: its pictures stay out.
+sources+=("$root/reports/gate/history_text.cpp" "$root/reports/markdown.cpp")
+for name in atomic_file format names partition query segmentation statistics strict_json suggestion utc_time; do
+  sources+=("$root/results/$name.cpp")
+done
+# shellcheck disable=SC2054  # the commas are the compiler's
+flags=(-std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+  -I"$root" -I"$here")
+objects=()
+for source in "${sources[@]}"; do
+  object=$build/fuzz/objects/$(basename "${source%.cpp}").o
+  objects+=("$object")
+  if [[ ! -e $object || $source -nt $object ]]; then
+    "$compiler" "${flags[@]}" -c "$source" -o "$object"
+  fi
+done
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -lpugixml -ltomlplusplus \
+  -o "$build/fuzz/gate_fuzz"
+exec "$build/fuzz/gate_fuzz" "$build/fuzz/corpus" "$here/corpus" -max_total_time="$seconds" \
+  -max_len=65536 -timeout=20 -rss_limit_mb=2048 -dict="$here/gate.dict" -print_final_stats=1 \
+  -artifact_prefix="$build/fuzz/"

@@ -1,0 +1,80 @@
+// What may come from outside into the gate: a result, a Google Benchmark file or a baseline.
+// Whatever the bytes are, they are refused in one sentence or decided on; everything else is a
+// defect that the sanitizers or the checks here catch. For libFuzzer (fuzz.sh), and for the corpus
+// test, which runs the same function over the files that fuzzing found.
+
+#include "gate_fuzz.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "reports/gate/history.h"
+#include "reports/gate/outputs.h"
+#include "reports/gate/rules.h"
+#include "reports/gate/stored.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+namespace {
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "fuzzing: %s\n", what);
+  std::abort();
+}
+
+void require_sentence(const Error& error) {
+  const std::string sentence = error.what();
+  require(!sentence.empty() && sentence.size() < 2000, "a sentence of a sensible length");
+  for (const char c : sentence) require(c >= ' ' && c <= '~', "printable text only");
+  require(error.code() == ExitCode::document_malformed ||
+              error.code() == ExitCode::document_version || error.code() == ExitCode::bad_input,
+          "an exit code for bad input");
+}
+
+void decide_on(const RunMetrics& run) {
+  // What is kept is what was read.
+  const RunMetrics kept = parse_run_metrics(baseline_text(run), "kept");
+  std::vector<MetricValue> usable;
+  for (const MetricValue& metric : run.metrics)
+    if (metric.problem.empty()) usable.push_back(metric);
+  for (MetricValue& metric : usable) metric.elapsed_s = 0;  // not kept
+  require(kept.metrics == usable, "a baseline holds what the run held");
+
+  std::vector<RunMetrics> baseline(fewest_baseline_runs + 1, run);
+  for (RunMetrics& earlier : baseline) earlier.replay = false;
+  RunMetrics head = baseline.front();
+  for (std::size_t i = 0; i < head.metrics.size(); i += 2) head.metrics[i].value *= 1.5;
+  const CheckResult result = check_stored(baseline, {&head, 1}, {}, {});
+  require(result.refusals.empty(), "a run is comparable with itself");
+  require(!terminal_table(result, true).empty() && !markdown_summary(result).empty() &&
+              !junit_xml(result).empty() && !decision_json(result).empty(),
+          "every output");
+  github_annotations(result);
+  history_text(history_of(baseline, 0.01));
+}
+
+}  // namespace
+
+void fuzz_document(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    decide_on(parse_run_metrics(text, "input"));
+  } catch (const Error& error) {
+    require_sentence(error);
+  }
+}
+
+void fuzz_rules(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    for (const Rule& rule : parse_rules(text, "input"))
+      require(!rule.reason.empty() && !rule.pattern.empty(), "a rule with its reason");
+  } catch (const Error& error) {
+    require_sentence(error);
+  }
+}
+
+}  // namespace fathom::gate

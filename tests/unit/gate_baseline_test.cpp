@@ -1,0 +1,173 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "reports/gate/baseline_folder.h"
+#include "reports/gate/history.h"
+#include "results/error.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "fathom-baseline-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+RunMetrics planted_run(int number, double value = 1) {
+  RunMetrics run;
+  run.origin = "run";
+  run.date = "2026-01-01T00:00:" + std::to_string(10 + number) + "Z";
+  run.identity = {{"host_name", "a host"}};
+  for (const char* name : {"first", "second"}) {
+    MetricValue metric;
+    metric.name = name;
+    metric.unit = "s";
+    metric.value = value;
+    run.metrics.push_back(metric);
+  }
+  run.metrics[0].state = {1.98e9, std::nullopt, 700.5, {"sw_power_cap"}};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("What goes into a baseline comes out again", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path / "made" / "on" / "demand");
+  CHECK(baseline.groups().empty());
+  const RunMetrics run = planted_run(1, 0.1 + 0.2);
+  baseline.add(run);
+  baseline.add(run);  // the same once more is no second run
+  baseline.add(planted_run(2));
+  const auto runs = baseline.runs_like(run);
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].metrics == run.metrics);  // every digit
+  CHECK(runs[0].identity == run.identity);
+  CHECK(runs[0].date < runs[1].date);
+  RunMetrics other = run;
+  other.identity[0].second = "another host";
+  CHECK(baseline.runs_like(other).empty());
+  baseline.add(other);
+  CHECK(baseline.groups().size() == 2);
+}
+
+TEST_CASE("A baseline takes no replay and nothing without a value", "[gate]") {
+  const Folder folder;
+  RunMetrics run = planted_run(1);
+  run.replay = true;
+  CHECK_THROWS_AS(BaselineFolder(folder.path).add(run), Error);
+  run.replay = false;
+  for (MetricValue& metric : run.metrics) metric.problem = "it failed";
+  CHECK_THROWS_AS(BaselineFolder(folder.path).add(run), Error);
+  CHECK(fs::is_empty(folder.path));
+}
+
+TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
+  const Folder folder;
+  constexpr int jobs = 8, each = 10;
+  std::vector<pid_t> children;
+  for (int job = 0; job < jobs; ++job) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < each; ++i) {
+        // All at one date; every second run is one that another job adds as well.
+        RunMetrics run = planted_run(1, i % 2 == 0 ? 1000 + i : 1 + job * each + i);
+        BaselineFolder(folder.path).add(run);
+      }
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  std::set<double> values;
+  for (const RunMetrics& run : BaselineFolder(folder.path).runs_like(planted_run(1)))
+    values.insert(run.metrics[0].value);
+  CHECK(values.size() == jobs * each / 2 + each / 2);
+}
+
+TEST_CASE("A crash in the middle of an add leaves the folder readable", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path);
+  const fs::path file = baseline.add(planted_run(1));
+  const fs::path torn = file.parent_path() / "2026.json.123-0badcafe.tmp";
+  std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
+  CHECK(baseline.runs_like(planted_run(1)).size() == 1);
+  // Another job may still be writing it: only an old one goes.
+  BaselineFolder::Pruning pruning;
+  pruning.keep = 5;
+  CHECK(baseline.prune(pruning).empty());
+  fs::last_write_time(torn, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  CHECK(baseline.prune(pruning).size() == 1);
+  CHECK(!fs::exists(torn));
+}
+
+TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path);
+  for (int i = 0; i < 9; ++i) baseline.add(planted_run(i, i + 1));
+  BaselineFolder::Pruning pruning;
+  pruning.keep = 6;
+  pruning.dry_run = true;
+  CHECK(baseline.prune(pruning).size() == 3);
+  CHECK(baseline.runs_like(planted_run(0)).size() == 9);
+  pruning.dry_run = false;
+  baseline.prune(pruning);
+  const auto runs = baseline.runs_like(planted_run(0));
+  REQUIRE(runs.size() == 6);
+  CHECK(runs.front().metrics[0].value == 4);
+  pruning = {};
+  pruning.older_than = runs[2].date;
+  CHECK(baseline.prune(pruning).size() == 2);
+}
+
+TEST_CASE("History finds a planted step and what changed with it", "[gate]") {
+  std::vector<RunMetrics> runs;
+  for (int i = 0; i < 20; ++i) {
+    RunMetrics run = planted_run(i, 1 + 0.0005 * (i % 3));
+    run.identity.emplace_back("driver", i < 12 ? "580" : "590");
+    if (i >= 12) run.metrics[1].value *= 1.06;
+    runs.push_back(run);
+  }
+  const auto histories = history_of(runs, 0.01);
+  REQUIRE(histories.size() == 1);
+  REQUIRE(histories[0].changes.size() == 1);
+  const HistoryChange& change = histories[0].changes[0];
+  CHECK(change.metric == "second");
+  CHECK(change.run == 12);
+  CHECK(change.worse);
+  CHECK(!change.drift);
+  CHECK(std::abs(change.relative() - 0.06) < 0.002);
+  CHECK(history_text(histories).find("driver: 580 and 590") != std::string::npos);
+  CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
+}
+
+TEST_CASE("History finds a planted drift", "[gate]") {
+  std::vector<RunMetrics> runs;
+  for (int i = 0; i < 30; ++i) {
+    RunMetrics run = planted_run(i, 1 + 0.0005 * (i % 3));
+    run.metrics[0].value *= 1 + 0.004 * i;
+    runs.push_back(run);
+  }
+  const auto histories = history_of(runs, 0.01);
+  REQUIRE(!histories[0].changes.empty());
+  CHECK(histories[0].changes[0].metric == "first");
+  CHECK(histories[0].changes[0].drift);
+  CHECK(histories[0].changes[0].relative() > 0.08);
+}

@@ -1,0 +1,272 @@
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "reports/gate/paired.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+/// Twelve metrics, times and rates, with 0.1 % of noise and a steady drift; a test changes rounds.
+class PlantedRounds : public RoundSource {
+ public:
+  using Change = std::function<void(Side, int round, RunMetrics&)>;
+  explicit PlantedRounds(Change change) : change_(std::move(change)) {}
+
+  RunMetrics round(Side side, const std::vector<std::string>& only) override {
+    ++count_;
+    asked.push_back(only);
+    RunMetrics run;
+    run.origin = "round";
+    run.fathom = true;
+    run.identity = {{"gpu_name", "NVIDIA H200"}, {"driver", "580"}, {"toolkit", "13.0"}};
+    for (int i = 0; i < 12; ++i) {
+      MetricValue metric;
+      metric.name = "probe/" + std::to_string(i);
+      metric.unit = i % 2 == 0 ? "s" : "B/s";
+      metric.better = i % 2 == 0 ? Better::lower : Better::higher;
+      metric.value = (1 + 0.001 * noise_(generator_)) * (1 + 0.0003 * count_);
+      metric.elapsed_s = 0.1;
+      metric.state = {1.98e9, 3.2e9, 400, {}};
+      run.metrics.push_back(metric);
+    }
+    change_(side, count_, run);
+    if (!only.empty()) {
+      const std::set<std::string> wanted(only.begin(), only.end());
+      std::erase_if(run.metrics, [&](const auto& metric) { return !wanted.contains(metric.name); });
+    }
+    return run;
+  }
+  double elapsed_s() const override { return 2.0 * count_; }
+  bool can_select() const override { return true; }
+
+  std::vector<std::vector<std::string>> asked;
+
+ private:
+  Change change_;
+  int count_ = 0;
+  std::mt19937_64 generator_{5};
+  std::normal_distribution<double> noise_;
+};
+
+void slow_down(MetricValue& metric, double by) {
+  metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
+}
+
+CheckResult check(PlantedRounds::Change change, const Rules& rules = {}) {
+  PlantedRounds rounds(std::move(change));
+  return check_paired(rounds, {}, rules);
+}
+
+const MetricDecision& decision(const CheckResult& result, int metric) {
+  return result.metrics.at(static_cast<std::size_t>(metric));
+}
+
+}  // namespace
+
+TEST_CASE("Rounds alternate in blocks that cancel a drift", "[gate]") {
+  std::set<Side> firsts;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const auto order = round_order(4, seed);
+    REQUIRE(order.size() == 8);
+    for (std::size_t block = 0; block < 8; block += 4) {
+      CHECK(order[block] == order[block + 3]);
+      CHECK(order[block + 1] == order[block + 2]);
+      CHECK(order[block] != order[block + 1]);
+    }
+    firsts.insert(order.front());
+  }
+  CHECK(firsts.size() == 2);
+}
+
+TEST_CASE("As many fresh rounds as the test needs", "[gate]") {
+  CHECK(confirmation_rounds_for(1, 0.005) == 6);  // 1 in 924
+  CHECK(confirmation_rounds_for(2, 0.005) == 8);  // 1 in 12,870
+  CHECK(confirmation_rounds_for(32, 0.005) == 10);
+}
+
+TEST_CASE("Nothing changed: the gate passes, and repeats at most a chance suspect", "[gate]") {
+  const CheckResult result = check([](Side, int, RunMetrics&) {});
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(result.metrics.size() == 12);
+  CHECK(count(result, Outcome::unchanged) == 12);
+  CHECK(headline(result) == "PASS: 12 metrics, no regression");
+}
+
+TEST_CASE("A slowdown of 3 % is confirmed in fresh rounds, of a time and of a rate", "[gate]") {
+  for (const std::size_t metric : {4, 7}) {
+    PlantedRounds rounds([&](Side side, int, RunMetrics& run) {
+      if (side == Side::head) slow_down(run.metrics[metric], 0.03);
+    });
+    const CheckResult result = check_paired(rounds, {}, {});
+    CHECK(exit_code(result) == ExitCode::check_failed);
+    CHECK(count(result, Outcome::regression) == 1);
+    const MetricDecision& found = result.metrics[metric];
+    CHECK(found.outcome == Outcome::regression);
+    CHECK(found.repeated);
+    CHECK(std::abs(found.evidence->worse - std::log(1.03)) < 0.003);
+    CHECK(found.evidence->interval.low < found.evidence->worse);
+    // The fresh rounds measured the suspect and the controls, not everything.
+    CHECK(rounds.asked.front().empty());
+    CHECK(rounds.asked.back().size() == 9);
+    CHECK(result.confirmation_rounds == 6);
+  }
+}
+
+TEST_CASE("A slowdown below half of what counts is never flagged", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head)
+      for (MetricValue& metric : run.metrics) slow_down(metric, 0.0045);
+  });
+  CHECK(exit_code(result) == ExitCode::ok);
+}
+
+TEST_CASE("What was slower at first only is no regression", "[gate]") {
+  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= 4) slow_down(run.metrics[2], 0.05);
+  });
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 2).outcome == Outcome::unchanged);
+  CHECK(decision(result, 2).reason.find("do not confirm") != std::string::npos);
+}
+
+TEST_CASE("A clock that moved is no regression, and the gate says from where to where", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side != Side::head) return;
+    slow_down(run.metrics[2], 0.05);
+    run.metrics[2].state.sm_clock_hz = 1.98e9 / 1.05;
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(decision(result, 2).outcome == Outcome::inconclusive);
+  CHECK(decision(result, 2).reason.find("the SM clock moved from 1.98 GHz to 1.886 GHz") !=
+        std::string::npos);
+}
+
+TEST_CASE("A regression beside a small step of the clock stays one", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side != Side::head) return;
+    slow_down(run.metrics[2], 0.05);
+    run.metrics[2].state.sm_clock_hz = 1.965e9;
+  });
+  CHECK(exit_code(result) == ExitCode::check_failed);
+}
+
+TEST_CASE("Cycles do not depend on the clock: theirs is a regression all the same", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    run.metrics[2].unit = "cycles";
+    if (side != Side::head) return;
+    slow_down(run.metrics[2], 0.05);
+    run.metrics[2].state.sm_clock_hz = 1.8e9;
+  });
+  CHECK(exit_code(result) == ExitCode::check_failed);
+}
+
+TEST_CASE("A throttle reason on one side only is inconclusive", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side != Side::head) return;
+    slow_down(run.metrics[2], 0.05);
+    run.metrics[2].state.throttle_reasons = {"sw_power_cap"};
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(decision(result, 2).reason.find("from nothing to sw_power_cap") != std::string::npos);
+}
+
+TEST_CASE("Rounds that differ as a whole are a disturbed machine", "[gate]") {
+  // Another load beside two of the first rounds.
+  const CheckResult result = check([](Side, int round, RunMetrics& run) {
+    if (round == 2 || round == 3)
+      for (MetricValue& metric : run.metrics) slow_down(metric, 0.04 * round);
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  // And beside some of the fresh ones, with a real regression in the suspect.
+  const CheckResult later = check([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[0], 0.2);
+    if (round > 4 && round % 3 == 0)
+      for (MetricValue& metric : run.metrics) slow_down(metric, 0.05);
+  });
+  CHECK(exit_code(later) == ExitCode::inconclusive);
+  CHECK(decision(later, 0).reason.find("disturbed") != std::string::npos);
+}
+
+TEST_CASE("Metrics that are missing, failed or new", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) {
+      run.metrics[1].problem = "its output was wrong";
+      run.metrics.erase(run.metrics.begin() + 3);
+    } else {
+      run.metrics.pop_back();
+    }
+  });
+  CHECK(exit_code(result) == ExitCode::metric_missing);
+  CHECK(decision(result, 1).outcome == Outcome::missing);
+  CHECK(decision(result, 1).reason == "its output was wrong.");
+  CHECK(decision(result, 3).outcome == Outcome::missing);
+  CHECK(decision(result, 11).outcome == Outcome::added);
+}
+
+TEST_CASE("Replays and other machines are refused after the first rounds", "[gate]") {
+  PlantedRounds replayed([](Side side, int, RunMetrics& run) { run.replay = side == Side::head; });
+  CheckResult result = check_paired(replayed, {}, {});
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(replayed.asked.size() <= 2);
+  result = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) run.identity[1].second = "590";
+  });
+  REQUIRE(result.refusals.size() == 1);
+  CHECK(result.refusals.front() == "different driver: 580 and 590");
+  // Two toolkits on one machine are what a paired check is for.
+  result = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) run.identity[2].second = "13.1";
+  });
+  CHECK(exit_code(result) == ExitCode::ok);
+}
+
+TEST_CASE("Rules raise a threshold or leave a metric out", "[gate]") {
+  const auto change = [](Side side, int, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[2], 0.03), slow_down(run.metrics[4], 0.03);
+  };
+  Rule wider, ignored;
+  wider.pattern = "*/2";
+  wider.threshold = 0.05;
+  wider.reason = "known";
+  ignored.pattern = "probe/4";
+  ignored.ignore = true;
+  ignored.reason = "to be removed";
+  const CheckResult result = check(change, {wider, ignored});
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 2).outcome == Outcome::unchanged);
+  CHECK(decision(result, 4).outcome == Outcome::ignored);
+  CHECK(decision(result, 4).reason == "to be removed");
+}
+
+TEST_CASE("Improvements are told and never fail", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[3], -0.04);
+  });
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 3).outcome == Outcome::improved);
+  CHECK(decision(result, 3).evidence->worse < -0.03);
+}
+
+TEST_CASE("A count that was zero and is not any more is a regression", "[gate]") {
+  const CheckResult result = check([](Side side, int, RunMetrics& run) {
+    run.metrics[0].unit = "patterns";
+    run.metrics[0].value = side == Side::head ? 3 : 0;
+  });
+  CHECK(exit_code(result) == ExitCode::check_failed);
+  CHECK(decision(result, 0).outcome == Outcome::regression);
+}
+
+TEST_CASE("A metric whose noise hides the change is inconclusive at most", "[gate]") {
+  std::mt19937_64 generator(9);
+  std::normal_distribution<double> noise;
+  const CheckResult result = check([&](Side side, int, RunMetrics& run) {
+    run.metrics[2].value *= std::exp(0.03 * noise(generator));
+    if (side == Side::head) slow_down(run.metrics[2], 0.06);
+  });
+  CHECK(decision(result, 2).outcome != Outcome::regression);
+}

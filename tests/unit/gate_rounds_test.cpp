@@ -1,0 +1,109 @@
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "results/error.h"
+#include "tools/gate/side_command.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "fathom-rounds-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+/// A benchmark in shell: its time is what the file `time` of the folder says, in ns.
+std::string benchmark(const fs::path& folder) {
+  return "printf '{\"context\": {\"host_name\": \"h\"}, \"benchmarks\": [{\"name\": \"BM/1\", "
+         "\"real_time\": %s}, {\"name\": \"BM/2\", \"real_time\": 7}]}' $(cat " +
+         shell_quoted((folder / "time").string()) + ") > {out}; echo {filter} >> " +
+         shell_quoted((folder / "filters").string());
+}
+
+std::string message_of(ProcessRounds& rounds, Side side) {
+  try {
+    rounds.round(side, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("A filter finds the names and what Google Benchmark appends, nothing else", "[gate]") {
+  CHECK(filter_for({}) == ".");
+  const std::regex filter(filter_for({"a/b:1", "c/(x+y)[2]", "d/e vs cuBLAS"}),
+                          std::regex::extended);
+  for (const char* name : {"a/b:1", "a/b:1/iterations:1/manual_time", "c/(x+y)[2]", "d/e"})
+    CHECK(std::regex_search(name, filter));
+  for (const char* name : {"a/b:16", "xa/b:1", "c/x+y2", "d/ef", "d"})
+    CHECK(!std::regex_search(name, filter));
+}
+
+TEST_CASE("A word for the shell stays one word", "[gate]") {
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("it's $(x)") == "'it'\\''s $(x)'");
+}
+
+TEST_CASE("Rounds are processes that leave a result", "[gate]") {
+  const Folder folder;
+  std::ofstream(folder.path / "time") << "1500";
+  const std::string command = benchmark(folder.path);
+  ProcessRounds rounds({Side::base, command, ""}, {Side::head, command, ""}, folder.path / "kept",
+                       std::chrono::seconds(20));
+  CHECK(rounds.can_select());
+  const RunMetrics run = rounds.round(Side::base, {});
+  REQUIRE(run.metrics.size() == 2);
+  CHECK(run.metrics[0].value == 1500e-9);
+  rounds.round(Side::head, {"BM/1"});
+  std::ifstream filters(folder.path / "filters");
+  std::string first, second;
+  std::getline(filters, first);
+  std::getline(filters, second);
+  CHECK(first == ".");
+  CHECK(second == "^(BM/1)(/|$)");
+  CHECK(fs::exists(folder.path / "kept/round-002-head/result.json"));
+}
+
+TEST_CASE("Rounds that go wrong say how", "[gate]") {
+  const Folder folder;
+  const SideCommand fine(Side::base, "true", "");
+  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7", ""}, folder.path,
+                        std::chrono::seconds(20));
+  CHECK(message_of(failing, Side::head) ==
+        "Round 1 of --head ended with exit status 7; its last words: the reason.");
+  CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
+  ProcessRounds slow(fine, {Side::head, "sleep 60", ""}, folder.path, std::chrono::seconds(1));
+  CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
+  CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string(), ""), Error);
+}
+
+TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate]") {
+  const Folder folder;
+  fs::create_directories(folder.path / "bin");
+  std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\n";
+  fs::permissions(folder.path / "bin/fathom", fs::perms::owner_all);
+  const SideCommand build(Side::head, folder.path.string(), "quick");
+  CHECK(build.is_build());
+  const auto start = build.start("/out", {"copy/x", "copy/y", "sum/z vs cub"});
+  const std::string flags = [&] {
+    std::string all;
+    for (const auto& word : start.arguments) all += word + " ";
+    return all;
+  }();
+  CHECK(flags.find("run --suite quick --out /out --require-gpu") == 0);
+  CHECK(flags.find("--probe copy --probe sum --benchmark_filter=^(copy/x|copy/y|sum/z|") !=
+        std::string::npos);
+  CHECK(start.result == fs::path("/out/result.json"));
+}

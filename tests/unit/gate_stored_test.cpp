@@ -1,0 +1,135 @@
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <random>
+
+#include "reports/gate/stored.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+/// Forty metrics with 0.2 % from run to run.
+RunMetrics planted_run(std::mt19937_64& generator, int day = 1) {
+  std::normal_distribution<double> noise;
+  RunMetrics run;
+  run.origin = "run";
+  run.fathom = true;
+  run.suite = "quick";
+  run.date = "2026-01-" + std::string(day < 10 ? "0" : "") + std::to_string(day) + "T00:00:00Z";
+  run.identity = {{"gpu_name", "NVIDIA H200"}, {"driver", "580"}, {"power_limit_w", "700"}};
+  for (int i = 0; i < 40; ++i) {
+    MetricValue metric;
+    metric.name = "probe/" + std::to_string(i);
+    metric.unit = "B/s";
+    metric.better = Better::higher;
+    metric.value = 4e12 * std::exp(0.002 * noise(generator));
+    metric.state = {1.98e9, 3.2e9, 400, {}};
+    run.metrics.push_back(metric);
+  }
+  return run;
+}
+
+std::vector<RunMetrics> planted_baseline(int runs, std::mt19937_64& generator) {
+  std::vector<RunMetrics> baseline;
+  for (int day = 1; day <= runs; ++day) baseline.push_back(planted_run(generator, day));
+  return baseline;
+}
+
+CheckResult check(const std::vector<RunMetrics>& baseline, const RunMetrics& head) {
+  return check_stored(baseline, {&head, 1}, {}, {});
+}
+
+}  // namespace
+
+TEST_CASE("A stored check passes what is like the earlier runs", "[gate]") {
+  std::mt19937_64 generator(1);
+  for (const int runs : {5, 10, 30}) {
+    const auto baseline = planted_baseline(runs, generator);
+    const CheckResult result = check(baseline, planted_run(generator, 31));
+    CHECK(exit_code(result) == ExitCode::ok);
+    CHECK(count(result, Outcome::unchanged) == 40);
+  }
+}
+
+TEST_CASE("Four earlier runs are too few, five are not", "[gate]") {
+  std::mt19937_64 generator(2);
+  const auto four = planted_baseline(4, generator);
+  const CheckResult result = check(four, planted_run(generator, 31));
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  REQUIRE(result.refusals.size() == 1);
+  CHECK(result.refusals.front().find("4 runs of this identity and 5 are needed") !=
+        std::string::npos);
+  CHECK(result.metrics.empty());
+}
+
+TEST_CASE("A fall of 5 % below thirty earlier runs is a regression", "[gate]") {
+  std::mt19937_64 generator(3);
+  const auto baseline = planted_baseline(30, generator);
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[7].value *= 0.95;
+  head.metrics[8].value *= 1.06;
+  head.metrics[9].value *= 0.996;
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::check_failed);
+  CHECK(count(result, Outcome::regression) == 1);
+  CHECK(result.metrics[7].outcome == Outcome::regression);
+  CHECK(result.metrics[8].outcome == Outcome::improved);
+  CHECK(result.metrics[9].outcome == Outcome::unchanged);
+  CHECK(*result.metrics[7].adjusted_p < 0.005);
+}
+
+TEST_CASE("The spread between earlier runs decides, not a fixed percentage", "[gate]") {
+  std::mt19937_64 generator(4);
+  std::normal_distribution<double> noise;
+  auto baseline = planted_baseline(30, generator);
+  for (RunMetrics& run : baseline) run.metrics[7].value *= std::exp(0.04 * noise(generator));
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[7].value *= 0.95;
+  CHECK(exit_code(check(baseline, head)) == ExitCode::ok);
+}
+
+TEST_CASE("A lower clock is inconclusive in the stored mode too", "[gate]") {
+  std::mt19937_64 generator(5);
+  const auto baseline = planted_baseline(20, generator);
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[7].value *= 0.95;
+  head.metrics[7].state.sm_clock_hz = 1.88e9;
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(result.metrics[7].reason.find("the SM clock moved from 1.98 GHz to 1.88 GHz") !=
+        std::string::npos);
+}
+
+TEST_CASE("A lost metric is missing, a new one waits for its runs", "[gate]") {
+  std::mt19937_64 generator(6);
+  auto baseline = planted_baseline(6, generator);
+  for (std::size_t run = 0; run < 3; ++run) baseline[run].metrics.pop_back();  // 39 in three only
+  baseline[5].metrics.erase(baseline[5].metrics.begin() + 20);                 // not in the newest
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics.erase(head.metrics.begin() + 20);
+  head.metrics.erase(head.metrics.begin() + 10);
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::metric_missing);
+  CHECK(result.metrics[10].outcome == Outcome::missing);
+  CHECK(result.metrics[20].outcome == Outcome::unchanged);
+  CHECK(result.metrics[39].outcome == Outcome::added);
+}
+
+TEST_CASE("Replays and other identities are refused with the difference", "[gate]") {
+  std::mt19937_64 generator(7);
+  const auto baseline = planted_baseline(6, generator);
+  RunMetrics head = planted_run(generator, 31);
+  head.replay = true;
+  CHECK(exit_code(check(baseline, head)) == ExitCode::inconclusive);
+  head.replay = false;
+  head.identity[2].second = "500";
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  REQUIRE(!result.refusals.empty());
+  CHECK(result.refusals.front() == "different power_limit_w: 700 and 500");
+  const auto reasons = why_none_like(head, {baseline.front()});
+  REQUIRE(reasons.size() == 1);
+  CHECK(reasons.front().find("power_limit_w: 700 and 500") != std::string::npos);
+  CHECK(why_none_like(head, {}).front().find("no run yet") != std::string::npos);
+}

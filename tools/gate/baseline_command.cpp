@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "reports/gate/baseline_folder.h"
+#include "reports/gate/identity.h"
+#include "reports/gate/stored.h"
+#include "results/error.h"
+#include "results/utc_time.h"
+#include "tools/flag_checks.h"
+#include "tools/gate/gate_commands.h"
+
+namespace fathom {
+namespace {
+
+struct BaselineArguments {
+  std::string folder;
+  std::vector<std::string> results;
+  std::uint64_t keep = 0, max_age_days = 0;
+  bool dry_run = false;
+};
+
+using Arguments = std::shared_ptr<BaselineArguments>;
+
+void add_folder(CLI::App& app, const Arguments& arguments) {
+  app.add_option("--baseline", arguments->folder, "Folder of the baseline")
+      ->type_name("DIR")
+      ->required();
+}
+
+ExitCode add(const BaselineArguments& arguments) {
+  const gate::BaselineFolder folder(arguments.folder);
+  // All are read before the first is kept: a bad one among them leaves the folder as it was.
+  std::vector<gate::RunMetrics> runs;
+  for (const std::string& file : arguments.results) runs.push_back(gate::read_run_metrics(file));
+  for (const gate::RunMetrics& run : runs) {
+    const auto file = folder.add(run);
+    const std::size_t there = folder.runs_like(run).size();
+    fmt::print("{}: {} metrics; {} of this identity{}\n", file.string(), run.metrics.size(),
+               there == 1 ? "1 run" : fmt::format("{} runs", there),
+               there < gate::fewest_baseline_runs
+                   ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
+                   : "");
+  }
+  return ExitCode::ok;
+}
+
+ExitCode list(const BaselineArguments& arguments) {
+  const auto groups = gate::BaselineFolder(arguments.folder).groups();
+  if (groups.empty()) fmt::print("{} has no run yet.\n", arguments.folder);
+  for (const auto& group : groups) {
+    const auto runs = gate::read_runs(group.files);
+    if (runs.empty()) continue;
+    const gate::RunMetrics& newest = runs.back();
+    fmt::print("{}: {} runs from {} to {}, {} metrics in the newest\n",
+               group.folder.filename().string(), runs.size(), runs.front().date, newest.date,
+               newest.metrics.size());
+    if (!newest.suite.empty()) fmt::print("  suite: {}\n", newest.suite);
+    for (const auto& [name, value] : newest.identity)
+      if (!value.empty()) fmt::print("  {}: {}\n", name, value);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode prune(const BaselineArguments& arguments) {
+  if (arguments.keep == 0 && arguments.max_age_days == 0)
+    throw Error(ExitCode::bad_input, "Say what is to go: --keep N, --max-age-days N, or both.");
+  gate::BaselineFolder::Pruning pruning;
+  if (arguments.keep > 0) pruning.keep = arguments.keep;
+  if (arguments.max_age_days > 0)
+    pruning.older_than = utc_time(std::chrono::system_clock::now() -
+                                  std::chrono::hours(24 * arguments.max_age_days));
+  pruning.dry_run = arguments.dry_run;
+  const auto gone = gate::BaselineFolder(arguments.folder).prune(pruning);
+  for (const auto& file : gone)
+    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed", file.string());
+  fmt::print("{} files{}\n", gone.size(), arguments.dry_run ? " would go" : " are gone");
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode with_gate_codes(const std::function<ExitCode()>& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version)
+      throw Error(ExitCode::bad_input, error.what());
+    throw;
+  }
+}
+
+Commands add_baseline(CLI::App& app) {
+  app.footer(
+      "Examples:\n"
+      "  fathom baseline add results/result.json --baseline baselines\n"
+      "  fathom baseline list --baseline baselines\n"
+      "  fathom baseline prune --baseline baselines --keep 50\n");
+  Commands commands;
+  const auto arguments = std::make_shared<BaselineArguments>();
+  const auto command = [&](const char* name, const char* description,
+                           ExitCode (*act)(const BaselineArguments&)) {
+    CLI::App* sub = app.add_subcommand(name, description);
+    add_folder(*sub, arguments);
+    commands[name] = {sub, [=] { return with_gate_codes([&] { return act(*arguments); }); }};
+    return sub;
+  };
+  CLI::App* adding = command("add", "Keep results as earlier runs to compare with", add);
+  adding->add_option("RESULT", arguments->results, "Result document or Google Benchmark JSON")
+      ->required();
+  command("list", "Show what runs there are, by identity", list);
+  CLI::App* pruning = command("prune", "Remove old runs", prune);
+  pruning->add_option("--keep", arguments->keep, "Newest runs of each identity that stay")
+      ->check(whole_number(1))
+      ->type_name("N");
+  pruning->add_option("--max-age-days", arguments->max_age_days, "Older runs go")
+      ->check(whole_number(1, 36500))
+      ->type_name("N");
+  pruning->add_flag("--dry-run", arguments->dry_run, "Only say what would go");
+  return commands;
+}
+
+}  // namespace fathom

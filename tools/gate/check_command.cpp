@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "reports/gate/baseline_folder.h"
+#include "reports/gate/outputs.h"
+#include "reports/gate/paired.h"
+#include "reports/gate/stored.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/utc_time.h"
+#include "tools/flag_checks.h"
+#include "tools/gate/gate_commands.h"
+#include "tools/gate/side_command.h"
+#include "tools/suites.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CheckArguments {
+  std::vector<std::string> results;
+  std::string baseline, base, head, suite = "quick", config, keep;
+  int rounds = 2, confirmation_rounds = 0;
+  double time_limit_s = 180, round_limit_s = 600;
+  std::uint64_t seed = 0;
+  std::string markdown, junit, json;
+  bool github = false;
+};
+
+/// A folder that goes with its contents when this does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "fathom-check-XXXXXX").string();
+    if (!mkdtemp(pattern.data()))
+      throw Error(ExitCode::output_unwritable,
+                  fmt::format("{} cannot be made: give a folder with --keep.", pattern));
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
+  std::unique_ptr<TemporaryFolder> temporary;
+  fs::path folder = arguments.keep;
+  if (folder.empty()) {
+    temporary = std::make_unique<TemporaryFolder>();
+    folder = temporary->path();
+  }
+  using gate::Side;
+  gate::ProcessRounds rounds({Side::base, arguments.base, arguments.suite},
+                             {Side::head, arguments.head, arguments.suite}, fs::absolute(folder),
+                             std::chrono::seconds(static_cast<long>(arguments.round_limit_s) + 1));
+  gate::PairedOptions options;
+  options.rounds = arguments.rounds;
+  options.confirmation_rounds = arguments.confirmation_rounds;
+  options.time_limit_s = arguments.time_limit_s;
+  options.seed =
+      arguments.seed != 0
+          ? arguments.seed
+          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  gate::CheckResult result = gate::check_paired(rounds, options, rules);
+  result.base = arguments.base;
+  result.head = arguments.head;
+  result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
+  return result;
+}
+
+gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rules) {
+  std::vector<gate::RunMetrics> head;
+  for (const std::string& file : arguments.results) head.push_back(gate::read_run_metrics(file));
+  const gate::BaselineFolder folder(arguments.baseline);
+  const std::vector<gate::RunMetrics> baseline = folder.runs_like(head.front());
+  gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
+  if (baseline.empty() && !head.front().replay)
+    result.refusals = gate::why_none_like(head.front(), folder.newest_of_each());
+  result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
+  result.base = fmt::format("{} earlier runs in {}", baseline.size(), arguments.baseline);
+  return result;
+}
+
+void require_one_mode(const CheckArguments& arguments) {
+  const bool pair = !arguments.base.empty() || !arguments.head.empty();
+  const bool files = !arguments.results.empty() || !arguments.baseline.empty();
+  if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
+  if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) return;
+  throw Error(ExitCode::bad_input,
+              "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
+              "`fathom check --help`.");
+}
+
+/// GitHub collects what jobs append to this file.
+void append_step_summary(const std::string& markdown) {
+  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (!path || !*path) return;
+  std::ofstream file(path, std::ios::app);
+  file << markdown << '\n';
+  if (!file.flush())
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} (GITHUB_STEP_SUMMARY) cannot be written.", path));
+}
+
+void publish(const gate::CheckResult& result, const CheckArguments& arguments) {
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  fmt::print("{}", gate::terminal_table(result, colour));
+  if (!arguments.markdown.empty())
+    write_file_atomically(arguments.markdown, gate::markdown_summary(result));
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, gate::junit_xml(result));
+  if (!arguments.json.empty()) write_file_atomically(arguments.json, gate::decision_json(result));
+  if (!arguments.github) return;
+  fmt::print("{}", gate::github_annotations(result));
+  append_step_summary(gate::markdown_summary(result));
+}
+
+ExitCode check(const CheckArguments& arguments) {
+  require_one_mode(arguments);
+  if (arguments.rounds % 2 != 0 || arguments.confirmation_rounds % 2 != 0)
+    throw Error(ExitCode::bad_input,
+                "--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
+  const gate::Rules rules =
+      arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
+  gate::CheckResult result =
+      arguments.base.empty() ? stored(arguments, rules) : paired(arguments, rules);
+  result.date = utc_time(std::chrono::system_clock::now());
+  for (const gate::Rule& rule : rules) {
+    bool used = result.metrics.empty();
+    for (const auto& metric : result.metrics)
+      used = used || gate::find_rule(rules, metric.name) == &rule;
+    if (!used)
+      result.notes.push_back(fmt::format("the rule for `{}` fits no metric", rule.pattern));
+  }
+  publish(result, arguments);
+  return gate::exit_code(result);
+}
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const RunSuite& suite : run_suites()) names.push_back(suite.name);
+  return names;
+}
+
+void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
+  const char* group = "Paired: two builds or commands on this machine";
+  app.add_option("--base", arguments.base,
+                 "Folder of a build of Fathom, or a shell command that writes its result to {out}")
+      ->type_name("BUILD_OR_COMMAND")
+      ->group(group);
+  app.add_option("--head", arguments.head, "The same of what is to be judged")
+      ->type_name("BUILD_OR_COMMAND")
+      ->group(group);
+  app.add_option("--suite", arguments.suite, "What builds of Fathom run")
+      ->check(one_of(suite_names()))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--rounds", arguments.rounds, "Rounds of everything, per side; even")
+      ->check(whole_number(2, 100))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--confirmation-rounds", arguments.confirmation_rounds,
+                 "Fresh rounds of the suspects, per side; even (default: as the test needs)")
+      ->check(whole_number(2, 100))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--time-limit", arguments.time_limit_s,
+                 "Seconds that the suspects' fresh rounds are to fit into")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--round-limit", arguments.round_limit_s, "Seconds after which a round is ended")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", arguments.seed, "Seed of the rounds' order (default: from the clock)")
+      ->check(whole_number(1))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--keep", arguments.keep, "Folder in which the rounds' results and logs stay")
+      ->type_name("DIR")
+      ->group(group);
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_check(CLI::App& app) {
+  const auto arguments = std::make_shared<CheckArguments>();
+  const char* group = "Stored: a result against earlier ones";
+  app.add_option("RESULT", arguments->results,
+                 "Result document or Google Benchmark JSON; several of the same thing count as its "
+                 "rounds")
+      ->group(group);
+  app.add_option("--baseline", arguments->baseline, "Folder made by `fathom baseline add`")
+      ->type_name("DIR")
+      ->group(group);
+  add_paired_flags(app, *arguments);
+  app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
+      ->type_name("FILE");
+  app.add_option("--markdown", arguments->markdown, "Write a summary in Markdown")
+      ->type_name("FILE");
+  app.add_option("--junit", arguments->junit, "Write JUnit XML")->type_name("FILE");
+  app.add_option("--json", arguments->json, "Write everything as JSON")->type_name("FILE");
+  app.add_flag("--github", arguments->github,
+               "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
+  app.footer(
+      "Exit codes: 0 pass, 1 confirmed regression, 2 bad input, 3 inconclusive or not comparable,\n"
+      "4 a metric of the baseline is missing.\n\n"
+      "Examples:\n"
+      "  fathom check --base build-main --head build\n"
+      "  fathom check --base './bench-old --benchmark_out={out} --benchmark_filter={filter}' \\\n"
+      "               --head './bench-new --benchmark_out={out} --benchmark_filter={filter}'\n"
+      "  fathom check results/result.json --baseline baselines --junit check.xml --github\n");
+  return [arguments] { return with_gate_codes([&] { return check(*arguments); }); };
+}
+
+}  // namespace fathom

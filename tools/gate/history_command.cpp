@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "reports/gate/baseline_folder.h"
+#include "reports/gate/history.h"
+#include "tools/flag_checks.h"
+#include "tools/gate/gate_commands.h"
+
+namespace fathom {
+namespace {
+
+struct HistoryArguments {
+  std::string folder, out;
+  double effect_percent = 1;
+};
+
+ExitCode history(const HistoryArguments& arguments) {
+  std::vector<gate::RunMetrics> runs;
+  for (const auto& group : gate::BaselineFolder(arguments.folder).groups()) {
+    auto of_group = gate::read_runs(group.files);
+    std::move(of_group.begin(), of_group.end(), std::back_inserter(runs));
+  }
+  if (runs.empty()) {
+    fmt::print("{} has no run yet: `fathom baseline add` puts them there.\n", arguments.folder);
+    return ExitCode::ok;
+  }
+  const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
+  fmt::print("{}", gate::history_text(histories));
+  if (!arguments.out.empty())
+    fmt::print("Page: {}\n", gate::write_history(histories, arguments.out).string());
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_history(CLI::App& app) {
+  const auto arguments = std::make_shared<HistoryArguments>();
+  app.add_option("DIR", arguments->folder, "Folder of the baseline")->required();
+  app.add_option("--out", arguments->out, "Write a page with a table and pictures into this folder")
+      ->type_name("DIR");
+  app.add_option("--effect", arguments->effect_percent, "Smallest change that is told, in percent")
+      ->check(positive_number())
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  app.footer(
+      "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
+      "Example:\n  fathom history baselines --out history\n");
+  return [arguments] { return with_gate_codes([&] { return history(*arguments); }); };
+}
+
+}  // namespace fathom

@@ -1,0 +1,105 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "results/error.h"
+#include "tools/gate/side_command.h"
+#include "tools/output_folder.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a run of Fathom whose document is worth reading: complete, or with parts that failed, which
+/// then are metrics that are missing.
+constexpr std::array usable_ends{ExitCode::ok,
+                                 ExitCode::check_failed,
+                                 ExitCode::incomplete,
+                                 ExitCode::counters_unavailable,
+                                 ExitCode::probe_crashed,
+                                 ExitCode::probe_timed_out};
+
+FileDescriptor open_log(const fs::path& path) {
+  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (log.get() < 0)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be written ({}): choose another folder with --keep.",
+                            path.string(), std::strerror(errno)));
+  return log;
+}
+
+std::string last_words(const fs::path& log) {
+  std::ifstream file(log, std::ios::binary);
+  // A log may be endless; its end is what counts.
+  constexpr std::streamoff longest = 4096;
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(0, size - longest));
+  const std::string line = last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+  return line.empty() ? "it said nothing" : "its last words: " + line;
+}
+
+bool is_usable(const SideCommand& command, const ProcessEnd& end) {
+  if (end.signal != 0) return false;
+  if (!command.is_build()) return end.status == 0;
+  return std::any_of(usable_ends.begin(), usable_ends.end(),
+                     [&](ExitCode code) { return to_int(code) == end.status; });
+}
+
+}  // namespace
+
+ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
+                             std::chrono::seconds limit)
+    : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {}
+
+double ProcessRounds::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only) {
+  const SideCommand& command = side == Side::base ? base_ : head_;
+  const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
+  make_folder(place);
+  const SideCommand::Start start = command.start(place, only);
+  std::error_code ignored;
+  fs::remove(start.result, ignored);  // of an earlier check into the same folder
+  const fs::path log_path = place / "log.txt";
+  const double began = elapsed_s();
+  SupervisedEnd end;
+  {
+    SignalInbox inbox(SignalInbox::Interrupts::collect);
+    const FileDescriptor log = open_log(log_path);
+    ChildProcess child({start.program, start.arguments, log.get(), log.get(), std::nullopt});
+    Supervision supervision;
+    supervision.limit = limit_;
+    end = supervise(child, inbox, supervision);
+  }
+  fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
+             only.empty() ? "" : fmt::format(", {} metrics again", only.size()),
+             elapsed_s() - began);
+  if (end.stopped == Stopped::interrupt)
+    throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
+  if (end.stopped == Stopped::time_limit)
+    throw Error(ExitCode::inconclusive,
+                fmt::format("Round {} of --{} was ended after {} s: raise --round-limit.", rounds_,
+                            to_string(side), limit_.count()));
+  if (!is_usable(command, end.end))
+    throw Error(ExitCode::inconclusive,
+                fmt::format("Round {} of --{} ended with {}; {}.", rounds_, to_string(side),
+                            end.end.describe(), last_words(log_path)));
+  if (!fs::exists(start.result))
+    throw Error(ExitCode::bad_input,
+                fmt::format("Round {} of --{} left no result: the command must write one to the "
+                            "path that stands for {{out}} in it, or in FATHOM_CHECK_OUT.",
+                            rounds_, to_string(side)));
+  return read_run_metrics(start.result);
+}
+
+}  // namespace fathom::gate

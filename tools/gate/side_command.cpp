@@ -1,0 +1,110 @@
+#include "tools/gate/side_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "results/error.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* out_word = "{out}";
+constexpr const char* filter_word = "{filter}";
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  return fs::is_regular_file(status) &&
+         (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+}
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+/// "copy_bandwidth" of "copy_bandwidth/type:float4/...".
+std::set<std::string> probes_of(const std::vector<std::string>& names) {
+  std::set<std::string> probes;
+  for (const std::string& name : names) probes.insert(name.substr(0, name.find('/')));
+  return probes;
+}
+
+}  // namespace
+
+std::string_view to_string(Side side) { return side == Side::base ? "base" : "head"; }
+
+std::string shell_quoted(const std::string& text) {
+  return "'" + replaced(text, "'", "'\\''") + "'";
+}
+
+std::string filter_for(const std::vector<std::string>& names) {
+  if (names.empty()) return ".";
+  std::set<std::string> wanted(names.begin(), names.end());
+  for (const std::string& name : names)
+    if (const auto opponent = name.rfind(" vs "); opponent != std::string::npos)
+      wanted.insert(name.substr(0, opponent));
+  std::vector<std::string> escaped;
+  for (const std::string& name : wanted) {
+    std::string text;
+    for (const char c : name) {
+      // Closing brackets need none, and POSIX knows no escape for them.
+      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) text += '\\';
+      text += c;
+    }
+    escaped.push_back(std::move(text));
+  }
+  return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
+}
+
+SideCommand::SideCommand(Side side, const std::string& build_or_command, const std::string& suite)
+    : side_(side), command_(build_or_command), suite_(suite) {
+  std::error_code ignored;
+  if (!fs::is_directory(build_or_command, ignored)) return;
+  for (const fs::path& place :
+       {fs::path(build_or_command) / "bin" / "fathom", fs::path(build_or_command) / "fathom"}) {
+    if (!is_program(place)) continue;
+    program_ = fs::absolute(place);
+    return;
+  }
+  throw Error(ExitCode::bad_input,
+              fmt::format("--{} {} is a folder without bin/fathom: give a build of Fathom, or a "
+                          "command that writes its result to {{out}}.",
+                          to_string(side), build_or_command));
+}
+
+bool SideCommand::can_select() const {
+  return is_build() || command_.find(filter_word) != std::string::npos ||
+         command_.find("FATHOM_CHECK_FILTER") != std::string::npos;
+}
+
+SideCommand::Start SideCommand::start(const fs::path& folder,
+                                      const std::vector<std::string>& only) const {
+  const std::string filter = filter_for(only);
+  if (is_build()) {
+    Start start{program_,
+                {"run", "--suite", suite_, "--out", folder.string(), "--require-gpu",
+                 "--no-counters", "--no-report", "--wait"},
+                folder / "result.json"};
+    for (const std::string& probe : probes_of(only))
+      start.arguments.insert(start.arguments.end(), {"--probe", probe});
+    if (!only.empty()) start.arguments.push_back("--benchmark_filter=" + filter);
+    return start;
+  }
+  const fs::path result = folder / "result.json";
+  setenv("FATHOM_CHECK_OUT", result.c_str(), 1);
+  setenv("FATHOM_CHECK_FILTER", filter.c_str(), 1);
+  setenv("FATHOM_CHECK_SIDE", std::string(to_string(side_)).c_str(), 1);
+  std::string command = replaced(command_, filter_word, shell_quoted(filter));
+  command = replaced(command, out_word, shell_quoted(result.string()));
+  return {"/bin/sh", {"-c", command}, result};
+}
+
+}  // namespace fathom::gate

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/gate/paired.h"
+#include "tools/child_process.h"
+
+namespace fathom::gate {
+
+/// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
+/// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
+/// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
+/// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
+/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head").
+class SideCommand {
+ public:
+  /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.
+  SideCommand(Side side, const std::string& build_or_command, const std::string& suite);
+
+  bool is_build() const { return !program_.empty(); }
+  /// Whether it runs less where less is asked for.
+  bool can_select() const;
+
+  struct Start {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;
+    std::filesystem::path result;  ///< where the document will be
+  };
+  /// What to start for one round into `folder`; sets the environment for it.
+  Start start(const std::filesystem::path& folder, const std::vector<std::string>& only) const;
+
+ private:
+  Side side_;
+  std::filesystem::path program_;  ///< of a build
+  std::string command_, suite_;
+};
+
+/// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
+/// Google Benchmark appends to them, "/iterations:1/manual_time"; of a ratio to an opponent, its
+/// entry. "." for none.
+std::string filter_for(const std::vector<std::string>& names);
+
+/// A text as one word of a POSIX shell.
+std::string shell_quoted(const std::string& text);
+
+std::string_view to_string(Side side);
+
+/// Rounds of two commands, one process after the other, each in its own folder with its log.
+class ProcessRounds : public RoundSource {
+ public:
+  ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
+                std::chrono::seconds limit);
+
+  /// Throws Error(interrupted), and Error(inconclusive) for a round that ended badly or left no
+  /// result, with the last words of its log.
+  RunMetrics round(Side side, const std::vector<std::string>& only) override;
+  double elapsed_s() const override;
+  bool can_select() const override { return base_.can_select() && head_.can_select(); }
+
+ private:
+  SideCommand base_, head_;
+  std::filesystem::path folder_;
+  std::chrono::seconds limit_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int rounds_ = 0;
+};
+
+}  // namespace fathom::gate
