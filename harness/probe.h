@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "harness/buffers.h"
@@ -23,16 +24,23 @@ namespace fathom {
 /// line: `default`), which ends within three.
 enum class Suite { quick, standard };
 
-/// A whole number that a probe takes on its command line beside what every probe takes.
+/// What a probe takes on its command line beside what every probe takes.
 struct ProbeOption {
+  enum class Kind { whole_number, number, text };
   std::string name;         ///< "patterns": --patterns N
   std::string description;  ///< for --help, without the defaults
+  // Of a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
   std::int64_t least = 1, most = 0;
+  Kind kind = Kind::whole_number;
+  /// Has no value unless it is given; so has every number and text.
+  bool optional = false;
 };
 
-/// Values of a probe's own options, by name.
-using OptionValues = std::map<std::string, std::int64_t>;
+using OptionValue = std::variant<std::int64_t, double, std::string>;
+
+/// Values of a probe's own options, by name; those without a value are not in it.
+using OptionValues = std::map<std::string, OptionValue>;
 
 /// What a probe's workloads may use of the GPU; one per program.
 class Context {
@@ -48,8 +56,11 @@ class Context {
   cudaStream_t stream() const { return stream_; }
   BufferPool& buffers() { return buffers_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of one of the probe's own options; throws std::out_of_range for a name that it did not declare.
-  std::int64_t option(const std::string& name) const { return options_.at(name); }
+  /// Of one of the probe's own whole numbers; throws std::out_of_range for a name that it did not
+  /// declare.
+  std::int64_t option(const std::string& name) const {
+    return std::get<std::int64_t>(options_.at(name));
+  }
 
  private:
   const DeviceFacts& device_;
@@ -151,6 +162,7 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
+  virtual std::string program() const { return "probe_" + name(); }  ///< the binary's file name
   /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`.
   virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
@@ -162,6 +174,11 @@ class Probe {
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
   virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;
+  /// The same with the values of the probe's own options, for a probe whose cases depend on them.
+  /// Throws Error(bad_input) for options that do not go together.
+  virtual std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues&) const {
+    return cases(device);
+  }
   /// `entries` are this probe's, in order; some may lack (filtered, failed): say not_measured then.
   virtual Findings conclude(std::span<const Entry> entries) const = 0;
 };
