@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "gemm/opponents.h"
 #include "gemm/verification.h"
 #include "harness/cuda_check.h"
 
@@ -13,6 +14,14 @@ namespace {
 constexpr std::int64_t ladder_size = 4096;
 /// Of the quick sweep: large enough that a tile has its full depth, small enough for the first rungs.
 constexpr std::int64_t quick_size = 1024;
+
+/// Where contenders meet the vendor's library beside the ladder's own size: twice as large, one less than
+/// whole tiles and 16-byte rows, and skinny.
+struct Shape {
+  std::int64_t m, n, k;
+};
+constexpr Shape contested_shapes[] = {
+    {8192, 8192, 8192}, {4095, 4095, 4095}, {16, 8192, 8192}, {128, 8192, 8192}};
 
 /// The path of a rung below its class: "01_naive".
 std::string short_name(const Rung& rung) { return rung.id.substr(rung.id.find('/') + 1); }
@@ -103,6 +112,7 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
   c.counters = counters_of_a_step();
   c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
               {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  if (rung.contender && problem.flops() > 0) c.opponents = opponents(problem, references);
   c.prepare = [&rung, problem, references](Context& context) {
     return prepare(context, rung, problem, references);
   };
@@ -136,6 +146,12 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       for (const Rung* rung : rungs) {
         if (rung->of == row.of) add(*rung, make_problem(row.of, size, size, size), suite, "ladder");
       }
+    }
+  }
+  for (const Shape& shape : contested_shapes) {
+    for (const Rung* rung : rungs) {
+      if (!rung->contender) continue;
+      add(*rung, make_problem(rung->of, shape.m, shape.n, shape.k), Suite::standard, "contest");
     }
   }
   return cases;

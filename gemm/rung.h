@@ -48,6 +48,8 @@ struct Rung {
   std::vector<std::string> claims;  ///< identifiers of the claims that it answers
   int capability = 75;              ///< least compute capability, 10 x major + minor
   bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
+  /// Whether it is held against the vendor's library, and at the sizes that the ladder's goals name.
+  bool contender = false;
   RungKernel kernel;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.
