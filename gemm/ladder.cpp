@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gemm/fp32/rungs.h"
+#include "gemm/half/rungs.h"
 #include "gemm/rung.h"
 
 namespace fathom::gemm {
@@ -10,6 +11,18 @@ std::span<const Rung> all_rungs() {
       fp32::naive(),
       fp32::coalesced(),
       fp32::shuffle_broadcast(),
+      half::wgmma(Class::fp16),
+      half::warp_specialised(Class::fp16),
+      half::wide_tile(Class::fp16),
+      half::persistent(Class::fp16),
+      half::cluster_multicast(Class::fp16),
+      half::overlapped_epilogue(Class::fp16),
+      half::wgmma(Class::bf16),
+      half::warp_specialised(Class::bf16),
+      half::wide_tile(Class::bf16),
+      half::persistent(Class::bf16),
+      half::cluster_multicast(Class::bf16),
+      half::overlapped_epilogue(Class::bf16),
   };
   return rungs;
 }

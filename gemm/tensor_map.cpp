@@ -20,7 +20,7 @@ Encode encode_function() {
     FATHOM_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
                                                  cudaEnableDefault, &status));
     if (status != cudaDriverEntryPointSuccess || function == nullptr) {
-      throw Error(ExitCode::unsupported,
+      throw Error(ExitCode::driver_too_old,
                   "The driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer.");
     }
     return reinterpret_cast<Encode>(function);
@@ -57,7 +57,7 @@ CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, st
       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    throw Error(ExitCode::internal,
+    throw Error(ExitCode::check_failed,
                 fmt::format("cuTensorMapEncodeTiled refused a matrix of {} x {} elements of {} bytes with "
                             "a column every {} (CUresult {}).",
                             inner, outer, bytes, stride, static_cast<int>(result)));

@@ -32,12 +32,14 @@ __device__ inline void arrive_expecting(std::uint32_t barrier, std::uint32_t byt
                : "memory");
 }
 
-/// Arrives at the barrier of the same address in block `rank` of the cluster.
+/// Arrives at the barrier of the same address in block `rank` of the cluster. It hands over no memory of
+/// this thread's, only says that reads are done that were waited for, and so orders nothing: an arrival that
+/// releases to the cluster costs a fence of the whole GPU.
 __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 remote;\n"
       "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
       "r"(rank)
       : "memory");
 }
@@ -46,13 +48,15 @@ __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
 /// Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
 inline constexpr int most_tries = 1 << 26;
 
-/// Waits until the phase of this parity has ended. Arrivals of other blocks are seen as well.
+/// Waits until the phase of this parity has ended. What the copy engine wrote is then seen; memory that
+/// threads of other blocks wrote need not be (acquiring from the cluster costs the L1's content).
 __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
+#pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {
     std::uint32_t done;
     asm volatile(
         "{\n.reg .pred ended;\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ended, [%1], %2;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
         "selp.u32 %0, 1, 0, ended;\n}"
         : "=r"(done)
         : "r"(barrier), "r"(parity)

@@ -5,14 +5,12 @@
 
 #include <cstdint>
 
+#include "gemm/blocks/major.h"
+
 // Asynchronous products of a warpgroup, wgmma (PTX ISA, "Asynchronous warpgroup level matrix
 // multiply-accumulate"; compute capability 9.0 alone), with both operands in shared memory.
 
 namespace fathom::gemm {
-
-/// Along which dimension an operand is contiguous in memory: k, or its other one (m of the first operand,
-/// n of the second), which 16-bit types alone may.
-enum class Major { k, outer };
 
 /// An operand's tile in shared memory is a row of blocks of 64 of its outer dimension by 64 of k (of
 /// 16-bit elements), each as the copy engine leaves a box with the 128-byte swizzle: 64 lines of 128

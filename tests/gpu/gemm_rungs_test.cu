@@ -1,14 +1,10 @@
 // Every rung of every ladder where it is most likely to be wrong: odd, prime, tiny, skinny and empty
 // products, gaps between columns, transposes, alpha and beta.
 
-#include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <vector>
 
 #include "gemm/rung.h"
-#include "gemm/verification.h"
-#include "harness/probe.h"
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -26,38 +22,8 @@ constexpr Shape shapes[] = {{1, 1, 1},     {0, 5, 7},     {5, 0, 7},      {5, 7,
 
 constexpr Transpose both[] = {Transpose::no, Transpose::yes};
 
-struct Bench : test::Gpu {
-  Context context{facts, stream.get(), 1};
-  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-
-  void check(const Rung& rung, const Problem& problem) {
-    CAPTURE(rung.id, problem.describe());
-    REQUIRE_FALSE(invalid(problem).has_value());
-    const Operands operands(context, references, problem, "test");
-    const std::size_t scratch = rung.workspace_bytes(problem, facts.sms);
-    Workspace workspace{nullptr, scratch, facts.sms};
-    if (scratch != 0) {
-      const Buffer buffer = context.buffers().output("workspace", scratch);
-      context.buffers().poison(buffer);
-      workspace.data = buffer.data;
-    }
-    Accuracy accuracy;
-    for (int launch = 0; launch < 2; ++launch) {  // the second finds a workspace that was used
-      operands.reset_c();
-      rung.launch(operands.arguments(), workspace, stream.get());
-      FATHOM_CUDA(cudaStreamSynchronize(stream.get()));
-      const auto wrong = operands.verify(accuracy);
-      CAPTURE(wrong.value_or("right"));
-      CHECK_FALSE(wrong.has_value());
-    }
-    const auto outside = context.buffers().guards_intact();
-    CAPTURE(outside.value_or("intact"));
-    CHECK_FALSE(outside.has_value());
-  }
-};
-
 void check_class(Class of) {
-  Bench bench;
+  test::RungBench bench;
   for (const Rung* rung : rungs_of(of)) {
     if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
     for (const Shape& s : shapes) {
