@@ -1,5 +1,5 @@
-// Asynchronous copies into four stages of shared memory: no register holds what is on its way, and a
-// copy has three steps to arrive. The first rung whose own kernel takes every transpose and every
+// Asynchronous copies into five stages of shared memory: no register holds what is on its way, and a
+// copy has four steps to arrive. The first rung whose own kernel takes every transpose and every
 // leading dimension.
 
 #include "gemm/fp32/rungs.h"
@@ -8,10 +8,10 @@
 namespace fathom::gemm::fp32 {
 
 Rung async_multistage() {
-  Rung rung = tiled_rung<&tiling_128x128x16>();
+  Rung rung = tiled_rung<&tiling_128x128x8>();
   rung.id = "fp32/20_async_multistage";
-  rung.idea = "cp.async copies tiles of 128 x 128 x 16 straight into one of four stages of shared memory.";
-  rung.gain = "No registers and no store instructions for what is fetched, and three steps of time for it to "
+  rung.idea = "cp.async copies tiles of 128 x 128 x 8 straight into one of five stages of shared memory.";
+  rung.gain = "No registers and no store instructions for what is fetched, and four steps of time for it to "
               "arrive; operands that are not aligned or transposed cost more copies, not another kernel.";
   return rung;
 }

@@ -37,7 +37,7 @@ double estimated_clocks(const TilingChoice& t, std::int64_t m, std::int64_t n, s
 
 std::span<const TilingChoice> tilings() {
   static const std::array<TilingChoice, 5> choices{tiling_128x256x16(), tiling_128x256x8(),
-                                                   tiling_256x128x16(), tiling_128x128x16(),
+                                                   tiling_256x128x16(), tiling_128x128x8(),
                                                    tiling_256x16x16()};
   return choices;
 }

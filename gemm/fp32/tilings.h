@@ -51,7 +51,7 @@ void launch_add_parts(const Arguments& arguments, int parts, const float* sums, 
 TilingChoice tiling_128x256x16();
 TilingChoice tiling_128x256x8();
 TilingChoice tiling_256x128x16();
-TilingChoice tiling_128x128x16();
+TilingChoice tiling_128x128x8();
 TilingChoice tiling_256x16x16();
 
 }  // namespace fathom::gemm::fp32
