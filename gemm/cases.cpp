@@ -89,6 +89,19 @@ std::vector<CounterRequest> counters_of_a_step() {
   return requests;
 }
 
+/// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own operands, where
+/// tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing for asynchronous
+/// copies, which are no loads to the counters.
+std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
+  const RungKernel& k = rung.kernel;
+  if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
+  if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0) return std::nullopt;
+  if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p)) return std::nullopt;
+  if (layout_of(p) != "NN") return std::nullopt;
+  constexpr double elements_per_sector = 8;
+  return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
+}
+
 Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& problem, Suite suite,
                const std::string& part, const std::shared_ptr<ReferenceStore>& references) {
   Case c;
@@ -112,6 +125,7 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
   c.counters = counters_of_a_step();
   c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
               {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
   if (rung.contender && problem.flops() > 0) c.opponents = opponents(problem, references);
   c.prepare = [&rung, problem, references](Context& context) {
     return prepare(context, rung, problem, references);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "gemm/fp32/rungs.h"
 #include "gemm/half/rungs.h"
@@ -6,24 +7,46 @@
 
 namespace fathom::gemm {
 
-std::span<const Rung> all_rungs() {
-  static const std::vector<Rung> rungs{
+namespace {
+
+std::vector<Rung> half_rungs(Class of) {
+  return {half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
+          half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of)};
+}
+
+std::vector<Rung> every_rung() {
+  std::vector<Rung> rungs{
       fp32::naive(),
       fp32::coalesced(),
       fp32::shuffle_broadcast(),
-      half::wgmma(Class::fp16),
-      half::warp_specialised(Class::fp16),
-      half::wide_tile(Class::fp16),
-      half::persistent(Class::fp16),
-      half::cluster_multicast(Class::fp16),
-      half::overlapped_epilogue(Class::fp16),
-      half::wgmma(Class::bf16),
-      half::warp_specialised(Class::bf16),
-      half::wide_tile(Class::bf16),
-      half::persistent(Class::bf16),
-      half::cluster_multicast(Class::bf16),
-      half::overlapped_epilogue(Class::bf16),
+      fp32::shared_memory(),
+      fp32::shared_columns(),
+      fp32::two_outputs(),
+      fp32::tile_1d(),
+      fp32::tile_2x2(),
+      fp32::tile_64(),
+      fp32::tile_2d(),
+      fp32::linearised(),
+      fp32::padded(),
+      fp32::swizzled(),
+      fp32::double_buffered(),
+      fp32::vectorised(),
+      fp32::vectorised_64(),
+      fp32::tile_16x4(),
+      fp32::registers_buffered(),
+      fp32::warp_tile(),
+      fp32::async_multistage(),
+      fp32::wide_thread_tile(),
+      fp32::planned_tiles(),
   };
+  for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  return rungs;
+}
+
+}  // namespace
+
+std::span<const Rung> all_rungs() {
+  static const std::vector<Rung> rungs = every_rung();
   return rungs;
 }
 

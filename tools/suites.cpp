@@ -10,6 +10,8 @@ constexpr RunSuite suites[] = {
     {"default", "core", "default", "all cases of the standalone probes, under three minutes"},
     {"atlas-quick", "atlas", "quick", "the memory hierarchy and the instructions in short"},
     {"atlas", "atlas", "default", "the memory hierarchy and the instructions, level by level"},
+    {"gemm-quick", "gemm", "quick", "every rung of the matrix-product ladders at 1024 cubed"},
+    {"gemm", "gemm", "default", "the matrix-product ladders at 4096 cubed, against the vendor's library"},
 };
 
 }  // namespace

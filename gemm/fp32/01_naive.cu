@@ -37,7 +37,7 @@ Rung naive() {
   rung.idea = "One thread computes one element of C, and a warp's lanes go down a column of a row-major C.";
   rung.gain = "The start. A warp's load of A touches 32 rows, one sector each, of which it uses 4 bytes, and "
               "its store likewise: the L1 and the L2 are busy with sectors of which an eighth is used.";
-  rung.claims = {"V11"};
+  rung.claims = {"GR1", "V11"};
   rung.kernel = {reinterpret_cast<const void*>(&naive_product), side * side, 0, side, side, 1};
   rung.launch = &launch;
   return rung;

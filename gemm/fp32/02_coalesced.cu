@@ -37,7 +37,7 @@ Rung coalesced() {
   rung.idea = "A warp's lanes go along a row of C: B and C are read and written in whole lines, A is broadcast.";
   rung.gain = "A warp's step takes 1 sector of A and 4 of B instead of 32 and 1, from the same instructions: "
               "several times the speed, until the load units are full, two loads to one multiplication.";
-  rung.claims = {"V11"};
+  rung.claims = {"GR2", "V11"};
   rung.kernel = {reinterpret_cast<const void*>(&coalesced_product), side * side, 0, side, side, 1};
   rung.launch = &launch;
   return rung;
