@@ -13,6 +13,7 @@ Rung wide_tile(Class of);
 Rung persistent(Class of);
 Rung cluster_multicast(Class of);
 Rung overlapped_epilogue(Class of);
-Rung best(Class of);
+Rung split_depth(Class of);
+Rung all_layouts(Class of);
 
 }  // namespace fathom::gemm::half
