@@ -2,8 +2,11 @@
 #include <iterator>
 
 #include "gemm/fp32/rungs.h"
+#include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
+#include "gemm/int8/rungs.h"
 #include "gemm/rung.h"
+#include "gemm/tf32/rungs.h"
 
 namespace fathom::gemm {
 
@@ -41,6 +44,10 @@ std::vector<Rung> every_rung() {
       fp32::planned_tiles(),
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  rungs.push_back(tf32::wgmma());
+  rungs.push_back(fp8::promoted());
+  rungs.push_back(fp8::fast_accumulation());
+  rungs.push_back(int8::wgmma());
   return rungs;
 }
 

@@ -15,11 +15,11 @@ __device__ inline void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// From a row of a kept tile to the next, in floats: 8 modulo 32 banks keeps the rows of a half-warp apart.
+/// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp apart.
 template <int N>
 inline constexpr int partial_pitch = (N + 31) / 32 * 32 + 8;
 
-/// Keeps a warp's sums of 16 rows from `row` on in a tile of floats at `tile`; zeros if it has none.
+/// Keeps a warp's sums of 16 rows from `row` on in a tile of 32-bit sums at `tile`; zeros if it has none.
 template <int N, int Count>
 __device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&sums)[Count], int row,
                                     bool any) {
@@ -34,12 +34,12 @@ __device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&su
   }
 }
 
-__device__ inline float4 load_of_rank(std::uint32_t address, int rank) {
-  float4 x;
+__device__ inline uint4 load_of_rank(std::uint32_t address, int rank) {
+  uint4 x;
   asm volatile(
       "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %4, %5;\n"
-      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n}"
-      : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+      "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n}"
+      : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
       : "r"(address), "r"(rank)
       : "memory");
   return x;
@@ -47,8 +47,8 @@ __device__ inline float4 load_of_rank(std::uint32_t address, int rank) {
 
 /// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying threads, after
 /// the cluster has met.
-template <Design d, class Out>
-__device__ inline void store_cluster_sum(const TiledProduct<Out, float>& p, std::uint32_t tile,
+template <Design d, class Out, class Scalar>
+__device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {
   constexpr int share = d.m() / d.split_k, vectors = d.n / 4;
   static_assert(share * d.split_k == d.m());
@@ -57,25 +57,29 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, float>& p, std:
   for (int v = static_cast<int>(threadIdx.x); v < share * vectors; v += d.consumers * 128) {
     const int row = place.k * share + (along_rows ? v / vectors : v % share);
     const int column = (along_rows ? v % vectors : v / share) * 4;
-    float4 sum = make_float4(0, 0, 0, 0);
+    Scalar of[4] = {};
 #pragma unroll
     for (int other = 0; other < d.split_k; ++other) {
-      const float4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4,
-                                    other * d.cluster_m + place.m);
-      sum = make_float4(sum.x + x.x, sum.y + x.y, sum.z + x.z, sum.w + x.w);
+      const uint4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4,
+                                   other * d.cluster_m + place.m);
+      of[0] += sum_of<Scalar>(x.x);
+      of[1] += sum_of<Scalar>(x.y);
+      of[2] += sum_of<Scalar>(x.z);
+      of[3] += sum_of<Scalar>(x.w);
     }
-    const float of[4] = {sum.x, sum.y, sum.z, sum.w};
     const int r = corner.m + row, c = corner.n + column;
     if (r >= p.m) continue;
-    if (sizeof(Out) == 2 && along_rows && p.engine_stores && c + 3 < p.n) {
-      *reinterpret_cast<uint2*>(&p.c(r, c)) =
-          make_uint2(packed<Out>(finished(p, r, c, of[0]), finished(p, r, c + 1, of[1])),
-                     packed<Out>(finished(p, r, c + 2, of[2]), finished(p, r, c + 3, of[3])));
-      continue;
+    if constexpr (sizeof(Out) == 2) {
+      if (along_rows && p.engine_stores && c + 3 < p.n) {
+        *reinterpret_cast<uint2*>(&p.c(r, c)) =
+            make_uint2(packed<Out>(finished(p, r, c, of[0]), finished(p, r, c + 1, of[1])),
+                       packed<Out>(finished(p, r, c + 2, of[2]), finished(p, r, c + 3, of[3])));
+        continue;
+      }
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      if (c + i < p.n) p.c(r, c + i) = converted<Out>(finished(p, r, c + i, of[i]));
+      if (c + i < p.n) p.c(r, c + i) = Out(finished(p, r, c + i, of[i]));
     }
   }
 }

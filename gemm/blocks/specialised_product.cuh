@@ -83,7 +83,11 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring, const
   Sums<d> sums;
   start(sums);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
+    if constexpr (d.promoted) {
+      accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
+    } else {
+      accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
+    }
     if constexpr (d.split_k > 1) {
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
 #pragma unroll

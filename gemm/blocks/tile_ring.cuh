@@ -3,6 +3,7 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
+#include "gemm/blocks/wgmma_other_types.cuh"
 
 // A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.
 
@@ -19,6 +20,7 @@ struct Design {
   int band = 8;          ///< cluster rows that are gone through column by column
   bool persistent = false;     ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
+  bool promoted = false;       ///< each stage's sums are added up outside the tensor cores
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * split_k; }
@@ -173,6 +175,36 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) sums_are_ready(sums.of[i]);
   if (last >= 0) release(ring, last, place);
+}
+
+/// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores keep
+/// fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
+template <class In, Design d, Major a_major, Major b_major>
+__device__ inline void accumulate_promoted(const TileRing<d>& ring, RingPosition<d.stages>& position, int steps,
+                                           int a_block, const ClusterPlace<d>& place, Sums<d>& sums) {
+  Sums<d> stage_sums;
+  start(stage_sums);
+#pragma unroll
+  for (int i = 0; i < d.m_blocks; ++i) {
+#pragma unroll
+    for (std::uint32_t& sum : sums.of[i]) sum = 0;
+  }
+  for (int step = 0; step < steps; ++step) {
+    wait(ring.full(position.stage), position.parity);
+    multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, stage_sums, false);
+    products_wait<0>();
+    release(ring, position.stage, place);
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) {
+      sums_are_ready(stage_sums.of[i]);
+#pragma unroll
+      for (int j = 0; j < d.n / 2; ++j) {
+        sums.of[i][j] =
+            __float_as_uint(__uint_as_float(sums.of[i][j]) + __uint_as_float(stage_sums.of[i][j]));
+      }
+    }
+    position.advance();
+  }
 }
 
 }  // namespace fathom::gemm

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tma.cuh"
@@ -26,53 +27,61 @@ struct TiledProduct {
   bool engine_stores;      ///< map_c can be used: c's rows are contiguous and start on 16 bytes
 };
 
-template <class Out>
-__device__ inline Out converted(float x) {
-  if constexpr (sizeof(Out) == sizeof(float)) {
-    return x;
+/// A sum from its register.
+template <class Scalar>
+__device__ inline Scalar sum_of(std::uint32_t bits) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    return __uint_as_float(bits);
   } else {
-    return Out(x);
+    return static_cast<Scalar>(bits);
   }
-}
-template <class Out>
-__device__ inline float widened(Out x) {
-  return static_cast<float>(x);
 }
 
 /// An element of C from its sum. With beta = 0 the old one is not read: it may be NaN.
-template <class Out>
-__device__ inline float finished(const TiledProduct<Out, float>& p, int row, int column, float sum) {
-  const float scaled = p.alpha * sum;
-  if (p.beta == 0.0f || row >= p.m || column >= p.n) return scaled;
-  return fmaf(p.beta, widened(p.c(row, column)), scaled);
+template <class Out, class Scalar>
+__device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, int column, Scalar sum) {
+  const Scalar scaled = p.alpha * sum;
+  if (p.beta == Scalar(0) || row >= p.m || column >= p.n) return scaled;
+  return p.beta * static_cast<Scalar>(p.c(row, column)) + scaled;
 }
 
 /// Two neighbours of a row as 32 bits.
 template <class Out>
 __device__ inline std::uint32_t packed(float first, float second) {
-  const Out pair[2] = {converted<Out>(first), converted<Out>(second)};
+  const Out pair[2] = {Out(first), Out(second)};
   std::uint32_t bits = 0;
   memcpy(&bits, pair, 4);
   return bits;
 }
 
+template <class Scalar>
+__device__ inline std::uint32_t bits_of(Scalar x) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+
 /// Stores a warp's sums straight from the registers: any C, two elements at once where its rows start on
 /// 16 bytes.
-template <class Out, int Count>
-__device__ inline void store_from_registers(const TiledProduct<Out, float>& p, const std::uint32_t (&sums)[Count],
+template <class Out, class Scalar, int Count>
+__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count],
                                             int row, int column) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < Count; i += 2) {
     const int r = row + lane / 4 + i % 4 / 2 * 8, c = column + i / 4 * 8 + lane % 4 * 2;
     if (r >= p.m) continue;
-    const float first = finished(p, r, c, __uint_as_float(sums[i]));
-    const float second = finished(p, r, c + 1, __uint_as_float(sums[i + 1]));
-    if (sizeof(Out) == 2 && p.engine_stores && c + 1 < p.n) {
-      *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
+    const Scalar first = finished(p, r, c, sum_of<Scalar>(sums[i]));
+    const Scalar second = finished(p, r, c + 1, sum_of<Scalar>(sums[i + 1]));
+    if (p.engine_stores && c + 1 < p.n) {
+      if constexpr (sizeof(Out) == 2) {
+        *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
+      } else {
+        *reinterpret_cast<uint2*>(&p.c(r, c)) = make_uint2(bits_of(first), bits_of(second));
+      }
     } else {
-      if (c < p.n) p.c(r, c) = converted<Out>(first);
-      if (c + 1 < p.n) p.c(r, c + 1) = converted<Out>(second);
+      if (c < p.n) p.c(r, c) = Out(first);
+      if (c + 1 < p.n) p.c(r, c + 1) = Out(second);
     }
   }
 }
@@ -84,45 +93,80 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
                : "memory");
 }
 
-/// Columns of 16-bit elements that a warp hands to the copy engine at once, and the bytes of its 16 rows.
-inline constexpr int staged_columns = 64, staged_bytes = 16 * 128;
+/// Bytes of a row that a warp hands to the copy engine at once, and of its 16 rows.
+inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
 /// Buffers a warp: one is filled while the other is read.
 inline constexpr int staging_slots = 2;
+template <class Out>
+inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
 
-/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores while the
-/// warp goes on, the last two even while it multiplies the next tile. Ends with stores under way.
+/// Address of a 16-byte word of a row in a buffer as the engine wants it: word w of row r at w ^ (r % 8).
+__device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int word) {
+  return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
+}
+
+/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
 template <class Out, int Count>
-__device__ inline void store_by_engine(const TiledProduct<Out, float>& p, const std::uint32_t (&sums)[Count],
-                                       int row, int column, std::uint32_t staging) {
-  // An even number of chunks: the buffers take turns over tiles too.
-  static_assert(sizeof(Out) == 2 && Count * 2 % (staged_columns * staging_slots) == 0);
+__device__ inline void stage_chunk(const TiledProduct<Out, float>& p, const std::uint32_t (&sums)[Count], int first,
+                                   int row, int column, std::uint32_t buffer)
+  requires(sizeof(Out) == 2)
+{
   const int lane = static_cast<int>(threadIdx.x) % 32;
   // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the next 8.
   const int own_row = lane / 8 % 2 * 8 + lane % 8, own_word = lane / 16;
 #pragma unroll
-  for (int chunk = 0; chunk < Count * 2 / staged_columns; ++chunk) {
+  for (int j = 0; j < 4; ++j) {
+    std::uint32_t r[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
+      const int to_row = row + lane / 4 + i % 2 * 8, to_column = column + j * 16 + i / 2 * 8 + lane % 4 * 2;
+      r[i] = packed<Out>(finished(p, to_row, to_column, sum_of<float>(sums[sum])),
+                         finished(p, to_row, to_column + 1, sum_of<float>(sums[sum + 1])));
+    }
+    store_matrices(staged_word(buffer, own_row, j * 2 + own_word), r);
+  }
+}
+
+/// Fills a buffer with 32 columns of 32-bit elements.
+template <class Out, class Scalar, int Count>
+__device__ inline void stage_chunk(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count], int first,
+                                   int row, int column, std::uint32_t buffer)
+  requires(sizeof(Out) == 4)
+{
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int i = 0; i < 16; i += 2) {
+    const int own_row = lane / 4 + i % 4 / 2 * 8, own_column = i / 4 * 8 + lane % 4 * 2;
+    const int to_row = row + own_row, to_column = column + own_column;
+    const std::uint32_t address = staged_word(buffer, own_row, own_column / 4) + own_column % 4 * 4;
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address),
+                 "r"(bits_of(finished(p, to_row, to_column, sum_of<Scalar>(sums[first + i])))),
+                 "r"(bits_of(finished(p, to_row, to_column + 1, sum_of<Scalar>(sums[first + i + 1]))))
+                 : "memory");
+  }
+}
+
+/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores while the
+/// warp goes on, the last two even while it multiplies the next tile. Ends with stores under way.
+template <class Out, class Scalar, int Count>
+__device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count],
+                                       int row, int column, std::uint32_t staging) {
+  constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
+  // An even number of chunks: the buffers take turns over tiles too.
+  static_assert(chunks % staging_slots == 0 && chunks * columns == Count * 2);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int chunk = 0; chunk < chunks; ++chunk) {
     const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    const int to_column = column + chunk * columns;
     if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();
-#pragma unroll
-    for (int j = 0; j < staged_columns / 16; ++j) {
-      std::uint32_t r[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int sum = chunk * (staged_columns / 2) + j * 8 + i / 2 * 4 + i % 2 * 2;
-        const int to_row = row + lane / 4 + i % 2 * 8;
-        const int to_column = column + chunk * staged_columns + j * 16 + i / 2 * 8 + lane % 4 * 2;
-        r[i] = packed<Out>(finished(p, to_row, to_column, __uint_as_float(sums[sum])),
-                           finished(p, to_row, to_column + 1, __uint_as_float(sums[sum + 1])));
-      }
-      // As the engine wants it: 16-byte word w of line l at w ^ (l % 8).
-      store_matrices(buffer + own_row * 128 + ((j * 2 + own_word) ^ (own_row % 8)) * 16, r);
-    }
+    stage_chunk(p, sums, chunk * columns / 2, row, to_column, buffer);
     fence_async_proxy();
     __syncwarp();
     if (lane == 0) {
       // What is outside C is not stored; the group is closed all the same, to count alike.
-      const int to_column = column + chunk * staged_columns;
       if (row < p.m && to_column < p.n) store_box(p.map_c, to_column, row, buffer);
       commit_stores();
     }

@@ -73,7 +73,7 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 
 template <class Element>
 Rung rung_of(Class of) {
-  Rung rung = hopper_rung<Element>(of, "06_wgmma", Shape::majors);
+  Rung rung = hopper_rung(of, "06_wgmma", Shape::majors);
   rung.idea = "wgmma: four warps multiply 128 x 128 tiles that the copy engine puts into shared memory, swizzled, and that no "
               "register sees; barriers that count bytes say when a tile is there.";
   rung.gain = "The tensor cores of Hopper run at their full rate for wgmma only, and neither loads nor ldmatrix take "

@@ -5,7 +5,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-struct Shape {
+struct Specialised {
   static constexpr Design design{.n = 128, .stages = 6, .band = 1};
   static constexpr MajorsTaken majors = plain_layout;
 };
@@ -13,7 +13,7 @@ struct Shape {
 }  // namespace
 
 Rung warp_specialised(Class of) {
-  Rung rung = rung_of_shape<Shape>(of, "07_warp_specialised");
+  Rung rung = rung_of_shape<Specialised>(of, "07_warp_specialised");
   rung.idea = "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
               "multiply (setmaxnreg); full and empty barriers are all that they share.";
   rung.gain = "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's release: the tensor "

@@ -5,7 +5,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-struct Shape {
+struct Wide {
   static constexpr Design design{.n = 256, .stages = 4, .band = 1};
   static constexpr MajorsTaken majors = plain_layout;
 };
@@ -13,7 +13,7 @@ struct Shape {
 }  // namespace
 
 Rung wide_tile(Class of) {
-  Rung rung = rung_of_shape<Shape>(of, "08_wide_tile");
+  Rung rung = rung_of_shape<Wide>(of, "08_wide_tile");
   rung.idea = "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its registers.";
   rung.gain = "Each byte of the tiles is used for 85 products instead of 64, so that a quarter of the traffic from the L2 goes, and "
               "wgmma of 256 columns reads 40 bytes of shared memory per clock and tensor core less.";

@@ -5,7 +5,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-struct Shape {
+struct Persistent {
   static constexpr Design design{.n = 256, .stages = 4, .band = 16, .persistent = true};
   static constexpr MajorsTaken majors = plain_layout;
 };
@@ -13,7 +13,7 @@ struct Shape {
 }  // namespace
 
 Rung persistent(Class of) {
-  Rung rung = rung_of_shape<Shape>(of, "09_persistent");
+  Rung rung = rung_of_shape<Persistent>(of, "09_persistent");
   rung.idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that run at the same time "
               "form nearly a square of C.";
   rung.gain = "The ring fills with the next tile while the last one is stored, no block is launched between, and the "

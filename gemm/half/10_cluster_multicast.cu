@@ -5,7 +5,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-struct Shape {
+struct Multicast {
   static constexpr Design design{.n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true};
   static constexpr MajorsTaken majors = plain_layout;
 };
@@ -13,7 +13,7 @@ struct Shape {
 }  // namespace
 
 Rung cluster_multicast(Class of) {
-  Rung rung = rung_of_shape<Shape>(of, "10_cluster_multicast");
+  Rung rung = rung_of_shape<Multicast>(of, "10_cluster_multicast");
   rung.idea = "Clusters of two blocks: each loads half of the tile of B that both multiply with, and the copy engine "
               "writes it to both.";
   rung.gain = "A block takes 32 KiB instead of 48 KiB from the L2 for a stage of 1024 clocks: what it would otherwise take is "

@@ -5,7 +5,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-struct Shape {
+struct Overlapped {
   static constexpr Design design{.n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
   static constexpr MajorsTaken majors = plain_layout;
 };
@@ -13,7 +13,7 @@ struct Shape {
 }  // namespace
 
 Rung overlapped_epilogue(Class of) {
-  Rung rung = rung_of_shape<Shape>(of, "11_overlapped_epilogue");
+  Rung rung = rung_of_shape<Overlapped>(of, "11_overlapped_epilogue");
   rung.idea = "Sums go to shared memory by stmatrix, 16 rows by 64 columns at a time, and the copy engine stores them while the "
               "warp goes on to the next tile.";
   rung.gain = "Whole lines of C instead of pieces of 16 bytes a row, and no warpgroup waits for its stores: the epilogue of a tile "

@@ -45,7 +45,7 @@ std::string name_of(const Design& d) {
 template <bool skinny, int... Indices>
 void add(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
   (list.push_back({name_of(Shape<skinny, Indices>::design), skinny,
-                   &launch_shape<Shape<skinny, Indices>, __nv_bfloat16>}),
+                   &launch_shape<Shape<skinny, Indices>, Types<__nv_bfloat16>>}),
    ...);
 }
 
