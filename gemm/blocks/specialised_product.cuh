@@ -102,10 +102,12 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring, const
         if constexpr (d.engine_stores) {
           if (p.engine_stores) {
             store_by_engine(p, sums.of[i], row, corner.n, staging);
-            continue;
+          } else {
+            store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
+        } else {
+          store_from_registers(p, sums.of[i], row, corner.n);
         }
-        store_from_registers(p, sums.of[i], row, corner.n);
       }
     }
   }

@@ -1,4 +1,4 @@
-// The Hopper rungs of fp16 and bf16 where they are most likely to be wrong: edges of their tiles, of the
+// The rungs of the types that wgmma multiplies, where they are most likely to be wrong: edges of their tiles, of the
 // ring and of the copy engine's boxes, all transpositions, columns that start on no 16 bytes.
 
 #include <catch2/catch_test_macros.hpp>
@@ -62,10 +62,22 @@ TEST_CASE("every bf16 rung is right on every small product", "[gpu][gemm][half][
   check_class(Class::bf16);
 }
 
+TEST_CASE("every tf32 rung is right on every small product", "[gpu][gemm][half][sanitized]") {
+  check_class(Class::tf32);
+}
+
+TEST_CASE("every fp8 rung is right on every small product", "[gpu][gemm][half][sanitized]") {
+  check_class(Class::fp8);
+}
+
+TEST_CASE("every int8 rung is right on every small product", "[gpu][gemm][half][sanitized]") {
+  check_class(Class::int8);
+}
+
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
-TEST_CASE("half-precision rungs are right over several tiles a block", "[gpu][gemm][half]") {
+TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const Class of : {Class::fp16, Class::bf16}) {
+  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
     for (const Rung* rung : rungs_of(of)) {
       if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
       for (const Transpose a : both) {
@@ -73,8 +85,8 @@ TEST_CASE("half-precision rungs are right over several tiles a block", "[gpu][ge
           bench.check(*rung, make_problem(of, 4096, 4096, 512, a, b));
         }
       }
-      bench.check(*rung, make_problem(of, 4095, 4095, 1023, Transpose::no, Transpose::no, 1, 0.5));
-      bench.check(*rung, make_problem(of, 3000, 5000, 712, Transpose::no, Transpose::no, 0.5, 0.5));
+      bench.check(*rung, make_problem(of, 4095, 4095, 1023, Transpose::no, Transpose::no, 1, 2));
+      bench.check(*rung, make_problem(of, 3000, 5000, 712, Transpose::no, Transpose::no, -1, 2));
       for (const std::int64_t narrow : {16, 40, 128}) {
         bench.check(*rung, make_problem(of, narrow, 8192, 8192));
         bench.check(*rung, make_problem(of, 8192, narrow, 8192));
