@@ -22,9 +22,11 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
+/// The map of an operand: boxes of 64 columns or, of 32-bit elements along the outer dimension, 32.
 inline CUtensorMap operand_map(const EngineOperand& x) {
-  return x.major == Major::k ? tensor_map(x.data, x.element, x.k, x.outer, x.stride, block_side)
-                             : tensor_map(x.data, x.element, x.outer, x.k, x.stride, block_side);
+  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, block_side);
+  return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
+                    element_bytes(x.element) == 4 ? half_block_side : block_side);
 }
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.

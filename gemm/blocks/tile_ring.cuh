@@ -20,6 +20,7 @@ struct Design {
   int band = 8;          ///< cluster rows that are gone through column by column
   bool persistent = false;     ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
+  bool a_in_registers = false; ///< A's blocks come to the products through registers (register_operand.cuh)
   bool promoted = false;       ///< each stage's sums are added up outside the tensor cores
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
@@ -79,6 +80,18 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
   load_box(tile + block * block_bytes, map, major == Major::k ? k : o, major == Major::k ? o : k, barrier);
 }
 
+inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
+
+/// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements each.
+__device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer, int k,
+                                        std::uint32_t barrier) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    load_box(tile + block * block_bytes + half * half_block_bytes, map,
+             outer + block * block_side + half * half_block_side, k, barrier);
+  }
+}
+
 /// Fills one stage: this block's A, and of the tile of B, which all of `cluster_m` need, its share for
 /// all of them.
 template <Design d, Major a_major, Major b_major>
@@ -88,8 +101,13 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
 #pragma unroll
-  for (int block = 0; block < d.a_blocks(); ++block)
-    load_block<a_major>(ring.a(stage), block, map_a, row, k, full);
+  for (int block = 0; block < d.a_blocks(); ++block) {
+    if constexpr (d.a_in_registers) {
+      load_split_block(ring.a(stage), block, map_a, row, k, full);
+    } else {
+      load_block<a_major>(ring.a(stage), block, map_a, row, k, full);
+    }
+  }
   if constexpr (d.cluster_m == 1) {
 #pragma unroll
     for (int block = 0; block < d.b_blocks(); ++block)

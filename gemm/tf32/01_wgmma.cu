@@ -2,17 +2,12 @@
 
 #include "gemm/blocks/engine_shapes.cuh"
 #include "gemm/tf32/rungs.h"
+#include "gemm/tf32/types.h"
 
 namespace fathom::gemm::tf32 {
-namespace {
-
-struct Types {
-  using In = float;
-  using Out = float;
-  using Scalar = float;
-};
-
-}  // namespace
+void launch_wgmma(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  launch_any_shape<AlongK, Types>(arguments, workspace, stream);
+}
 
 Rung wgmma() {
   Rung rung = top_rung<AlongK, Types>(Class::tf32, "01_wgmma");
@@ -20,6 +15,7 @@ Rung wgmma() {
               "for 16-bit types. wgmma takes 32-bit operands along k only; others are transposed first.";
   rung.gain = "Half the rate of 16-bit types is what the tensor cores have, on fp32 data as they lie in "
               "memory.";
+  rung.contender = false;  // the next one is, and this its path for operands along k
   return rung;
 }
 
