@@ -286,6 +286,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     print_description(probe);
     return ExitCode::ok;
   }
+  probe.check_options(options->own);
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
