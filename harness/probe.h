@@ -183,6 +183,8 @@ class Probe {
   /// Throws Error(bad_input) for values of its own options that do not go together, before the GPU is
   /// asked for anything.
   virtual void check_options(const OptionValues&) const {}
+  /// What the whole run should be read with, one sentence each; asked for once, after `cases_for`.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Arguments that show, in --help, what is particular to the probe.
   virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.

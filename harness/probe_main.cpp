@@ -91,6 +91,7 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
+    for (const std::string& warning : probe.warnings()) document_.warnings.push_back(warning);
     register_cases();
   }
 
