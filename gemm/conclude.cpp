@@ -86,6 +86,17 @@ View contest_table() {
   return view;
 }
 
+View sustained_table() {
+  View view;
+  view.title = "Under lasting load";
+  view.note = "After two seconds of load, turns of one second each, alternately with the library; joules of one "
+              "product, by the GPU's energy counter.";
+  view.where = {{"part", {"sustained"}}};
+  view.columns = {"type", "rung", "m", "metric", "ratio:cuBLAS", "ratio:cuBLASLt, best of 32", "extra:joules",
+                  "extra:joules:cuBLAS", "extra:joules:cuBLASLt, best of 32", "verdict"};
+  return view;
+}
+
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
@@ -99,6 +110,7 @@ Findings conclude(std::span<const Entry> entries) {
     findings.views.push_back(counters_table(row.name));
   }
   findings.views.push_back(contest_table());
+  findings.views.push_back(sustained_table());
   return findings;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "gemm/opponents.h"
 #include "harness/toolkit_libraries.h"
 #include "results/error.h"
 
@@ -97,7 +98,7 @@ const CublasLibrary* cublas_library() {
   return loaded().library ? &*loaded().library : nullptr;
 }
 
-const std::string& why_no_cublas() { return loaded().problem; }
+const std::string& why_no_opponents() { return loaded().problem; }
 
 void check_cublas(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;

@@ -37,13 +37,12 @@ struct CublasLibrary {
 };
 
 /// The program's cuBLAS, loaded on first use and kept; null where there is none of the headers' major
-/// version, and `why_no_cublas` then says so in one sentence.
+/// version, and `why_no_opponents` (gemm/opponents.h) then says so in one sentence.
 ///
 /// Environment variables that would make it compute something else than what it is asked for (TF32 or
 /// emulation for fp32, or no TF32 where that is asked for) are taken out of the process's environment
 /// first.
 const CublasLibrary* cublas_library();
-const std::string& why_no_cublas();
 
 /// Throws Error for a failed call, named `call`.
 void check_cublas(cublasStatus_t status, const char* call);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gemm/problem.h"
@@ -24,6 +25,9 @@ inline constexpr int most_algorithms = 32;
 /// fp8, which it does not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references);
+
+/// Why there are none, in one sentence that says what to do; empty where there are.
+const std::string& why_no_opponents();
 
 /// Index of the algorithm to take: the one with the lowest median time; ties go to the earlier one, which
 /// the heuristic thinks better of. An algorithm that failed has no times. Nothing if all did.

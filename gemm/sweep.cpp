@@ -1,5 +1,6 @@
 #include "gemm/cases.h"
 #include "gemm/conclude.h"
+#include "gemm/opponents.h"
 #include "gemm/request.h"
 #include "harness/probe.h"
 
@@ -25,6 +26,14 @@ class GemmLadder : public Probe {
   }
   std::vector<std::string> claim_ids() const override { return fathom::gemm::claim_ids(); }
   std::vector<ProbeOption> options() const override { return ladder_options(); }
+  void check_options(const OptionValues& options) const override { read_request(options); }
+  std::vector<std::string> warnings() const override {
+    if (why_no_opponents().empty()) return {};
+    return {why_no_opponents()};
+  }
+  std::string example() const override {
+    return "--rung fp32/22_planned_tiles --m 128 --n 8192 --k 8192 --transa T";
+  }
   std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
     return ladder_cases(device, read_request(options));

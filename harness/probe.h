@@ -122,6 +122,12 @@ struct Precision {
   double time_limit_s = 0.05;
 };
 
+/// How long a case is kept under load instead of being timed launch by launch.
+struct SustainedLoad {
+  double lead_in_s = 2;  ///< before anything is measured
+  double turn_s = 1;     ///< of each workload, twice
+};
+
 /// One point of a probe's sweep.
 struct Case {
   std::string name;  ///< path below the probe's name, e.g. "type:float4/block:256/size:1GiB"
@@ -136,6 +142,9 @@ struct Case {
   std::vector<CounterRequest> counters;
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
+  /// Measured as the GPU runs under lasting load: the metric then has two samples, and the extras say the
+  /// joules of one launch, `joules`, and of the opponents', `joules:<name>`.
+  std::optional<SustainedLoad> sustained;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
@@ -163,19 +172,26 @@ class Probe {
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
   virtual std::string program() const { return "probe_" + name(); }  ///< the binary's file name
-  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`.
+  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas`, "gemm"
+  /// for `gemm`.
   virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;
   /// Its own options on the command line; their values come with the Context.
   virtual std::vector<ProbeOption> options() const { return {}; }
+  /// Throws Error(bad_input) for values of its own options that do not go together, before the GPU is
+  /// asked for anything.
+  virtual void check_options(const OptionValues&) const {}
+  /// What the whole run should be read with, one sentence each; asked for once, after `cases_for`.
+  virtual std::vector<std::string> warnings() const { return {}; }
+  /// Arguments that show, in --help, what is particular to the probe.
+  virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
   virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;
   /// The same with the values of the probe's own options, for a probe whose cases depend on them.
-  /// Throws Error(bad_input) for options that do not go together.
   virtual std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues&) const {
     return cases(device);
   }

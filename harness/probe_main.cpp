@@ -91,6 +91,7 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
+    for (const std::string& warning : probe.warnings()) document_.warnings.push_back(warning);
     register_cases();
   }
 
@@ -286,6 +287,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     print_description(probe);
     return ExitCode::ok;
   }
+  probe.check_options(options->own);
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());

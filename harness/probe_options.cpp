@@ -63,8 +63,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       "--benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE).\n\n"
       "Examples:\n"
       "  {0} --suite quick --out result.json\n"
-      "  {0} --benchmark_filter=1GiB --no-counters\n",
-      probe.program()));
+      "  {0} {1}\n",
+      probe.program(), probe.example()));
   app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
   app.add_option("--suite", options.suite, "Size of the sweep: quick or default")
       ->transform(CLI::CheckedTransformer(

@@ -41,14 +41,15 @@ class TileCopy {
   }
 
   /// Copies the next `depth` of k into the stage at `stage`; the rest of the tile becomes zero.
-  __device__ void copy_first(std::uint32_t stage, int depth) {
-    copy<true>(stage, depth);
+  /// `anywhere` is any element of the matrix: what is not to be read still needs an address.
+  __device__ void copy_first(std::uint32_t stage, int depth, const float* anywhere) {
+    copy<true>(stage, depth, anywhere);
     source_ += along == Along::inner ? std::int64_t{depth} : depth * stride_;
   }
 
   /// Copies the next whole tile.
   __device__ void copy_next(std::uint32_t stage) {
-    copy<false>(stage, Depth);
+    copy<false>(stage, Depth, nullptr);
     source_ += along == Along::inner ? std::int64_t{Depth} : Depth * stride_;
   }
 
@@ -60,7 +61,7 @@ class TileCopy {
   static constexpr int step = along == Along::inner ? Threads / lanes_k : Threads / per_line;
 
   template <bool check>
-  __device__ void copy(std::uint32_t stage, int depth) const {
+  __device__ void copy(std::uint32_t stage, int depth, const float* anywhere) const {
     const std::uint32_t target = stage + target_;
     if constexpr (along == Along::inner) {
 #pragma unroll
@@ -69,7 +70,8 @@ class TileCopy {
         const float* const line = source_ + o * stride_;
 #pragma unroll
         for (int k = 0; k < Depth; k += lanes_k) {
-          async_copy<4>(target + (k * pitch + o) * sizeof(float), line + k, !check || k + k_ < depth);
+          const bool valid = !check || k + k_ < depth;
+          async_copy<4>(target + (k * pitch + o) * sizeof(float), valid ? line + k : anywhere, valid);
         }
       }
     } else {
@@ -77,11 +79,10 @@ class TileCopy {
       for (int k = 0; k < Depth; k += step) {
         if (Depth % step != 0 && k + k_ >= Depth) break;
         const bool valid = !check || k + k_ < depth;
-        // What is not valid is not read, but its address must not leave the matrix either.
-        const float* const line = source_ + (valid ? k * stride_ : 0);
+        const float* const line = source_ + k * stride_;
 #pragma unroll
         for (int o = 0; o < Outer; o += per_line * width) {
-          async_copy<4 * width>(target + (k * pitch + o) * sizeof(float), valid ? line + o : source_, valid);
+          async_copy<4 * width>(target + (k * pitch + o) * sizeof(float), valid ? line + o : anywhere, valid);
         }
       }
     }

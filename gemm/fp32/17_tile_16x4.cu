@@ -39,7 +39,7 @@ Rung tile_16x4() {
               "and stores C in whole lines.";
   rung.gain = "Stores of C are coalesced and B is read without conflicts, for 20 elements from "
               "shared memory instead of 16.";
-  rung.claims = {"GC6", "GC10"};
+  rung.claims = {"GC6", "GC9"};
   rung.kernel = tile_kernel<Tile, tile_16x4_product>();
   rung.launch = &launch_whole_tiles<Tile, tile_16x4_product, launch_slower_path>;
   rung.takes_own_path = &takes_whole_tiles<Tile>;

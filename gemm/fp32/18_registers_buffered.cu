@@ -54,7 +54,7 @@ Rung registers_buffered() {
               "read while the present one is multiplied.";
   rung.gain = "The latency of shared memory hides behind 64 multiplications too, without more "
               "resident warps.";
-  rung.claims = {"G2", "GC7", "GC9"};
+  rung.claims = {"G2", "GC7", "GC8"};
   rung.kernel = tile_kernel<Tile, registers_buffered_product>();
   rung.launch = &launch_whole_tiles<Tile, registers_buffered_product, launch_slower_path>;
   rung.takes_own_path = &takes_whole_tiles<Tile>;

@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const std::uint32_t stage = base + s * stage_bytes;
     if (begin + s < end) {
       if (s == 0 && begin == 0) {
-        copy_a.copy_first(stage, first_depth);
-        copy_b.copy_first(stage + b_bytes, first_depth);
+        copy_a.copy_first(stage, first_depth, &p.a(tile_row, 0));
+        copy_b.copy_first(stage + b_bytes, first_depth, &p.b(0, tile_column));
       } else {
         copy_a.copy_next(stage);
         copy_b.copy_next(stage + b_bytes);

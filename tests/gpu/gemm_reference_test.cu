@@ -117,6 +117,8 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
         CAPTURE(problem.describe());
         const Operands operands(bench.context, bench.references, problem, "test");
         operands.reset_c();
+        Accuracy accuracy;
+        CHECK(operands.verify(accuracy).has_value());  // C as nobody has computed it yet
         for (const int step : {1, 3}) {
           const auto columns = static_cast<std::size_t>((problem.n + step - 1) / step);
           const std::size_t count = columns * static_cast<std::size_t>(problem.m);
@@ -127,16 +129,15 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
           const auto got = test::to_host<double>(values.data, count);
           const auto size = test::to_host<double>(magnitudes.data, count);
           const Expected expected = on_host(operands.arguments());
-          // The long double sums of fp64 data round as well: 71 additions of 2^-64 each.
-          const double last_bits = row.of == Class::fp64 ? 0x1p-53 + 71 * 0x1p-64 : 71 * 0x1p-53;
+          // The host's long double sums round as well: 71 additions of 2^-64 each.
+          const bool exact = row.of == Class::fp64;
           for (std::size_t s = 0; s < columns; ++s) {
             for (std::int64_t i = 0; i < problem.m; ++i) {
               const auto here = s * problem.m + i, there = s * step * problem.m + i;
-              const long double scale = row.of == Class::fp64
-                                            ? std::abs(expected.values[there]) * (1 + 0x1p-20L) +
-                                                  expected.magnitudes[there] * 0x1p-10L
-                                            : expected.magnitudes[there];
-              REQUIRE(std::abs(got[here] - expected.values[there]) <= last_bits * scale);
+              const long double value = expected.values[there], magnitude = expected.magnitudes[there];
+              const long double allowed =
+                  exact ? 0x1p-52L * std::abs(value) + 0x1p-57L * magnitude : 75 * 0x1p-53L * magnitude;
+              REQUIRE(std::abs(got[here] - value) <= allowed);
               REQUIRE(std::abs(size[here] - expected.magnitudes[there]) <=
                       80 * 0x1p-53 * expected.magnitudes[there]);
             }
@@ -167,4 +168,19 @@ TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sa
   problem.alpha = 0.5;
   problem.beta = -2;
   CHECK(passes(bench, problem, [](std::vector<float>&) {}));
+}
+
+TEST_CASE("the reference of fp64 is exact where a plain sum loses everything", "[gpu][gemm][sanitized]") {
+  Bench bench;
+  BufferPool& buffers = bench.context.buffers();
+  const Buffer a = buffers.output("a", 3 * sizeof(double)), b = buffers.output("b", 3 * sizeof(double));
+  const Buffer value = buffers.output("value", sizeof(double));
+  const Buffer magnitude = buffers.output("magnitude", sizeof(double));
+  const double row[] = {0x1p60, 1, -0x1p60}, column[] = {1, 1, 1};
+  FATHOM_CUDA(cudaMemcpy(a.data, row, sizeof row, cudaMemcpyHostToDevice));
+  FATHOM_CUDA(cudaMemcpy(b.data, column, sizeof column, cudaMemcpyHostToDevice));
+  launch_reference_product({make_problem(Class::fp64, 1, 1, 3), a.data, b.data, nullptr},
+                           {value.as<double>(), magnitude.as<double>(), 1}, bench.stream.get());
+  CHECK(test::to_host<double>(value.data, 1)[0] == 1);
+  CHECK(test::to_host<double>(magnitude.data, 1)[0] == 0x1p61);  // + 1, rounded
 }
