@@ -5,6 +5,7 @@
 
 #include "gemm/blocks/operands.cuh"
 #include "harness/cuda_check.h"
+#include "results/error.h"
 
 namespace fathom::gemm {
 namespace {
@@ -117,11 +118,12 @@ void launch_transpose(const Lines& s, void* target, std::int64_t target_stride, 
 void launch_scale(const Arguments& arguments, cudaStream_t stream) {
   switch (traits(arguments.problem.of).output) {
     case Element::f32: return scale_as<float, float>(arguments, stream);
-    case Element::f64: return scale_as<double, double>(arguments, stream);
     case Element::f16: return scale_as<__half, float>(arguments, stream);
     case Element::s32: return scale_as<int, int>(arguments, stream);
-    default: return scale_as<__nv_bfloat16, float>(arguments, stream);
+    case Element::bf16: return scale_as<__nv_bfloat16, float>(arguments, stream);
+    default: break;
   }
+  throw Error(ExitCode::check_failed, "No kernel scales a C of this type.");
 }
 
 }  // namespace fathom::gemm
