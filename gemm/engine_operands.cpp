@@ -26,8 +26,8 @@ std::size_t bytes_of(const EngineOperand& copy) {
   return static_cast<std::size_t>((bytes + copy_alignment - 1) / copy_alignment * copy_alignment);
 }
 
-EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken, std::byte*& workspace,
-                      cudaStream_t stream) {
+EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken,
+                      std::byte*& workspace, cudaStream_t stream) {
   if (fits(x, taken)) return x;
   EngineOperand copy = copy_of(x, taken);
   copy.data = workspace;
@@ -49,8 +49,9 @@ EngineOperands EngineOperands::of(const Arguments& arguments) {
   const Problem& p = arguments.problem;
   const Element element = traits(p.of).input;
   // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless it is transposed.
-  return {{arguments.b, p.n, p.k, p.ldb, p.transb == Transpose::no ? Major::k : Major::outer, element},
-          {arguments.a, p.m, p.k, p.lda, p.transa == Transpose::no ? Major::outer : Major::k, element}};
+  return {
+      {arguments.b, p.n, p.k, p.ldb, p.transb == Transpose::no ? Major::k : Major::outer, element},
+      {arguments.a, p.m, p.k, p.lda, p.transa == Transpose::no ? Major::outer : Major::k, element}};
 }
 
 std::size_t EngineOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {

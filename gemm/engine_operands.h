@@ -10,8 +10,8 @@
 #include "gemm/operand_copies.h"
 #include "gemm/rung.h"
 
-// Operands as kernels of the copy engine need them: contiguous along the dimension that the kernel is made for, and
-// every column on 16 bytes. What is not so is copied to the workspace first.
+// Operands as kernels of the copy engine need them: contiguous along the dimension that the kernel
+// is made for, and every column on 16 bytes. What is not so is copied to the workspace first.
 
 namespace fathom::gemm {
 

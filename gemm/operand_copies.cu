@@ -13,8 +13,9 @@ namespace {
 constexpr int copy_threads = 256, words_a_thread = 8;
 constexpr int chunk_words = copy_threads * words_a_thread;
 
-/// Lines of bytes, each from its own alignment to 16 bytes: a thread puts each of its words together from the
-/// two aligned ones that it lies across; the second is another lane's first, and in the L1.
+/// Lines of bytes, each from its own alignment to 16 bytes: a thread puts each of its words
+/// together from the two aligned ones that it lies across; the second is another lane's first, and
+/// in the L1.
 __global__ void __launch_bounds__(copy_threads)
     realign(const std::byte* source, std::int64_t length, std::int64_t stride, std::byte* target,
             std::int64_t target_stride, int chunks) {
@@ -37,11 +38,12 @@ __global__ void __launch_bounds__(copy_threads)
 
 constexpr int side = 64, transpose_rows = 8;
 
-/// Tiles of 64 x 64 by way of shared memory, read along the source's lines and written along the target's.
+/// Tiles of 64 x 64 by way of shared memory, read along the source's lines and written along the
+/// target's.
 template <class T>
 __global__ void __launch_bounds__(32 * transpose_rows)
-    transpose(const T* source, std::int64_t lines, std::int64_t length, std::int64_t stride, T* target,
-              std::int64_t target_stride, int tiles_along) {
+    transpose(const T* source, std::int64_t lines, std::int64_t length, std::int64_t stride,
+              T* target, std::int64_t target_stride, int tiles_along) {
   __shared__ T tile[side][side + 4 / sizeof(T)];
   const std::int64_t line = std::int64_t{blockIdx.x / tiles_along} * side;
   const std::int64_t element = std::int64_t{blockIdx.x % tiles_along} * side;
@@ -70,8 +72,8 @@ void transpose_as(const Lines& s, void* target, std::int64_t target_stride, cuda
   const std::int64_t along = ceil_div(s.length, side);
   const std::int64_t blocks = along * ceil_div(s.lines, side);
   transpose<T><<<static_cast<unsigned>(blocks), 32 * transpose_rows, 0, stream>>>(
-      static_cast<const T*>(s.data), s.lines, s.length, s.stride, static_cast<T*>(target), target_stride,
-      static_cast<int>(along));
+      static_cast<const T*>(s.data), s.lines, s.length, s.stride, static_cast<T*>(target),
+      target_stride, static_cast<int>(along));
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -81,7 +83,8 @@ template <class T, class Scalar>
 __global__ void __launch_bounds__(scale_threads)
     scale(T* c, int m, std::int64_t ldc, Scalar beta, int chunks) {
   const std::int64_t column = blockIdx.x / chunks;
-  const int row = static_cast<int>(blockIdx.x % chunks) * scale_threads + static_cast<int>(threadIdx.x);
+  const int row =
+      static_cast<int>(blockIdx.x % chunks) * scale_threads + static_cast<int>(threadIdx.x);
   if (row >= m) return;
   T& x = c[column * ldc + row];
   x = beta == Scalar(0) ? T(Scalar(0)) : T(beta * static_cast<Scalar>(x));
@@ -107,21 +110,30 @@ void launch_realign(const Lines& s, void* target, std::int64_t target_stride, cu
   FATHOM_CUDA(cudaGetLastError());
 }
 
-void launch_transpose(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
+void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
+                      cudaStream_t stream) {
   switch (s.bytes) {
-    case 1: return transpose_as<std::uint8_t>(s, target, target_stride, stream);
-    case 2: return transpose_as<std::uint16_t>(s, target, target_stride, stream);
-    default: return transpose_as<std::uint32_t>(s, target, target_stride, stream);
+    case 1:
+      return transpose_as<std::uint8_t>(s, target, target_stride, stream);
+    case 2:
+      return transpose_as<std::uint16_t>(s, target, target_stride, stream);
+    default:
+      return transpose_as<std::uint32_t>(s, target, target_stride, stream);
   }
 }
 
 void launch_scale(const Arguments& arguments, cudaStream_t stream) {
   switch (traits(arguments.problem.of).output) {
-    case Element::f32: return scale_as<float, float>(arguments, stream);
-    case Element::f16: return scale_as<__half, float>(arguments, stream);
-    case Element::s32: return scale_as<int, int>(arguments, stream);
-    case Element::bf16: return scale_as<__nv_bfloat16, float>(arguments, stream);
-    default: break;
+    case Element::f32:
+      return scale_as<float, float>(arguments, stream);
+    case Element::f16:
+      return scale_as<__half, float>(arguments, stream);
+    case Element::s32:
+      return scale_as<int, int>(arguments, stream);
+    case Element::bf16:
+      return scale_as<__nv_bfloat16, float>(arguments, stream);
+    default:
+      break;
   }
   throw Error(ExitCode::check_failed, "No kernel scales a C of this type.");
 }

@@ -30,13 +30,19 @@ Encode encode_function() {
 
 CUtensorMapDataType type_of(Element element) {
   switch (element) {
-    case Element::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-    case Element::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-    case Element::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case Element::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case Element::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case Element::f64:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case Element::f32:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case Element::f16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case Element::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case Element::s32:
+      return CU_TENSOR_MAP_DATA_TYPE_INT32;
     case Element::e4m3:
-    case Element::s8: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    case Element::s8:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   }
   return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
@@ -52,15 +58,16 @@ CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, st
                             static_cast<cuuint32_t>(box_columns)};
   const cuuint32_t steps[] = {1, 1};
   CUtensorMap map;
-  const CUresult result = encode_function()(
-      &map, type_of(element), 2, const_cast<void*>(data), sizes, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode_function()(&map, type_of(element), 2, const_cast<void*>(data), sizes, strides, box,
+                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    throw Error(ExitCode::check_failed,
-                fmt::format("cuTensorMapEncodeTiled refused a matrix of {} x {} elements of {} bytes with "
-                            "a column every {} (CUresult {}).",
-                            inner, outer, bytes, stride, static_cast<int>(result)));
+    throw Error(
+        ExitCode::check_failed,
+        fmt::format("cuTensorMapEncodeTiled refused a matrix of {} x {} elements of {} bytes with "
+                    "a column every {} (CUresult {}).",
+                    inner, outer, bytes, stride, static_cast<int>(result)));
   }
   return map;
 }

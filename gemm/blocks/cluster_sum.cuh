@@ -5,8 +5,8 @@
 #include "gemm/blocks/warp_tile.cuh"
 
 // The sum of what the blocks of a cluster have computed of one tile, each of its part of k, through
-// each other's shared memory: in the same order whatever the blocks' speed, so that it is the same in
-// every run, and without a workspace.
+// each other's shared memory: in the same order whatever the blocks' speed, so that it is the same
+// in every run, and without a workspace.
 
 namespace fathom::gemm {
 
@@ -15,11 +15,13 @@ __device__ inline void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp apart.
+/// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp
+/// apart.
 template <int N>
 inline constexpr int partial_pitch = (N + 31) / 32 * 32 + 8;
 
-/// Keeps a warp's sums of 16 rows from `row` on in a tile of 32-bit sums at `tile`; zeros if it has none.
+/// Keeps a warp's sums of 16 rows from `row` on in a tile of 32-bit sums at `tile`; zeros if it has
+/// none.
 template <int N, int Count>
 __device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&sums)[Count], int row,
                                     bool any) {
@@ -45,8 +47,8 @@ __device__ inline uint4 load_of_rank(std::uint32_t address, int rank) {
   return x;
 }
 
-/// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying threads, after
-/// the cluster has met.
+/// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying
+/// threads, after the cluster has met.
 template <Design d, class Out, class Scalar>
 __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {

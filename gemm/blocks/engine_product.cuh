@@ -9,9 +9,9 @@
 
 namespace fathom::gemm {
 
-/// A kernel's types and its shape, a type that has a `static constexpr Design design` and, as `majors`, the
-/// layouts of the operands that it is compiled for. (A type, since nvcc cannot name a kernel whose template argument
-/// is an object of a class.)
+/// A kernel's types and its shape, a type that has a `static constexpr Design design` and, as
+/// `majors`, the layouts of the operands that it is compiled for. (A type, since nvcc cannot name a
+/// kernel whose template argument is an object of a class.)
 template <class Shape, class Types, Major a, Major b>
 struct EngineConfig : Types {
   static constexpr Design design = Shape::design;
@@ -31,9 +31,8 @@ inline CUtensorMap operand_map(const EngineOperand& x) {
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
 template <class Types>
-TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Arguments& arguments,
-                                                                        const EngineOperands& operands,
-                                                                        const Design& d, bool swapped) {
+TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
+    const Arguments& arguments, const EngineOperands& operands, const Design& d, bool swapped) {
   using In = typename Types::In;
   using Out = typename Types::Out;
   using Scalar = typename Types::Scalar;

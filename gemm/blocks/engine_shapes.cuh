@@ -2,8 +2,8 @@
 
 #include "gemm/blocks/engine_rung.cuh"
 
-// The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of which one of m and n is
-// small.
+// The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
+// which one of m and n is small.
 
 namespace fathom::gemm {
 
@@ -15,21 +15,18 @@ struct AlongK {
   static constexpr MajorsTaken majors{Major::k, Major::k};
 };
 
-/// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory for
-/// C's buffers.
+/// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory
+/// for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
-  static constexpr Design design{.n = 256,
-                                 .stages = 4,
-                                 .cluster_m = 2,
-                                 .band = 8,
-                                 .persistent = true,
-                                 .engine_stores = true};
+  static constexpr Design design{
+      .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
 };
 
-/// Shapes by the columns that they multiply at once, each for products of that many or fewer, which the memory bus bounds: a
-/// cluster shares the k of one tile, so that there are about as many blocks as SMs at the ladder's skinny
-/// sizes, and the ring keeps more bytes on their way than the bus's latency needs.
+/// Shapes by the columns that they multiply at once, each for products of that many or fewer, which
+/// the memory bus bounds: a cluster shares the k of one tile, so that there are about as many
+/// blocks as SMs at the ladder's skinny sizes, and the ring keeps more bytes on their way than the
+/// bus's latency needs.
 template <class Layout>
 struct Columns16 : Layout {
   static constexpr Design design{.n = 16, .stages = 8, .split_k = 2, .band = 1};
@@ -48,8 +45,8 @@ inline constexpr std::int64_t most_skinny = 128;
 
 inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
 
-/// Launches the narrow shape that the small side asks for: it is the columns of the product in row-major
-/// terms, which is BLAS's m, or with the operands exchanged n.
+/// Launches the narrow shape that the small side asks for: it is the columns of the product in
+/// row-major terms, which is BLAS's m, or with the operands exchanged n.
 template <class Layout, class Types>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
@@ -69,7 +66,8 @@ void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaS
 
 template <class Layout, class Types>
 void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (is_skinny(arguments.problem)) return launch_skinny<Layout, Types>(arguments, workspace, stream);
+  if (is_skinny(arguments.problem))
+    return launch_skinny<Layout, Types>(arguments, workspace, stream);
   launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 

@@ -8,8 +8,8 @@
 
 namespace fathom::gemm {
 
-/// How a kernel is launched that needs more dynamic shared memory than the usual 48 KiB or, for `cluster` > 1,
-/// clusters of so many neighbouring blocks.
+/// How a kernel is launched that needs more dynamic shared memory than the usual 48 KiB or, for
+/// `cluster` > 1, clusters of so many neighbouring blocks.
 struct ClusterLaunch {
   int blocks = 1, threads = 1, shared_bytes = 0, cluster = 1;
   cudaStream_t stream = nullptr;
@@ -18,7 +18,8 @@ struct ClusterLaunch {
 /// Calls `use` with the launch as the runtime wants it.
 template <class Kernel, class Use>
 void with_launch_config(Kernel kernel, const ClusterLaunch& launch, Use&& use) {
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes));
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   launch.shared_bytes));
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = static_cast<unsigned>(launch.cluster);
@@ -41,8 +42,8 @@ void launch_cluster(Kernel kernel, const ClusterLaunch& launch, const Parameter&
   });
 }
 
-/// Clusters that the GPU runs at once: fewer than its SMs make, where a cluster of more than two does not
-/// divide the SMs that can form one.
+/// Clusters that the GPU runs at once: fewer than its SMs make, where a cluster of more than two
+/// does not divide the SMs that can form one.
 template <class Kernel>
 int resident_clusters(Kernel kernel, ClusterLaunch launch) {
   launch.blocks = launch.cluster;

@@ -4,9 +4,9 @@
 
 #include "gemm/blocks/async_copy.cuh"
 
-// Barriers in shared memory that count arrivals and bytes (PTX ISA, mbarrier; sm_90 and later), alone
-// and across a cluster. A barrier is a 64-bit word, given by its shared-memory address; its phases alternate
-// between parity 0 and 1.
+// Barriers in shared memory that count arrivals and bytes (PTX ISA, mbarrier; sm_90 and later),
+// alone and across a cluster. A barrier is a 64-bit word, given by its shared-memory address; its
+// phases alternate between parity 0 and 1.
 
 namespace fathom::gemm {
 
@@ -32,9 +32,9 @@ __device__ inline void arrive_expecting(std::uint32_t barrier, std::uint32_t byt
                : "memory");
 }
 
-/// Arrives at the barrier of the same address in block `rank` of the cluster. It hands over no memory of
-/// this thread's, only says that reads are done that were waited for, and so orders nothing: an arrival that
-/// releases to the cluster costs a fence of the whole GPU.
+/// Arrives at the barrier of the same address in block `rank` of the cluster. It hands over no
+/// memory of this thread's, only says that reads are done that were waited for, and so orders
+/// nothing: an arrival that releases to the cluster costs a fence of the whole GPU.
 __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 remote;\n"
@@ -44,12 +44,13 @@ __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
       : "memory");
 }
 
-/// Tries of a wait before it gives up: each suspends the thread for a while, so that this is seconds.
-/// Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
+/// Tries of a wait before it gives up: each suspends the thread for a while, so that this is
+/// seconds. Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
 inline constexpr int most_tries = 1 << 26;
 
-/// Waits until the phase of this parity has ended. What the copy engine wrote is then seen; memory that
-/// threads of other blocks wrote need not be (acquiring from the cluster costs the L1's content).
+/// Waits until the phase of this parity has ended. What the copy engine wrote is then seen; memory
+/// that threads of other blocks wrote need not be (acquiring from the cluster costs the L1's
+/// content).
 __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
 #pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {

@@ -9,8 +9,8 @@
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
-// The warp-specialised product: one warp keeps the copy engine busy, warpgroups multiply, and a ring of
-// tiles lies between them. What a design has beside that is in `Design`.
+// The warp-specialised product: one warp keeps the copy engine busy, warpgroups multiply, and a
+// ring of tiles lies between them. What a design has beside that is in `Design`.
 
 namespace fathom::gemm {
 
@@ -57,7 +57,8 @@ __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& plac
 }
 
 template <class In, Design d, Major a_major, Major b_major, class P>
-__device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place) {
+__device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
+                                  const ClusterPlace<d>& place) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<d.stages> position;
@@ -66,8 +67,8 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
     const TileIndex corner = walk.corner(p, place);
     for (int i = 0; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m, corner.n,
-                                      (range.first + i) * stage_depth<In>);
+      load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
+                                      corner.n, (range.first + i) * stage_depth<In>);
       position.advance();
     }
   }
@@ -75,8 +76,9 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
 
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
-__device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
-                                      int warpgroup, std::uint32_t staging) {
+__device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
+                                      const ClusterPlace<d>& place, int warpgroup,
+                                      std::uint32_t staging) {
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
   const int a_block = warpgroup * d.m_blocks;
   const DepthRange range = depth_range<d>(p, place);
@@ -87,7 +89,8 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring, const
     if constexpr (d.a_in_registers) {
       accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
     } else if constexpr (d.promoted) {
-      accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
+      accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
+                                                   sums);
     } else {
       accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
     }
@@ -119,10 +122,11 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring, const
   if constexpr (d.engine_stores) wait_stores();
 }
 
-/// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and `b_major`.
+/// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
+/// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), 1)
-    specialised_product(const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
+__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
+    const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
   constexpr Design d = Config::design;
@@ -133,7 +137,8 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
-  constexpr int staging_bytes = d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
+  constexpr int staging_bytes =
+      d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
   ring.barriers = staging + staging_bytes;
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.cluster_m);
   if constexpr (d.cluster() == 1) {
@@ -166,8 +171,8 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
 #endif
 }
 
-/// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as many
-/// as the GPU runs at once, each of which goes from tile to tile.
+/// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as
+/// many as the GPU runs at once, each of which goes from tile to tile.
 template <class Config>
 void launch_specialised(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
                         cudaStream_t stream) {

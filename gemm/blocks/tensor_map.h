@@ -15,13 +15,13 @@ inline constexpr int box_row_bytes = 128;
 /// Where a matrix and each of its columns must start for the copy engine.
 inline constexpr int map_alignment = 16;
 
-/// A map of a matrix in memory of `outer` columns of `inner` contiguous elements, `stride` elements from one to the
-/// next, for boxes of 128 bytes by `box_columns`, which lie in shared memory with the 128-byte swizzle:
-/// a box's column c is 128 bytes, and its 16-byte word w is at word w ^ (c % 8). Shared memory of a box
-/// must start on 1024 bytes. What is outside the matrix reads as zero.
+/// A map of a matrix in memory of `outer` columns of `inner` contiguous elements, `stride` elements
+/// from one to the next, for boxes of 128 bytes by `box_columns`, which lie in shared memory with
+/// the 128-byte swizzle: a box's column c is 128 bytes, and its 16-byte word w is at word w ^ (c %
+/// 8). Shared memory of a box must start on 1024 bytes. What is outside the matrix reads as zero.
 ///
-/// Throws Error if the driver refuses: for a matrix without elements, a base or a column that does not
-/// start on 16 bytes.
+/// Throws Error if the driver refuses: for a matrix without elements, a base or a column that does
+/// not start on 16 bytes.
 CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
                        std::int64_t stride, int box_columns);
 

@@ -9,26 +9,31 @@
 
 namespace fathom::gemm {
 
-/// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms (gemm/problem.h).
+/// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
+/// (gemm/problem.h).
 struct Design {
-  int consumers = 2;     ///< warpgroups that multiply
-  int m_blocks = 1;      ///< blocks of 64 rows of each
-  int n = 256;           ///< columns of a block's tile
-  int stages = 4;        ///< of the ring
-  int cluster_m = 1;     ///< blocks of a cluster one below the other: they load each tile of B once
-  int split_k = 1;       ///< blocks of a cluster that share the k of one tile
-  int band = 8;          ///< cluster rows that are gone through column by column
-  bool persistent = false;     ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
+  int consumers = 2;  ///< warpgroups that multiply
+  int m_blocks = 1;   ///< blocks of 64 rows of each
+  int n = 256;        ///< columns of a block's tile
+  int stages = 4;     ///< of the ring
+  int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
+  int split_k = 1;    ///< blocks of a cluster that share the k of one tile
+  int band = 8;       ///< cluster rows that are gone through column by column
+  bool persistent =
+      false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
-  bool a_in_registers = false; ///< A's blocks come to the products through registers (register_operand.cuh)
-  bool promoted = false;       ///< each stage's sums are added up outside the tensor cores
+  bool a_in_registers =
+      false;  ///< A's blocks come to the products through registers (register_operand.cuh)
+  bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * split_k; }
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  __host__ __device__ constexpr int stage_bytes() const { return (a_blocks() + b_blocks()) * block_bytes; }
+  __host__ __device__ constexpr int stage_bytes() const {
+    return (a_blocks() + b_blocks()) * block_bytes;
+  }
 };
 
 /// Lines of 128 bytes are the unit of k: so many elements.
@@ -74,17 +79,19 @@ struct ClusterPlace {
 
 /// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`.
 template <Major major>
-__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer, int k,
-                                  std::uint32_t barrier) {
+__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
+                                  int k, std::uint32_t barrier) {
   const int o = outer + block * block_side;
-  load_box(tile + block * block_bytes, map, major == Major::k ? k : o, major == Major::k ? o : k, barrier);
+  load_box(tile + block * block_bytes, map, major == Major::k ? k : o, major == Major::k ? o : k,
+           barrier);
 }
 
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements each.
-__device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer, int k,
-                                        std::uint32_t barrier) {
+/// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
+/// each.
+__device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map,
+                                        int outer, int k, std::uint32_t barrier) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     load_box(tile + block * block_bytes + half * half_block_bytes, map,
@@ -92,12 +99,12 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
   }
 }
 
-/// Fills one stage: this block's A, and of the tile of B, which all of `cluster_m` need, its share for
-/// all of them.
+/// Fills one stage: this block's A, and of the tile of B, which all of `cluster_m` need, its share
+/// for all of them.
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
-                                  const CUtensorMap& map_a, const CUtensorMap& map_b, int row, int column,
-                                  int k) {
+                                  const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
+                                  int column, int k) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
 #pragma unroll
@@ -132,8 +139,9 @@ struct Sums {
   std::uint32_t of[d.m_blocks][d.n / 2];
 };
 
-/// Gives the sums' registers a value that the compiler cannot know: it would set a known one just before the
-/// first product reads it, between products that are under way, and they would have to wait for each other.
+/// Gives the sums' registers a value that the compiler cannot know: it would set a known one just
+/// before the first product reads it, between products that are under way, and they would have to
+/// wait for each other.
 template <Design d>
 __device__ inline void start(Sums<d>& sums) {
 #pragma unroll
@@ -144,11 +152,11 @@ __device__ inline void start(Sums<d>& sums) {
   }
 }
 
-/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits them
-/// as one group.
+/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits
+/// them as one group.
 template <class In, Design d, Major a_major, Major b_major>
-__device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block, Sums<d>& sums,
-                                      bool add) {
+__device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
+                                      Sums<d>& sums, bool add) {
   const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
   const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage));
   products_begin();
@@ -175,11 +183,12 @@ __device__ inline void release(const TileRing<d>& ring, int stage, const Cluster
   }
 }
 
-/// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage is
-/// under way while the next is issued.
+/// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage
+/// is under way while the next is issued.
 template <class In, Design d, Major a_major, Major b_major>
-__device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages>& position, int steps,
-                                  int a_block, const ClusterPlace<d>& place, Sums<d>& sums) {
+__device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages>& position,
+                                  int steps, int a_block, const ClusterPlace<d>& place,
+                                  Sums<d>& sums) {
   int last = -1;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
@@ -195,11 +204,12 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
   if (last >= 0) release(ring, last, place);
 }
 
-/// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores keep
-/// fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
+/// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores
+/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
 template <class In, Design d, Major a_major, Major b_major>
-__device__ inline void accumulate_promoted(const TileRing<d>& ring, RingPosition<d.stages>& position, int steps,
-                                           int a_block, const ClusterPlace<d>& place, Sums<d>& sums) {
+__device__ inline void accumulate_promoted(const TileRing<d>& ring,
+                                           RingPosition<d.stages>& position, int steps, int a_block,
+                                           const ClusterPlace<d>& place, Sums<d>& sums) {
   Sums<d> stage_sums;
   start(stage_sums);
 #pragma unroll

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-// Tiles moved by the copy engine (the tensor memory accelerator, TMA; sm_90 and later). A tensor map says how a
-// matrix lies in memory (gemm/blocks/tensor_map.h); coordinates are in elements, the contiguous
-// dimension first; what lies outside the matrix is read as zero and not written. Of each of these
-// functions one thread's call is the whole copy.
+// Tiles moved by the copy engine (the tensor memory accelerator, TMA; sm_90 and later). A tensor
+// map says how a matrix lies in memory (gemm/blocks/tensor_map.h); coordinates are in elements, the
+// contiguous dimension first; what lies outside the matrix is read as zero and not written. Of each
+// of these functions one thread's call is the whole copy.
 
 namespace fathom::gemm {
 
@@ -26,10 +26,10 @@ __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, in
       : "memory");
 }
 
-/// The same to the same address of every block of the cluster whose bit is set, and on the barrier of
-/// the same address there: the box crosses from the L2 once.
-__device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMap& map, int x, int y,
-                                          std::uint32_t barrier, std::uint16_t blocks) {
+/// The same to the same address of every block of the cluster whose bit is set, and on the barrier
+/// of the same address there: the box crosses from the L2 once.
+__device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMap& map, int x,
+                                          int y, std::uint32_t barrier, std::uint16_t blocks) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
       ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
@@ -39,9 +39,11 @@ __device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMa
 
 /// Stores a box from shared memory; belongs to the thread's open group of stores.
 __device__ inline void store_box(const CUtensorMap& map, int x, int y, std::uint32_t source) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map),
-               "r"(x), "r"(y), "r"(source)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+          &map),
+      "r"(x), "r"(y), "r"(source)
+      : "memory");
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 

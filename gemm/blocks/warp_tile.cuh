@@ -15,16 +15,17 @@
 
 namespace fathom::gemm {
 
-/// A product of which the kernels of the copy engine compute a tile, in row-major terms; k and alpha are not 0.
+/// A product of which the kernels of the copy engine compute a tile, in row-major terms; k and
+/// alpha are not 0.
 template <class Out, class Scalar>
 struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;
   int m, n;
-  int depth;               ///< stages of k
-  int tiles_m, tiles_n;    ///< of a cluster
+  int depth;             ///< stages of k
+  int tiles_m, tiles_n;  ///< of a cluster
   Scalar alpha, beta;
   Matrix<Out> c;
-  bool engine_stores;      ///< map_c can be used: c's rows are contiguous and start on 16 bytes
+  bool engine_stores;  ///< map_c can be used: c's rows are contiguous and start on 16 bytes
 };
 
 /// A sum from its register.
@@ -39,7 +40,8 @@ __device__ inline Scalar sum_of(std::uint32_t bits) {
 
 /// An element of C from its sum. With beta = 0 the old one is not read: it may be NaN.
 template <class Out, class Scalar>
-__device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, int column, Scalar sum) {
+__device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, int column,
+                                  Scalar sum) {
   const Scalar scaled = p.alpha * sum;
   if (p.beta == Scalar(0) || row >= p.m || column >= p.n) return scaled;
   return p.beta * static_cast<Scalar>(p.c(row, column)) + scaled;
@@ -61,11 +63,12 @@ __device__ inline std::uint32_t bits_of(Scalar x) {
   return bits;
 }
 
-/// Stores a warp's sums straight from the registers: any C, two elements at once where its rows start on
-/// 16 bytes.
+/// Stores a warp's sums straight from the registers: any C, two elements at once where its rows
+/// start on 16 bytes.
 template <class Out, class Scalar, int Count>
-__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count],
-                                            int row, int column) {
+__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
+                                            const std::uint32_t (&sums)[Count], int row,
+                                            int column) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < Count; i += 2) {
@@ -86,10 +89,11 @@ __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p, 
   }
 }
 
-/// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.
+/// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l
+/// / 8.
 __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
-               "r"(r[1]), "r"(r[2]), "r"(r[3])
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
 
@@ -100,19 +104,20 @@ inline constexpr int staging_slots = 2;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
 
-/// Address of a 16-byte word of a row in a buffer as the engine wants it: word w of row r at w ^ (r % 8).
+/// Address of a 16-byte word of a row in a buffer as the engine wants it: word w of row r at w ^ (r
+/// % 8).
 __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int word) {
   return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
 }
 
 /// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
 template <class Out, int Count>
-__device__ inline void stage_chunk(const TiledProduct<Out, float>& p, const std::uint32_t (&sums)[Count], int first,
-                                   int row, int column, std::uint32_t buffer)
-  requires(sizeof(Out) == 2)
-{
+__device__ inline void stage_chunk(const TiledProduct<Out, float>& p,
+                                   const std::uint32_t (&sums)[Count], int first, int row,
+                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 2) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the next 8.
+  // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
+  // next 8.
   const int own_row = lane / 8 % 2 * 8 + lane % 8, own_word = lane / 16;
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
@@ -120,7 +125,8 @@ __device__ inline void stage_chunk(const TiledProduct<Out, float>& p, const std:
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
-      const int to_row = row + lane / 4 + i % 2 * 8, to_column = column + j * 16 + i / 2 * 8 + lane % 4 * 2;
+      const int to_row = row + lane / 4 + i % 2 * 8,
+                to_column = column + j * 16 + i / 2 * 8 + lane % 4 * 2;
       r[i] = packed<Out>(finished(p, to_row, to_column, sum_of<float>(sums[sum])),
                          finished(p, to_row, to_column + 1, sum_of<float>(sums[sum + 1])));
     }
@@ -130,28 +136,30 @@ __device__ inline void stage_chunk(const TiledProduct<Out, float>& p, const std:
 
 /// Fills a buffer with 32 columns of 32-bit elements.
 template <class Out, class Scalar, int Count>
-__device__ inline void stage_chunk(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count], int first,
-                                   int row, int column, std::uint32_t buffer)
-  requires(sizeof(Out) == 4)
-{
+__device__ inline void stage_chunk(const TiledProduct<Out, Scalar>& p,
+                                   const std::uint32_t (&sums)[Count], int first, int row,
+                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 4) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < 16; i += 2) {
     const int own_row = lane / 4 + i % 4 / 2 * 8, own_column = i / 4 * 8 + lane % 4 * 2;
     const int to_row = row + own_row, to_column = column + own_column;
     const std::uint32_t address = staged_word(buffer, own_row, own_column / 4) + own_column % 4 * 4;
-    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address),
-                 "r"(bits_of(finished(p, to_row, to_column, sum_of<Scalar>(sums[first + i])))),
-                 "r"(bits_of(finished(p, to_row, to_column + 1, sum_of<Scalar>(sums[first + i + 1]))))
-                 : "memory");
+    asm volatile(
+        "st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address),
+        "r"(bits_of(finished(p, to_row, to_column, sum_of<Scalar>(sums[first + i])))),
+        "r"(bits_of(finished(p, to_row, to_column + 1, sum_of<Scalar>(sums[first + i + 1]))))
+        : "memory");
   }
 }
 
-/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores while the
-/// warp goes on, the last two even while it multiplies the next tile. Ends with stores under way.
+/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores
+/// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
+/// under way.
 template <class Out, class Scalar, int Count>
-__device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count],
-                                       int row, int column, std::uint32_t staging) {
+__device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
+                                       const std::uint32_t (&sums)[Count], int row, int column,
+                                       std::uint32_t staging) {
   constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
   // An even number of chunks: the buffers take turns over tiles too.
   static_assert(chunks % staging_slots == 0 && chunks * columns == Count * 2);
@@ -176,7 +184,8 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p, const
 template <class T>
 __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   constexpr int per_word = 16 / static_cast<int>(sizeof(T));
-  const std::uint32_t address = staged_word(buffer, row, column / per_word) + column % per_word * sizeof(T);
+  const std::uint32_t address =
+      staged_word(buffer, row, column / per_word) + column % per_word * sizeof(T);
   T x;
   if constexpr (sizeof(T) == 2) {
     asm volatile("ld.shared.b16 %0, [%1];" : "=h"(x) : "r"(address) : "memory");
@@ -186,12 +195,13 @@ __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   return x;
 }
 
-/// Stores a warp's sums through its buffer and row by row, each in neighbouring lanes: for a C whose rows
-/// start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes; the last lane has what
-/// is left at both ends.
+/// Stores a warp's sums through its buffer and row by row, each in neighbouring lanes: for a C
+/// whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes;
+/// the last lane has what is left at both ends.
 template <class Out, class Scalar, int Count>
-__device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p, const std::uint32_t (&sums)[Count], int row,
-                                     int column, std::uint32_t buffer) {
+__device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
+                                     const std::uint32_t (&sums)[Count], int row, int column,
+                                     std::uint32_t buffer) {
   using Bits = std::conditional_t<sizeof(Out) == 2, std::uint16_t, std::uint32_t>;
   constexpr int columns = staged_columns<Out>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -208,7 +218,8 @@ __device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p, const s
       if constexpr (sizeof(Out) == 2) {
         const int odd = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / 2 % 2);
         const int first = lane * 2 + odd, second = (first + 1) % columns;
-        const Bits x = load_staged<Bits>(buffer, r, first), y = load_staged<Bits>(buffer, r, second);
+        const Bits x = load_staged<Bits>(buffer, r, first),
+                   y = load_staged<Bits>(buffer, r, second);
         if (second > first && second < width) {
           *reinterpret_cast<std::uint32_t*>(out + first) = std::uint32_t{y} << 16 | x;
         } else {

@@ -1,4 +1,5 @@
-// A warpgroup's asynchronous products, straight from tiles that the copy engine puts into shared memory.
+// A warpgroup's asynchronous products, straight from tiles that the copy engine puts into shared
+// memory.
 
 #include "gemm/half/half_rung.cuh"
 
@@ -13,8 +14,8 @@ constexpr Design d = Shape::design;
 constexpr int threads = 128;
 constexpr int shared_bytes = specialised_shared_bytes<d>();
 
-/// The ring's first thread loads: the stage that was multiplied before the last, as soon as all four warps
-/// have released it.
+/// The ring's first thread loads: the stage that was multiplied before the last, as soon as all
+/// four warps have released it.
 template <class Element>
 __global__ void __launch_bounds__(threads, 2)
     wgmma_product(const __grid_constant__ TiledProduct<Element, float> p) {
@@ -29,8 +30,8 @@ __global__ void __launch_bounds__(threads, 2)
 
   const TileIndex corner = TileWalk<d>(p).corner(p, place);
   const auto load = [&](int step) {
-    load_stage<d, Major::k, Major::outer>(ring, step % d.stages, place, p.map_a, p.map_b, corner.m, corner.n,
-                                          step * stage_depth<Element>);
+    load_stage<d, Major::k, Major::outer>(ring, step % d.stages, place, p.map_a, p.map_b, corner.m,
+                                          corner.n, step * stage_depth<Element>);
   };
   if (threadIdx.x == 0) {
     for (int step = 0; step < min(d.stages, p.depth); ++step) load(step);
@@ -74,11 +75,19 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 template <class Element>
 Rung rung_of(Class of) {
   Rung rung = hopper_rung(of, "06_wgmma", Shape::majors);
-  rung.idea = "wgmma: four warps multiply 128 x 128 tiles that the copy engine puts into shared memory, swizzled, and that no "
-              "register sees; barriers that count bytes say when a tile is there.";
-  rung.gain = "The tensor cores of Hopper run at their full rate for wgmma only, and neither loads nor ldmatrix take "
-              "issue slots or registers any more.";
-  rung.kernel = {reinterpret_cast<const void*>(&wgmma_product<Element>), threads, shared_bytes, d.m(), d.n,
+  rung.idea =
+      "wgmma: four warps multiply 128 x 128 tiles that the copy engine puts into shared memory, "
+      "swizzled, and that no "
+      "register sees; barriers that count bytes say when a tile is there.";
+  rung.gain =
+      "The tensor cores of Hopper run at their full rate for wgmma only, and neither loads nor "
+      "ldmatrix take "
+      "issue slots or registers any more.";
+  rung.kernel = {reinterpret_cast<const void*>(&wgmma_product<Element>),
+                 threads,
+                 shared_bytes,
+                 d.m(),
+                 d.n,
                  stage_depth<Element>};
   rung.launch = &launch<Element>;
   return rung;
@@ -86,6 +95,8 @@ Rung rung_of(Class of) {
 
 }  // namespace
 
-Rung wgmma(Class of) { return of == Class::fp16 ? rung_of<__half>(of) : rung_of<__nv_bfloat16>(of); }
+Rung wgmma(Class of) {
+  return of == Class::fp16 ? rung_of<__half>(of) : rung_of<__nv_bfloat16>(of);
+}
 
 }  // namespace fathom::gemm::half

@@ -14,10 +14,13 @@ struct Specialised {
 
 Rung warp_specialised(Class of) {
   Rung rung = rung_of_shape<Specialised>(of, "07_warp_specialised");
-  rung.idea = "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
-              "multiply (setmaxnreg); full and empty barriers are all that they share.";
-  rung.gain = "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's release: the tensor "
-              "cores wait for the first tiles and the epilogue only.";
+  rung.idea =
+      "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
+      "multiply (setmaxnreg); full and empty barriers are all that they share.";
+  rung.gain =
+      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's release: "
+      "the tensor "
+      "cores wait for the first tiles and the epilogue only.";
   return rung;
 }
 

@@ -6,7 +6,8 @@ namespace fathom::gemm::half {
 namespace {
 
 struct Multicast {
-  static constexpr Design design{.n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true};
+  static constexpr Design design{
+      .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true};
   static constexpr MajorsTaken majors = plain_layout;
 };
 
@@ -14,10 +15,14 @@ struct Multicast {
 
 Rung cluster_multicast(Class of) {
   Rung rung = rung_of_shape<Multicast>(of, "10_cluster_multicast");
-  rung.idea = "Clusters of two blocks: each loads half of the tile of B that both multiply with, and the copy engine "
-              "writes it to both.";
-  rung.gain = "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a third of that traffic "
-              "goes, and its joules.";
+  rung.idea =
+      "Clusters of two blocks: each loads half of the tile of B that both multiply with, and the "
+      "copy engine "
+      "writes it to both.";
+  rung.gain =
+      "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a third of "
+      "that traffic "
+      "goes, and its joules.";
   return rung;
 }
 

@@ -17,8 +17,9 @@ struct Types {
   using Scalar = float;
 };
 
-/// The layout that a rung on the way is compiled for: BLAS's NN, the first operand of the row-major product
-/// along k, the second along n. Others are transposed into the workspace, inside the timing.
+/// The layout that a rung on the way is compiled for: BLAS's NN, the first operand of the row-major
+/// product along k, the second along n. Others are transposed into the workspace, inside the
+/// timing.
 inline constexpr MajorsTaken plain_layout{Major::k, Major::outer};
 
 }  // namespace fathom::gemm::half
@@ -26,8 +27,11 @@ inline constexpr MajorsTaken plain_layout{Major::k, Major::outer};
 namespace fathom::gemm {
 
 /// In 12_split_depth.cu, which the rung after it uses too.
-extern template void launch_skinny<AnyLayout, half::Types<__half>>(const Arguments&, const Workspace&, cudaStream_t);
-extern template void launch_skinny<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&, const Workspace&, cudaStream_t);
+extern template void launch_skinny<AnyLayout, half::Types<__half>>(const Arguments&,
+                                                                   const Workspace&, cudaStream_t);
+extern template void launch_skinny<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                          const Workspace&,
+                                                                          cudaStream_t);
 
 }  // namespace fathom::gemm
 

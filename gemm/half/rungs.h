@@ -2,8 +2,8 @@
 
 #include "gemm/rung.h"
 
-// The ladder of fp16 and bf16 from Hopper's warpgroup products on, one function per rung and file, in
-// order; `of` is either class.
+// The ladder of fp16 and bf16 from Hopper's warpgroup products on, one function per rung and file,
+// in order; `of` is either class.
 
 namespace fathom::gemm::half {
 

@@ -18,8 +18,10 @@ struct Types {
 
 Rung wgmma() {
   Rung rung = top_rung<AlongK, Types>(Class::int8, "01_wgmma");
-  rung.idea = "Tiles of 128 x 256 x 128 by wgmma, clusters with multicast, persistent, stores by the copy engine: as "
-              "for 16-bit types. wgmma takes 8-bit operands along k only; others are transposed first.";
+  rung.idea =
+      "Tiles of 128 x 256 x 128 by wgmma, clusters with multicast, persistent, stores by the copy "
+      "engine: as "
+      "for 16-bit types. wgmma takes 8-bit operands along k only; others are transposed first.";
   rung.gain = "Twice the rate of 16-bit types, from half of the bytes for an operand.";
   return rung;
 }

@@ -11,10 +11,13 @@ void launch_wgmma(const Arguments& arguments, const Workspace& workspace, cudaSt
 
 Rung wgmma() {
   Rung rung = top_rung<AlongK, Types>(Class::tf32, "01_wgmma");
-  rung.idea = "Tiles of 128 x 256 x 32 by wgmma, clusters with multicast, persistent, stores by the copy engine: as "
-              "for 16-bit types. wgmma takes 32-bit operands along k only; others are transposed first.";
-  rung.gain = "Half the rate of 16-bit types is what the tensor cores have, on fp32 data as they lie in "
-              "memory.";
+  rung.idea =
+      "Tiles of 128 x 256 x 32 by wgmma, clusters with multicast, persistent, stores by the copy "
+      "engine: as "
+      "for 16-bit types. wgmma takes 32-bit operands along k only; others are transposed first.";
+  rung.gain =
+      "Half the rate of 16-bit types is what the tensor cores have, on fp32 data as they lie in "
+      "memory.";
   rung.contender = false;  // the next one is, and this its path for operands along k
   return rung;
 }

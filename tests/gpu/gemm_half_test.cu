@@ -1,5 +1,6 @@
-// The rungs of the types that wgmma multiplies, where they are most likely to be wrong: edges of their tiles, of the
-// ring and of the copy engine's boxes, all transpositions, columns that start on no 16 bytes.
+// The rungs of the types that wgmma multiplies, where they are most likely to be wrong: edges of
+// their tiles, of the ring and of the copy engine's boxes, all transpositions, columns that start
+// on no 16 bytes.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -15,12 +16,12 @@ struct Shape {
   std::int64_t m, n, k;
 };
 
-/// A tile is 128 x 256 or 128 x 128 in row-major terms, that is 256 x 128 of BLAS's m x n; 64 of k are a stage. Small,
-/// since every access is instrumented under the sanitizer.
-constexpr Shape shapes[] = {
-    {1, 1, 1},       {0, 5, 7},      {5, 0, 7},      {5, 7, 0},      {8, 8, 8},       {16, 136, 72},
-    {67, 61, 97},    {256, 128, 64}, {257, 129, 65}, {264, 136, 72}, {520, 264, 328}, {1, 300, 40},
-    {300, 1, 1000},  {128, 520, 520}};
+/// A tile is 128 x 256 or 128 x 128 in row-major terms, that is 256 x 128 of BLAS's m x n; 64 of k
+/// are a stage. Small, since every access is instrumented under the sanitizer.
+constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},      {5, 0, 7},       {5, 7, 0},
+                            {8, 8, 8},      {16, 136, 72},  {67, 61, 97},    {256, 128, 64},
+                            {257, 129, 65}, {264, 136, 72}, {520, 264, 328}, {1, 300, 40},
+                            {300, 1, 1000}, {128, 520, 520}};
 
 constexpr Transpose both[] = {Transpose::no, Transpose::yes};
 
@@ -90,7 +91,8 @@ TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm]
       for (const std::int64_t narrow : {16, 40, 128}) {
         bench.check(*rung, make_problem(of, narrow, 8192, 8192));
         bench.check(*rung, make_problem(of, 8192, narrow, 8192));
-        bench.check(*rung, make_problem(of, narrow, 8191, 4097, Transpose::yes, Transpose::yes, 2, 1));
+        bench.check(*rung,
+                    make_problem(of, narrow, 8191, 4097, Transpose::yes, Transpose::yes, 2, 1));
       }
     }
   }

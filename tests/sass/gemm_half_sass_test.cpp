@@ -28,9 +28,12 @@ constexpr Expected rungs[] = {
     {"::Columns16<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x16x16.F32", 4, 3, 0, 0},
     {"::Columns64<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x64x16.F32", 4, 3, 0, 0},
     {"::Columns128<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x128x16.F32", 8, 6, 0, 0},
-    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::tf32::", 1, "HGMMA.64x256x8.F32.TF32", 4, 4, 2, 8},
-    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::int8::", 1, "IGMMA.64x256x32.S8.S8", 4, 4, 2, 8},
-    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::fp8::", 1, "QGMMA.64x256x32.F32.E4M3.E4M3", 4, 4, 2, 4},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::tf32::", 1, "HGMMA.64x256x8.F32.TF32", 4, 4,
+     2, 8},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::int8::", 1, "IGMMA.64x256x32.S8.S8", 4, 4, 2,
+     8},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::fp8::", 1, "QGMMA.64x256x32.F32.E4M3.E4M3", 4,
+     4, 2, 4},
     {"::Across,", 1, "HGMMA.64x256x8.F32.TF32", 4, 6, 2, 0},
     {"::Promoted,", 1, "QGMMA.64x128x32.F32.E4M3.E4M3", 4, 3, 1, 2},
 };
@@ -57,18 +60,19 @@ TEST_CASE("the Hopper rungs multiply by wgmma from what the copy engine brings",
       CHECK(function.count("UTMALDG.2D") == e.loads);
       CHECK(function.count("UTMALDG.2D.MULTICAST") == e.multicasts);
       CHECK(function.count("UTMASTG.2D") == e.stores);
-      CHECK((function.count("STSM") > 0) == (e.stores > 0 && std::string(e.product).find(".S8") == std::string::npos &&
-                                             std::string(e.product).find("TF32") == std::string::npos));
+      CHECK((function.count("STSM") > 0) ==
+            (e.stores > 0 && std::string(e.product).find(".S8") == std::string::npos &&
+             std::string(e.product).find("TF32") == std::string::npos));
       // A barrier per stage and direction, of which a wait looks at the phase.
       CHECK(function.count("SYNCS.PHASECHK") >= 2);
       const bool specialised = std::string(e.kernel) != "wgmma_product<";
       CHECK(function.count("USETMAXREG") == (specialised ? 2 : 0));
-      // Where the compiler cannot keep products under way it fences each: one fence a stage, a wait for the group
-      // before and one for the last, is what is written.
+      // Where the compiler cannot keep products under way it fences each: one fence a stage, a wait
+      // for the group before and one for the last, is what is written.
       CHECK(function.count("WARPGROUP.ARRIVE") == 1);
       CHECK(function.count("WARPGROUP.DEPBAR") <= 2);
-      // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or, where the
-      // blocks share k, three, of which the compiler has the code twice.
+      // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two
+      // or, where the blocks share k, three, of which the compiler has the code twice.
       const bool shares_depth = std::string(e.kernel).starts_with("::Columns");
       CHECK(function.count("MEMBAR.ALL.GPU") <= (shares_depth ? 6 : e.multicasts > 0 ? 2 : 0));
     }

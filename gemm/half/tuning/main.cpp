@@ -1,5 +1,5 @@
-// gemm_half_variants [m n k [sustained]]: times every variant of the bf16 kernels and the vendor's library
-// on one product, alternately, after holding each against the reference.
+// gemm_half_variants [m n k [sustained]]: times every variant of the bf16 kernels and the vendor's
+// library on one product, alternately, after holding each against the reference.
 
 #include <fmt/format.h>
 
@@ -55,8 +55,10 @@ void compare(Context& context, const Problem& problem, bool sustained) {
   for (const half::Variant& variant : half::variants()) {
     if (variant.skinny != skinny) continue;
     // Room for transposed copies of both operands, whatever the layout.
-    const std::size_t bytes = 2 * static_cast<std::size_t>(problem.k + 64) * (problem.m + problem.n + 128);
-    const Workspace workspace{context.buffers().output("workspace", bytes).data, bytes, context.device().sms};
+    const std::size_t bytes =
+        2 * static_cast<std::size_t>(problem.k + 64) * (problem.m + problem.n + 128);
+    const Workspace workspace{context.buffers().output("workspace", bytes).data, bytes,
+                              context.device().sms};
     Candidate candidate{variant.name, false, {}, {}, {}};
     candidate.launch = [=, launch = variant.launch, stream = context.stream()] {
       launch(operands->arguments(), workspace, stream);
@@ -93,12 +95,12 @@ void compare(Context& context, const Problem& problem, bool sustained) {
   for (const Candidate& c : candidates) {
     if (c.opponent) best = std::min(best, median(c.seconds));
   }
-  fmt::print("\n{}{}\n{:72} {:>9} {:>9} {:>9} {:>6}\n", problem.describe(), sustained ? ", sustained" : ", burst",
-             "kernel", "us", "TFLOP/s", "GB/s", "ratio");
+  fmt::print("\n{}{}\n{:72} {:>9} {:>9} {:>9} {:>6}\n", problem.describe(),
+             sustained ? ", sustained" : ", burst", "kernel", "us", "TFLOP/s", "GB/s", "ratio");
   for (const Candidate& c : candidates) {
     const double s = median(c.seconds);
-    fmt::print("{:72} {:9.2f} {:9.1f} {:9.0f} {:6.3f} {}\n", c.name, s * 1e6, problem.flops() / s * 1e-12,
-               problem.minimum_bytes() / s * 1e-9, best / s, c.wrong);
+    fmt::print("{:72} {:9.2f} {:9.1f} {:9.0f} {:6.3f} {}\n", c.name, s * 1e6,
+               problem.flops() / s * 1e-12, problem.minimum_bytes() / s * 1e-9, best / s, c.wrong);
   }
   std::fflush(stdout);
 }
@@ -111,7 +113,8 @@ int run(int argc, char** argv) {
   };
   std::vector<std::pair<Problem, bool>> products;
   if (argc >= 4) {
-    products.push_back({product(std::atoll(argv[1]), std::atoll(argv[2]), std::atoll(argv[3])), argc > 4});
+    products.push_back(
+        {product(std::atoll(argv[1]), std::atoll(argv[2]), std::atoll(argv[3])), argc > 4});
   } else {
     products = {{product(4096, 4096, 4096), false}, {product(8192, 8192, 8192), false},
                 {product(8192, 8192, 8192), true},  {product(4095, 4095, 4095), false},

@@ -16,7 +16,13 @@ constexpr Design designs[] = {
     {.n = 256, .stages = 3, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true},
     {.n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = false, .engine_stores = true},
     {.n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = false},
-    {.m_blocks = 2, .n = 128, .stages = 4, .cluster_m = 2, .band = 4, .persistent = true, .engine_stores = true},
+    {.m_blocks = 2,
+     .n = 128,
+     .stages = 4,
+     .cluster_m = 2,
+     .band = 4,
+     .persistent = true,
+     .engine_stores = true},
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
@@ -37,9 +43,10 @@ struct Shape {
 };
 
 std::string name_of(const Design& d) {
-  return std::to_string(d.m()) + "x" + std::to_string(d.n) + " stages " + std::to_string(d.stages) + " cluster " +
-         std::to_string(d.cluster_m) + " split " + std::to_string(d.split_k) + " band " + std::to_string(d.band) +
-         (d.persistent ? " persistent" : "") + (d.engine_stores ? " engine stores" : "");
+  return std::to_string(d.m()) + "x" + std::to_string(d.n) + " stages " + std::to_string(d.stages) +
+         " cluster " + std::to_string(d.cluster_m) + " split " + std::to_string(d.split_k) +
+         " band " + std::to_string(d.band) + (d.persistent ? " persistent" : "") +
+         (d.engine_stores ? " engine stores" : "");
 }
 
 template <bool skinny, int... Indices>

@@ -5,7 +5,8 @@
 
 #include "gemm/rung.h"
 
-// Shapes of the Hopper kernels that could take the place of the chosen ones: for gemm_half_variants.
+// Shapes of the Hopper kernels that could take the place of the chosen ones: for
+// gemm_half_variants.
 
 namespace fathom::gemm::half {
 
