@@ -2,6 +2,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -30,6 +31,33 @@ __device__ T random_element(std::uint64_t bits) {
     return bits;
   } else {
     return static_cast<T>(uniform(bits));
+  }
+}
+
+/// Box and Muller, "A note on the generation of random normal deviates" (1958): from the two halves of
+/// one random word, so that a value is never beyond 6.7 standard deviations.
+__device__ double normal(std::uint64_t bits) {
+  const double radius_squared = -2 * log((static_cast<double>(bits >> 32) + 1) * 0x1.0p-32);
+  return sqrt(radius_squared) * cospi(static_cast<double>(bits & 0xFFFFFFFFu) * 0x1.0p-31);
+}
+
+template <class T>
+__device__ T normal_element(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, signed char>) {
+    return static_cast<T>(fmin(fmax(rint(32 * normal(bits)), -127.0), 127.0));
+  } else if constexpr (std::is_same_v<T, int>) {
+    return static_cast<T>(rint(1000 * normal(bits)));
+  } else {
+    return static_cast<T>(normal(bits));
+  }
+}
+
+template <class T>
+__global__ void fill_normal(T* data, std::size_t count, std::uint64_t seed) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    data[i] = normal_element<T>(split_mix(seed, i));
   }
 }
 
@@ -74,6 +102,14 @@ void fill_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_
   FATHOM_CUDA(cudaGetLastError());
 }
 
+template <class T>
+void fill_normal_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_t stream) {
+  const std::size_t count = bytes / sizeof(T);
+  if (count == 0) return;
+  fill_normal<<<blocks_for(count), threads, 0, stream>>>(reinterpret_cast<T*>(data), count, seed);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
 }  // namespace
 
 void fill_random_data(std::byte* data, std::size_t bytes, Fill fill, std::uint64_t seed,
@@ -89,6 +125,20 @@ void fill_random_data(std::byte* data, std::size_t bytes, Fill fill, std::uint64
       return fill_as<__half>(data, bytes, seed, stream);
     case Fill::uniform_bfloat16:
       return fill_as<__nv_bfloat16>(data, bytes, seed, stream);
+    case Fill::normal_float:
+      return fill_normal_as<float>(data, bytes, seed, stream);
+    case Fill::normal_double:
+      return fill_normal_as<double>(data, bytes, seed, stream);
+    case Fill::normal_half:
+      return fill_normal_as<__half>(data, bytes, seed, stream);
+    case Fill::normal_bfloat16:
+      return fill_normal_as<__nv_bfloat16>(data, bytes, seed, stream);
+    case Fill::normal_e4m3:
+      return fill_normal_as<__nv_fp8_e4m3>(data, bytes, seed, stream);
+    case Fill::normal_int8:
+      return fill_normal_as<signed char>(data, bytes, seed, stream);
+    case Fill::normal_int32:
+      return fill_normal_as<int>(data, bytes, seed, stream);
   }
 }
 

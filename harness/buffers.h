@@ -21,6 +21,14 @@ enum class Fill {
   uniform_double,  ///< double in [-1, 1)
   uniform_half,    ///< IEEE half in [-1, 1)
   uniform_bfloat16,
+  // Normal with mean 0 and variance 1, as operands of matrix products have them.
+  normal_float,
+  normal_double,
+  normal_half,
+  normal_bfloat16,
+  normal_e4m3,  ///< 8-bit floating point with 4 exponent and 3 mantissa bits
+  normal_int8,   ///< rounded from 32 times as much, and held within -127 to 127
+  normal_int32,  ///< rounded from 1000 times as much
 };
 
 /// Plain device memory between two guard bands.

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "harness/buffers.h"
@@ -24,16 +25,23 @@ namespace fathom {
 /// line: `default`), which ends within three.
 enum class Suite { quick, standard };
 
-/// A whole number that a probe takes on its command line beside what every probe takes.
+/// What a probe takes on its command line beside what every probe takes.
 struct ProbeOption {
+  enum class Kind { whole_number, number, text };
   std::string name;         ///< "patterns": --patterns N
   std::string description;  ///< for --help, without the defaults
+  // Of a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
   std::int64_t least = 1, most = 0;
+  Kind kind = Kind::whole_number;
+  /// Has no value unless it is given; so has every number and text.
+  bool optional = false;
 };
 
-/// Values of a probe's own options, by name.
-using OptionValues = std::map<std::string, std::int64_t>;
+using OptionValue = std::variant<std::int64_t, double, std::string>;
+
+/// Values of a probe's own options, by name; those without a value are not in it.
+using OptionValues = std::map<std::string, OptionValue>;
 
 /// What a probe's workloads may use of the GPU; one per program.
 class Context {
@@ -49,8 +57,11 @@ class Context {
   cudaStream_t stream() const { return stream_; }
   BufferPool& buffers() { return buffers_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of one of the probe's own options; throws std::out_of_range for a name that it did not declare.
-  std::int64_t option(const std::string& name) const { return options_.at(name); }
+  /// Of one of the probe's own whole numbers; throws std::out_of_range for a name that it did not
+  /// declare.
+  std::int64_t option(const std::string& name) const {
+    return std::get<std::int64_t>(options_.at(name));
+  }
 
  private:
   const DeviceFacts& device_;
@@ -125,6 +136,12 @@ struct Precision {
   double time_limit_s = 0.05;
 };
 
+/// How long a case is kept under load instead of being timed launch by launch.
+struct SustainedLoad {
+  double lead_in_s = 2;  ///< before anything is measured
+  double turn_s = 1;     ///< of each workload, twice
+};
+
 /// One point of a probe's sweep.
 struct Case {
   std::string name;  ///< path below the probe's name, e.g. "type:float4/block:256/size:1GiB"
@@ -140,6 +157,9 @@ struct Case {
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
   std::string profile_axis, profile_unit;  ///< of the workload's `profile`, where it has one
+  /// Measured as the GPU runs under lasting load: the metric then has two samples, and the extras say the
+  /// joules of one launch, `joules`, and of the opponents', `joules:<name>`.
+  std::optional<SustainedLoad> sustained;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
@@ -170,18 +190,30 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
+  virtual std::string program() const { return "probe_" + name(); }  ///< the binary's file name
   /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas` and
-  /// `atlas-quick`, "atlas-long" for `atlas` alone (tools/suites.cpp).
+  /// `atlas-quick`, "atlas-long" for `atlas` alone, "gemm" for `gemm` and `gemm-quick` (tools/suites.cpp).
   virtual std::string group() const { return "core"; }
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;
   /// Its own options on the command line; their values come with the Context.
   virtual std::vector<ProbeOption> options() const { return {}; }
+  /// Throws Error(bad_input) for values of its own options that do not go together, before the GPU is
+  /// asked for anything.
+  virtual void check_options(const OptionValues&) const {}
+  /// What the whole run should be read with, one sentence each; asked for once, after `cases_for`.
+  virtual std::vector<std::string> warnings() const { return {}; }
+  /// Arguments that show, in --help, what is particular to the probe.
+  virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
   virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;
+  /// The same with the values of the probe's own options, for a probe whose cases depend on them.
+  virtual std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues&) const {
+    return cases(device);
+  }
   /// `entries` are this probe's, in order; some may lack (filtered, failed): say not_measured then.
   virtual Findings conclude(std::span<const Entry> entries) const = 0;
 };

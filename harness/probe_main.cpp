@@ -76,10 +76,10 @@ class ProbeRun {
       : probe_(probe),
         options_(options),
         device_(device),
-        cases_(probe.cases(device)),
+        cases_(probe.cases_for(device, options.own)),
         runner_(device, options.seed, policy_for(options), options.own) {
     document_.date = utc_time(std::chrono::system_clock::now());
-    document_.executable = "probe_" + probe.name();
+    document_.executable = probe.program();
     document_.fathom_version = version();
     document_.fathom_commit = commit();
     document_.suite = options.suite == Suite::quick ? "quick" : "default";
@@ -92,6 +92,7 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
+    for (const std::string& warning : probe.warnings()) document_.warnings.push_back(warning);
     register_cases();
   }
 
@@ -101,8 +102,8 @@ class ProbeRun {
     if (options_.list_only) return ExitCode::ok;
     if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
       throw Error(ExitCode::bad_input,
-                  fmt::format("No case of probe_{} matches the filter; --benchmark_list_tests "
-                              "lists their names.", probe_.name()));
+                  fmt::format("No case of {} matches the filter; --benchmark_list_tests "
+                              "lists their names.", probe_.program()));
     }
     ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
@@ -290,14 +291,15 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     print_description(probe);
     return ExitCode::ok;
   }
+  probe.check_options(options->own);
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (count > 1) {
     throw Error(ExitCode::bad_input,
-                fmt::format("Google Benchmark does not know the flag {}: see probe_{} --help.",
-                            arguments[1], probe.name()));
+                fmt::format("Google Benchmark does not know the flag {}: see {} --help.",
+                            arguments[1], probe.program()));
   }
 
   watch_modules_for(probe, *options);

@@ -6,12 +6,41 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "results/error.h"
 #include "results/suggestion.h"
 #include "results/version.h"
 
 namespace fathom {
+namespace {
+
+void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std::string>& given) {
+  using Kind = ProbeOption::Kind;
+  std::string description = option.description;
+  if (option.kind == Kind::whole_number && !option.optional) {
+    description += fmt::format(" (default: {} quick, {} default)", option.quick, option.standard);
+  }
+  CLI::Option* added = app.add_option("--" + option.name, given, description);
+  if (option.kind == Kind::whole_number) {
+    // As text of a whole number: a range alone would let 1.5 pass.
+    added->check(CLI::TypeValidator<std::int64_t>())->check(CLI::Range(option.least, option.most));
+  } else if (option.kind == Kind::number) {
+    added->check(CLI::Number);
+  }
+}
+
+/// Of text that has been checked.
+OptionValue value_of(const ProbeOption& option, const std::string& text) {
+  switch (option.kind) {
+    case ProbeOption::Kind::whole_number: return std::int64_t{std::stoll(text)};
+    case ProbeOption::Kind::number: return std::stod(text);
+    case ProbeOption::Kind::text: break;
+  }
+  return text;
+}
+
+}  // namespace
 
 std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Probe& probe) {
   ProbeOptions options;
@@ -28,14 +57,14 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     }
   }
 
-  CLI::App app(probe.question(), "probe_" + probe.name());
+  CLI::App app(probe.question(), probe.program());
   app.footer(fmt::format(
       "Google Benchmark's own flags work too (--benchmark_filter=REGEX, --benchmark_list_tests,\n"
       "--benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE).\n\n"
       "Examples:\n"
-      "  probe_{0} --suite quick --out result.json\n"
-      "  probe_{0} --benchmark_filter=1GiB --no-counters\n",
-      probe.name()));
+      "  {0} --suite quick --out result.json\n"
+      "  {0} {1}\n",
+      probe.program(), probe.example()));
   app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
   app.add_option("--suite", options.suite, "Size of the sweep: quick or default")
       ->transform(CLI::CheckedTransformer(
@@ -58,13 +87,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                  "Report progress to this file descriptor, one line per case")
       ->check(CLI::NonNegativeNumber);
   const std::vector<ProbeOption> own_options = probe.options();
-  std::map<std::string, std::optional<std::int64_t>> given;
-  for (const ProbeOption& option : own_options) {
-    app.add_option("--" + option.name, given[option.name],
-                   fmt::format("{} (default: {} quick, {} default)", option.description,
-                               option.quick, option.standard))
-        ->check(CLI::Range(option.least, option.most));
-  }
+  std::map<std::string, std::optional<std::string>> given;
+  for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);
   try {
     std::vector<std::string> reversed(own.rbegin(), own.rend());  // the order CLI11 wants
     app.parse(reversed);
@@ -78,14 +102,18 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     for (const CLI::Option* option : app.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     throw Error(ExitCode::bad_input,
-                fmt::format("probe_{0} does not know {1}.{2} See probe_{0} --help.", probe.name(),
-                            flag, did_you_mean(flag, known)));
+                fmt::format("{0} does not know {1}.{2} See {0} --help.", probe.program(), flag,
+                            did_you_mean(flag, known)));
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input, fmt::format("{} See probe_{} --help.", error.what(), probe.name()));
+    throw Error(ExitCode::bad_input, fmt::format("{} See {} --help.", error.what(), probe.program()));
   }
   for (const ProbeOption& option : own_options) {
-    options.own[option.name] = given[option.name].value_or(
-        options.suite == Suite::quick ? option.quick : option.standard);
+    const std::optional<std::string>& text = given[option.name];
+    if (text) {
+      options.own[option.name] = value_of(option, *text);
+    } else if (option.kind == ProbeOption::Kind::whole_number && !option.optional) {
+      options.own[option.name] = options.suite == Suite::quick ? option.quick : option.standard;
+    }
   }
   return options;
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
+#include "harness/sustained.h"
 #include "results/statistics.h"
 
 namespace fathom {
@@ -150,6 +151,37 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
   return rounds;
 }
 
+Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,
+                                         Entry& entry) {
+  std::vector<const Workload*> pointers;
+  for (const Workload& workload : workloads) pointers.push_back(&workload);
+  telemetry_.start();
+  const SustainedTurns turns = run_sustained(pointers, *c.sustained, stream_.get(), telemetry_);
+  Rounds rounds;
+  rounds.telemetry = telemetry_.stop();
+  Samples& samples = rounds.samples;
+  samples.of_workload.resize(turns.size());
+  for (std::size_t w = 0; w < turns.size(); ++w) {
+    std::vector<double> joules;
+    for (const SustainedTurn& turn : turns[w]) {
+      samples.of_workload[w].push_back(turn.seconds);
+      if (turn.joules) joules.push_back(*turn.joules);
+    }
+    const std::string name = w == 0 ? "joules" : "joules:" + c.opponents[w - 1].name;
+    if (!joules.empty()) entry.extras[name] = median(joules);
+  }
+  samples.seconds = samples.of_workload[0];
+  for (const double seconds : samples.seconds) rounds.medians.push_back(seconds);
+  samples.timing.mode = "sustained";
+  samples.timing.timer = "cudaEvent";
+  samples.timing.stop = "time limit";
+  samples.timing.launches_per_sample =
+      static_cast<int>(std::max(1.0, c.sustained->turn_s / median(samples.seconds)));
+  samples.timing.elapsed_s =
+      c.sustained->lead_in_s + 2 * c.sustained->turn_s * static_cast<double>(turns.size());
+  return rounds;
+}
+
 Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
   Entry entry;
   entry.name = entry_name;
@@ -169,7 +201,11 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     context_.buffers().set_placement(0);
     std::vector<Workload> workloads = prepare_and_verify(c, wrong);
     Rounds rounds;
-    if (!wrong) rounds = sample_in_rounds(c, workloads, wrong);
+    if (!wrong && c.sustained) {
+      rounds = sample_under_load(c, workloads, entry);
+    } else if (!wrong) {
+      rounds = sample_in_rounds(c, workloads, wrong);
+    }
     entry.telemetry = rounds.telemetry;
     const Samples& samples = rounds.samples;
     if (wrong) {

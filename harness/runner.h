@@ -69,6 +69,9 @@ class Runner {
   Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
                           std::optional<std::string>& wrong);
 
+  /// The same of a case under lasting load, with the joules in the entry's extras.
+  Rounds sample_under_load(const Case& c, const std::vector<Workload>& workloads, Entry& entry);
+
   const DeviceFacts& device_;
   TimingPolicy policy_;
   Stream stream_;

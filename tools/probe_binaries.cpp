@@ -16,6 +16,10 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view prefix = "probe_";
+/// The one program that describes itself as a probe does and is not named like one.
+constexpr std::string_view ladder = "gemm_ladder";
+
+bool is_probe_name(const std::string& name) { return name.starts_with(prefix) || name == ladder; }
 constexpr std::chrono::seconds description_limit{30};
 
 bool is_program(const std::filesystem::directory_entry& file) {
@@ -56,7 +60,7 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> programs;
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(folder, error))
-    if (file.path().filename().string().starts_with(prefix) && is_program(file))
+    if (is_probe_name(file.path().filename().string()) && is_program(file))
       programs.push_back(file.path());
   if (programs.empty())
     throw Error(ExitCode::setup_incomplete,

@@ -15,13 +15,13 @@ std::filesystem::path program_folder();
 struct ProbeBinary {
   std::filesystem::path program;
   std::string name;   ///< "copy_bandwidth"
-  std::string group;  ///< "core", "atlas", ...: see tools/suites.h
+  std::string group;  ///< "core", "atlas", "gemm", ...: see tools/suites.h
   std::string question;
   std::string method;
   std::vector<std::string> claims;  ///< identifiers
 };
 
-/// Every `probe_*` program of the folder, by name. Throws Error(setup_incomplete) if there is none,
+/// Every `probe_*` program of the folder and `gemm_ladder`, by name. Throws Error(setup_incomplete) if there is none,
 /// or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 

@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <type_traits>
 
 #include "harness/counters/counter_problem.h"
+#include "harness/toolkit_libraries.h"
 
 namespace fathom {
 namespace {
@@ -78,27 +78,13 @@ void open_companions(const fs::path& cupti) {
 }  // namespace
 
 std::vector<fs::path> cupti_search_path() {
-  const char* const named = std::getenv("FATHOM_CUPTI_DIR");
-  if (named != nullptr && *named != '\0') return {fs::path(named) / library_name()};
-
-  std::vector<fs::path> files;
 #ifdef FATHOM_CUPTI_LIBRARY_DIR
-  const fs::path hint = FATHOM_CUPTI_LIBRARY_DIR;
-  if (!hint.empty()) files.push_back(hint / library_name());
+  const std::string found_by_build = FATHOM_CUPTI_LIBRARY_DIR;
+#else
+  const std::string found_by_build;
 #endif
-  std::vector<fs::path> toolkits;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* const value = std::getenv(variable);
-    if (value != nullptr && *value != '\0') toolkits.emplace_back(value);
-  }
-  toolkits.emplace_back("/usr/local/cuda");
-  for (const fs::path& toolkit : toolkits) {
-    for (const char* folder : {"lib64", "extras/CUPTI/lib64", "lib"}) {
-      files.push_back(toolkit / folder / library_name());
-    }
-  }
-  files.emplace_back(library_name());
-  return files;
+  return toolkit_library_files(library_name(), "FATHOM_CUPTI_DIR", found_by_build,
+                               {"lib64", "extras/CUPTI/lib64", "lib"});
 }
 
 CuptiLibrary load_cupti(const std::vector<fs::path>& files) {

@@ -35,7 +35,7 @@ fi
 
 case $(basename "$program") in
   # Sampling as short as it gets: what is looked for shows in the first launch.
-  probe_*) arguments=(--suite quick --no-counters --wait --time-limit 0.001
+  probe_*|gemm_ladder) arguments=(--suite quick --no-counters --wait --time-limit 0.001
                       "--benchmark_filter=${filter:-.}") ;;
   # Stores by several warps to the same words are what one probe is about; what racecheck has to say of
   # its kernels is asked of a test in which they do not meet.

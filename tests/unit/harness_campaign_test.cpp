@@ -159,19 +159,33 @@ class WithOptions : public Probe {
   std::string method() const override { return "None."; }
   std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<ProbeOption> options() const override {
-    return {{"patterns", "Patterns", 20, 100, 1, 1000}};
+    ProbeOption scale;
+    scale.name = "scale";
+    scale.kind = ProbeOption::Kind::number;
+    ProbeOption label;
+    label.name = "label";
+    label.kind = ProbeOption::Kind::text;
+    ProbeOption rows;
+    rows.name = "rows";
+    rows.optional = true;
+    rows.most = 10;
+    return {{"patterns", "Patterns", 20, 100, 1, 1000}, scale, label, rows};
   }
   std::vector<Case> cases(const DeviceFacts&) const override { return {}; }
   Findings conclude(std::span<const Entry>) const override { return {}; }
 };
 
-std::int64_t patterns_of(std::vector<std::string> arguments) {
+OptionValues values_of(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "probe_with_options");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   const auto options =
       parse_probe_options(static_cast<int>(argv.size()), argv.data(), WithOptions());
-  return options.value().own.at("patterns");
+  return options.value().own;
+}
+
+std::int64_t patterns_of(const std::vector<std::string>& arguments) {
+  return std::get<std::int64_t>(values_of(arguments).at("patterns"));
 }
 
 }  // namespace
@@ -184,5 +198,20 @@ TEST_CASE("a probe's own option has a value in each suite and limits", "[harness
   for (const char* bad : {"--patterns=0", "--patterns=1001", "--patterns=many", "--paterns=5"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(patterns_of({bad}), Error);
+  }
+}
+
+TEST_CASE("a probe's numbers and texts have a value only where they are given", "[harness]") {
+  const OptionValues none = values_of({});
+  CHECK_FALSE(none.contains("scale"));
+  CHECK_FALSE(none.contains("label"));
+  CHECK_FALSE(none.contains("rows"));
+  const OptionValues given = values_of({"--scale", "-2.5", "--label=NT", "--rows", "7"});
+  CHECK(std::get<double>(given.at("scale")) == -2.5);
+  CHECK(std::get<std::string>(given.at("label")) == "NT");
+  CHECK(std::get<std::int64_t>(given.at("rows")) == 7);
+  for (const char* bad : {"--scale=much", "--rows=1.5", "--rows=11", "--rows=0"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(values_of({bad}), Error);
   }
 }

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "gemm/blocks/specialised_product.cuh"
+#include "gemm/blocks/tensor_map.h"
+#include "gemm/engine_operands.h"
+#include "gemm/rung.h"
+
+// From a product's arguments to the launch of a kernel that the copy engine feeds. Host code.
+
+namespace fathom::gemm {
+
+/// A kernel's types and its shape, a type that has a `static constexpr Design design` and, as
+/// `majors`, the layouts of the operands that it is compiled for. (A type, since nvcc cannot name a
+/// kernel whose template argument is an object of a class.)
+template <class Shape, class Types, Major a, Major b>
+struct EngineConfig : Types {
+  static constexpr Design design = Shape::design;
+  static constexpr Major a_major = a, b_major = b;
+};
+
+constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
+  return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
+}
+
+/// The map of an operand: boxes of 64 columns or, of 32-bit elements along the outer dimension, 32.
+inline CUtensorMap operand_map(const EngineOperand& x) {
+  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, block_side);
+  return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
+                    element_bytes(x.element) == 4 ? half_block_side : block_side);
+}
+
+/// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
+template <class Types>
+TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
+    const Arguments& arguments, const EngineOperands& operands, const Design& d, bool swapped) {
+  using In = typename Types::In;
+  using Out = typename Types::Out;
+  using Scalar = typename Types::Scalar;
+  const Problem& p = arguments.problem;
+  const EngineOperand& a = swapped ? operands.b : operands.a;
+  const EngineOperand& b = swapped ? operands.a : operands.b;
+  TiledProduct<Out, Scalar> product{};
+  product.map_a = operand_map(a);
+  product.map_b = operand_map(b);
+  product.m = static_cast<int>(a.outer);
+  product.n = static_cast<int>(b.outer);
+  product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
+  product.tiles_m = static_cast<int>(ceil_div(a.outer, d.m() * d.cluster_m));
+  product.tiles_n = static_cast<int>(ceil_div(b.outer, d.n));
+  product.alpha = static_cast<Scalar>(p.alpha);
+  product.beta = static_cast<Scalar>(p.beta);
+  product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
+  const Element output = traits(p.of).output;
+  product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment);
+  if (d.engine_stores && product.engine_stores)
+    product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
+  return product;
+}
+
+/// Launches the shape with the majors that the operands have.
+template <class Shape, class Types>
+void launch_engine_product(const Arguments& arguments, const EngineOperands& operands, bool swapped,
+                           cudaStream_t stream) {
+  const auto product = tiled_product<Types>(arguments, operands, Shape::design, swapped);
+  const Major a_major = (swapped ? operands.b : operands.a).major;
+  const Major b_major = (swapped ? operands.a : operands.b).major;
+  const auto launch = [&]<Major a, Major b>() {
+    if constexpr (takes(Shape::majors, a, b)) {
+      if (a == a_major && b == b_major)
+        launch_specialised<EngineConfig<Shape, Types, a, b>>(product, stream);
+    }
+  };
+  launch.template operator()<Major::k, Major::k>();
+  launch.template operator()<Major::k, Major::outer>();
+  launch.template operator()<Major::outer, Major::k>();
+  launch.template operator()<Major::outer, Major::outer>();
+}
+
+/// Nothing to do, or no more than to scale C: done, and true.
+inline bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
+  const Problem& p = arguments.problem;
+  if (p.m == 0 || p.n == 0) return true;
+  if (p.k != 0 && p.alpha != 0) return false;
+  launch_scale(arguments, stream);
+  return true;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+
+#include "gemm/blocks/engine_product.cuh"
+
+// Rungs whose kernels the copy engine feeds, from a shape (gemm/blocks/engine_product.cuh) and
+// types.
+
+namespace fathom::gemm {
+
+template <class Shape, class Types>
+void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const EngineOperands operands =
+      EngineOperands::prepared(arguments, Shape::majors, workspace.data, stream);
+  launch_engine_product<Shape, Types>(arguments, operands, false, stream);
+}
+
+/// Fills in what follows from the type and the layouts that a rung takes.
+inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
+  Rung rung;
+  rung.id = std::string(traits(of).name) + "/" + name;
+  rung.of = of;
+  rung.capability = 90;
+  rung.exact_capability = true;
+  rung.takes_own_path = [taken](const Problem& p) {
+    return EngineOperands::copy_bytes(p, taken) == 0;
+  };
+  rung.workspace_bytes = [taken](const Problem& p, int) {
+    return EngineOperands::copy_bytes(p, taken);
+  };
+  return rung;
+}
+
+template <class Shape, class Types>
+Rung shape_rung(Class of, const char* name) {
+  using Config = EngineConfig<Shape, Types, Shape::majors.a.value_or(Major::k),
+                              Shape::majors.b.value_or(Major::outer)>;
+  constexpr Design d = Shape::design;
+  Rung rung = hopper_rung(of, name, Shape::majors);
+  rung.kernel = {reinterpret_cast<const void*>(&specialised_product<Config>),
+                 d.threads(),
+                 specialised_shared_bytes<d>(),
+                 d.m(),
+                 d.n,
+                 stage_depth<typename Types::In>};
+  rung.launch = &launch_shape<Shape, Types>;
+  return rung;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "gemm/blocks/engine_rung.cuh"
+
+// The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
+// which one of m and n is small.
+
+namespace fathom::gemm {
+
+/// Operands as they lie, which 16-bit types allow; or all along k, as the other types must be.
+struct AnyLayout {
+  static constexpr MajorsTaken majors{};
+};
+struct AlongK {
+  static constexpr MajorsTaken majors{Major::k, Major::k};
+};
+
+/// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory
+/// for C's buffers.
+template <class Layout>
+struct WideTile : Layout {
+  static constexpr Design design{
+      .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
+};
+
+/// Shapes by the columns that they multiply at once, each for products of that many or fewer, which
+/// the memory bus bounds: a cluster shares the k of one tile, so that there are about as many
+/// blocks as SMs at the ladder's skinny sizes, and the ring keeps more bytes on their way than the
+/// bus's latency needs.
+template <class Layout>
+struct Columns16 : Layout {
+  static constexpr Design design{.n = 16, .stages = 8, .split_k = 2, .band = 1};
+};
+template <class Layout>
+struct Columns64 : Layout {
+  static constexpr Design design{.n = 64, .stages = 8, .split_k = 2, .band = 1};
+};
+template <class Layout>
+struct Columns128 : Layout {
+  static constexpr Design design{.m_blocks = 2, .n = 128, .stages = 4, .split_k = 4, .band = 1};
+};
+
+/// Most columns of the small side for which the narrow shapes are meant.
+inline constexpr std::int64_t most_skinny = 128;
+
+inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
+
+/// Launches the narrow shape that the small side asks for: it is the columns of the product in
+/// row-major terms, which is BLAS's m, or with the operands exchanged n.
+template <class Layout, class Types>
+void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const EngineOperands operands =
+      EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream);
+  const Problem& p = arguments.problem;
+  const bool swapped = p.n < p.m;
+  const std::int64_t columns = swapped ? p.n : p.m;
+  if (columns <= 16) {
+    launch_engine_product<Columns16<Layout>, Types>(arguments, operands, swapped, stream);
+  } else if (columns <= 64) {
+    launch_engine_product<Columns64<Layout>, Types>(arguments, operands, swapped, stream);
+  } else {
+    launch_engine_product<Columns128<Layout>, Types>(arguments, operands, swapped, stream);
+  }
+}
+
+template <class Layout, class Types>
+void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (is_skinny(arguments.problem))
+    return launch_skinny<Layout, Types>(arguments, workspace, stream);
+  launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
+}
+
+/// The top rung of a type.
+template <class Layout, class Types>
+Rung top_rung(Class of, const char* name) {
+  Rung rung = shape_rung<WideTile<Layout>, Types>(of, name);
+  rung.contender = true;
+  rung.launch = &launch_any_shape<Layout, Types>;
+  return rung;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/vector_load.cuh"
+#include "harness/cuda_check.h"
+
+namespace fathom::gemm {
+
+/// Launches a kernel `(Product<float>, int tiles_n)`, which sees the product row-major, with a block for
+/// each tile of Tile::m x Tile::n.
+template <class Tile, auto kernel>
+void launch_tiles(const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+  if (is_empty(arguments.problem)) return;
+  const auto p = row_major<float>(arguments);
+  const TileGrid tiles(p.m, p.n, Tile::m, Tile::n);
+  kernel<<<tiles.blocks(), Tile::threads, 0, stream>>>(p, tiles.tiles_n);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+/// Launches it where tiles are whole and aligned, and `slower` otherwise.
+template <class Tile, auto kernel, void (*slower)(const Arguments&, cudaStream_t)>
+void launch_whole_tiles(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (!is_whole_and_aligned(arguments.problem, Tile::m, Tile::n, Tile::k))
+    return slower(arguments, stream);
+  launch_tiles<Tile, kernel>(arguments, workspace, stream);
+}
+
+template <class Tile>
+bool takes_whole_tiles(const Problem& problem) {
+  return is_whole_and_aligned(problem, Tile::m, Tile::n, Tile::k);
+}
+
+/// What a rung reports of such a kernel.
+template <class Tile, auto kernel>
+RungKernel tile_kernel() {
+  return {reinterpret_cast<const void*>(kernel), Tile::threads, 0, Tile::m, Tile::n, Tile::k};
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "harness/cuda_check.h"
+
+namespace fathom::gemm {
+
+/// How a kernel is launched that needs more dynamic shared memory than the usual 48 KiB or, for
+/// `cluster` > 1, clusters of so many neighbouring blocks.
+struct ClusterLaunch {
+  int blocks = 1, threads = 1, shared_bytes = 0, cluster = 1;
+  cudaStream_t stream = nullptr;
+};
+
+/// Calls `use` with the launch as the runtime wants it.
+template <class Kernel, class Use>
+void with_launch_config(Kernel kernel, const ClusterLaunch& launch, Use&& use) {
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   launch.shared_bytes));
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(launch.cluster);
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(launch.shared_bytes);
+  config.stream = launch.stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  use(config);
+}
+
+template <class Kernel, class Parameter>
+void launch_cluster(Kernel kernel, const ClusterLaunch& launch, const Parameter& parameter) {
+  with_launch_config(kernel, launch, [&](const cudaLaunchConfig_t& config) {
+    FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, parameter));
+  });
+}
+
+/// Clusters that the GPU runs at once: fewer than its SMs make, where a cluster of more than two
+/// does not divide the SMs that can form one.
+template <class Kernel>
+int resident_clusters(Kernel kernel, ClusterLaunch launch) {
+  launch.blocks = launch.cluster;
+  int clusters = 0;
+  with_launch_config(kernel, launch, [&](const cudaLaunchConfig_t& config) {
+    FATHOM_CUDA(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+  });
+  return clusters;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "gemm/problem.h"
+
+// How the copy engine is told of a matrix. Host code.
+
+namespace fathom::gemm {
+
+/// Bytes of a row of a box: the widest that the 128-byte swizzle takes.
+inline constexpr int box_row_bytes = 128;
+/// Where a matrix and each of its columns must start for the copy engine.
+inline constexpr int map_alignment = 16;
+
+/// A map of a matrix in memory of `outer` columns of `inner` contiguous elements, `stride` elements
+/// from one to the next, for boxes of 128 bytes by `box_columns`, which lie in shared memory with
+/// the 128-byte swizzle: a box's column c is 128 bytes, and its 16-byte word w is at word w ^ (c %
+/// 8). Shared memory of a box must start on 1024 bytes. What is outside the matrix reads as zero.
+///
+/// Throws Error if the driver refuses: for a matrix without elements, a base or a column that does
+/// not start on 16 bytes.
+CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
+                       std::int64_t stride, int box_columns);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,80 @@
+#pragma once
+
+namespace fathom::gemm {
+
+/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, 32 lanes as
+/// LanesM x (32 / LanesM); a thread's rows come in groups of 4 that are 4 LanesM apart, and so do its
+/// columns, so that the lanes of a warp read their fragments from neighbouring 16-byte words.
+///
+/// The lanes are numbered so that lanes i and i ^ 1 have the same rows and lanes i and i ^ 2 the same
+/// columns: either condition lets a 16-byte shared load be served in two wavefronts instead of
+/// four (claims S4 and S5, measured by the probe bank_conflicts).
+template <int BM, int BN, int TM, int TN, int WarpsM, int WarpsN, int LanesM>
+struct ThreadTile {
+  static constexpr int lanes_n = 32 / LanesM;
+  static constexpr int warp_m = BM / WarpsM, warp_n = BN / WarpsN;
+  static constexpr int threads = 32 * WarpsM * WarpsN;
+  static_assert(TM * LanesM == warp_m && TN * lanes_n == warp_n && TM % 4 == 0 && TN % 4 == 0);
+
+  int row, column;  ///< of its first element, within the block's tile
+
+  __device__ ThreadTile() {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    // Bit 0 belongs to the column, bit 1 to the row, and so on until one of them is full.
+    int lane_m = 0, lane_n = 0, bit = 0;
+    int m_bit = 1, n_bit = 1;
+    while (m_bit < LanesM || n_bit < lanes_n) {
+      if (n_bit < lanes_n) {
+        lane_n |= (lane >> bit++ & 1) * n_bit;
+        n_bit *= 2;
+      }
+      if (m_bit < LanesM) {
+        lane_m |= (lane >> bit++ & 1) * m_bit;
+        m_bit *= 2;
+      }
+    }
+    row = warp % WarpsM * warp_m + lane_m * 4;
+    column = warp / WarpsM * warp_n + lane_n * 4;
+  }
+
+  static __device__ constexpr int row_of(int i) { return i / 4 * (4 * LanesM) + i % 4; }
+  static __device__ constexpr int column_of(int j) { return j / 4 * (4 * lanes_n) + j % 4; }
+
+  /// A thread's part of one k of both tiles, each a line of floats in shared memory.
+  struct Fragment {
+    float a[TM], b[TN];
+
+    __device__ void load(const float* line_a, const float* line_b) {
+#pragma unroll
+      for (int i = 0; i < TM; i += 4) load4(a + i, line_a + row_of(i));
+#pragma unroll
+      for (int j = 0; j < TN; j += 4) load4(b + j, line_b + column_of(j));
+    }
+
+   private:
+    static __device__ void load4(float* to, const float* from) {
+      const float4 x = *reinterpret_cast<const float4*>(from);
+      to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+    }
+  };
+
+  /// Sums of the thread's elements.
+  struct Sums {
+    float c[TM][TN] = {};
+
+    /// Row by row, alternately forth and back: the element of B at a turn is used twice in a row, and
+    /// the operand cache of the register file saves one read.
+    __device__ void add(const Fragment& f) {
+#pragma unroll
+      for (int i = 0; i < TM; ++i) {
+#pragma unroll
+        for (int j = 0; j < TN; ++j) {
+          const int turned = i % 2 == 0 ? j : TN - 1 - j;
+          c[i][turned] = fmaf(f.a[i], f.b[turned], c[i][turned]);
+        }
+      }
+    }
+  };
+};
+
+}  // namespace fathom::gemm

@@ -1,0 +1,236 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/tma.cuh"
+
+// How the sums of a warpgroup get to C. A warp has 16 rows; sum 4 j + i of a thread is column
+// 8 j + 2 (lane % 4) + i % 2 of row lane / 4 + 8 (i / 2) (PTX ISA, the fragment of D of wgmma).
+
+namespace fathom::gemm {
+
+/// A product of which the kernels of the copy engine compute a tile, in row-major terms; k and
+/// alpha are not 0.
+template <class Out, class Scalar>
+struct TiledProduct {
+  CUtensorMap map_a, map_b, map_c;
+  int m, n;
+  int depth;             ///< stages of k
+  int tiles_m, tiles_n;  ///< of a cluster
+  Scalar alpha, beta;
+  Matrix<Out> c;
+  bool engine_stores;  ///< map_c can be used: c's rows are contiguous and start on 16 bytes
+};
+
+/// A sum from its register.
+template <class Scalar>
+__device__ inline Scalar sum_of(std::uint32_t bits) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    return __uint_as_float(bits);
+  } else {
+    return static_cast<Scalar>(bits);
+  }
+}
+
+/// An element of C from its sum. With beta = 0 the old one is not read: it may be NaN.
+template <class Out, class Scalar>
+__device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, int column,
+                                  Scalar sum) {
+  const Scalar scaled = p.alpha * sum;
+  if (p.beta == Scalar(0) || row >= p.m || column >= p.n) return scaled;
+  return p.beta * static_cast<Scalar>(p.c(row, column)) + scaled;
+}
+
+/// Two neighbours of a row as 32 bits.
+template <class Out>
+__device__ inline std::uint32_t packed(float first, float second) {
+  const Out pair[2] = {Out(first), Out(second)};
+  std::uint32_t bits = 0;
+  memcpy(&bits, pair, 4);
+  return bits;
+}
+
+template <class Scalar>
+__device__ inline std::uint32_t bits_of(Scalar x) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+
+/// Stores a warp's sums straight from the registers: any C, two elements at once where its rows
+/// start on 16 bytes.
+template <class Out, class Scalar, int Count>
+__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
+                                            const std::uint32_t (&sums)[Count], int row,
+                                            int column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int i = 0; i < Count; i += 2) {
+    const int r = row + lane / 4 + i % 4 / 2 * 8, c = column + i / 4 * 8 + lane % 4 * 2;
+    if (r >= p.m) continue;
+    const Scalar first = finished(p, r, c, sum_of<Scalar>(sums[i]));
+    const Scalar second = finished(p, r, c + 1, sum_of<Scalar>(sums[i + 1]));
+    if (p.engine_stores && c + 1 < p.n) {
+      if constexpr (sizeof(Out) == 2) {
+        *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
+      } else {
+        *reinterpret_cast<uint2*>(&p.c(r, c)) = make_uint2(bits_of(first), bits_of(second));
+      }
+    } else {
+      if (c < p.n) p.c(r, c) = Out(first);
+      if (c + 1 < p.n) p.c(r, c + 1) = Out(second);
+    }
+  }
+}
+
+/// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l
+/// / 8.
+__device__ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+/// Bytes of a row that a warp hands to the copy engine at once, and of its 16 rows.
+inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
+/// Buffers a warp: one is filled while the other is read.
+inline constexpr int staging_slots = 2;
+template <class Out>
+inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
+
+/// Address of a 16-byte word of a row in a buffer as the engine wants it: word w of row r at w ^ (r
+/// % 8).
+__device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int word) {
+  return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
+}
+
+/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
+template <class Out, int Count>
+__device__ inline void stage_chunk(const TiledProduct<Out, float>& p,
+                                   const std::uint32_t (&sums)[Count], int first, int row,
+                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 2) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
+  // next 8.
+  const int own_row = lane / 8 % 2 * 8 + lane % 8, own_word = lane / 16;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    std::uint32_t r[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
+      const int to_row = row + lane / 4 + i % 2 * 8,
+                to_column = column + j * 16 + i / 2 * 8 + lane % 4 * 2;
+      r[i] = packed<Out>(finished(p, to_row, to_column, sum_of<float>(sums[sum])),
+                         finished(p, to_row, to_column + 1, sum_of<float>(sums[sum + 1])));
+    }
+    store_matrices(staged_word(buffer, own_row, j * 2 + own_word), r);
+  }
+}
+
+/// Fills a buffer with 32 columns of 32-bit elements.
+template <class Out, class Scalar, int Count>
+__device__ inline void stage_chunk(const TiledProduct<Out, Scalar>& p,
+                                   const std::uint32_t (&sums)[Count], int first, int row,
+                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 4) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int i = 0; i < 16; i += 2) {
+    const int own_row = lane / 4 + i % 4 / 2 * 8, own_column = i / 4 * 8 + lane % 4 * 2;
+    const int to_row = row + own_row, to_column = column + own_column;
+    const std::uint32_t address = staged_word(buffer, own_row, own_column / 4) + own_column % 4 * 4;
+    asm volatile(
+        "st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address),
+        "r"(bits_of(finished(p, to_row, to_column, sum_of<Scalar>(sums[first + i])))),
+        "r"(bits_of(finished(p, to_row, to_column + 1, sum_of<Scalar>(sums[first + i + 1]))))
+        : "memory");
+  }
+}
+
+/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores
+/// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
+/// under way.
+template <class Out, class Scalar, int Count>
+__device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
+                                       const std::uint32_t (&sums)[Count], int row, int column,
+                                       std::uint32_t staging) {
+  constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
+  // An even number of chunks: the buffers take turns over tiles too.
+  static_assert(chunks % staging_slots == 0 && chunks * columns == Count * 2);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    const int to_column = column + chunk * columns;
+    if (lane == 0) wait_stores_read<staging_slots - 1>();
+    __syncwarp();
+    stage_chunk(p, sums, chunk * columns / 2, row, to_column, buffer);
+    fence_async_proxy();
+    __syncwarp();
+    if (lane == 0) {
+      // What is outside C is not stored; the group is closed all the same, to count alike.
+      if (row < p.m && to_column < p.n) store_box(p.map_c, to_column, row, buffer);
+      commit_stores();
+    }
+  }
+}
+
+template <class T>
+__device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
+  constexpr int per_word = 16 / static_cast<int>(sizeof(T));
+  const std::uint32_t address =
+      staged_word(buffer, row, column / per_word) + column % per_word * sizeof(T);
+  T x;
+  if constexpr (sizeof(T) == 2) {
+    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(x) : "r"(address) : "memory");
+  } else {
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
+  }
+  return x;
+}
+
+/// Stores a warp's sums through its buffer and row by row, each in neighbouring lanes: for a C
+/// whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes;
+/// the last lane has what is left at both ends.
+template <class Out, class Scalar, int Count>
+__device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
+                                     const std::uint32_t (&sums)[Count], int row, int column,
+                                     std::uint32_t buffer) {
+  using Bits = std::conditional_t<sizeof(Out) == 2, std::uint16_t, std::uint32_t>;
+  constexpr int columns = staged_columns<Out>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int chunk = 0; chunk < Count * 2 / columns; ++chunk) {
+    const int to_column = column + chunk * columns, width = p.n - to_column;
+    __syncwarp();
+    stage_chunk(p, sums, chunk * columns / 2, row, to_column, buffer);
+    __syncwarp();
+#pragma unroll 4
+    for (int r = 0; r < 16; ++r) {
+      if (row + r >= p.m) break;
+      auto* const out = reinterpret_cast<Bits*>(&p.c(row + r, to_column));
+      if constexpr (sizeof(Out) == 2) {
+        const int odd = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / 2 % 2);
+        const int first = lane * 2 + odd, second = (first + 1) % columns;
+        const Bits x = load_staged<Bits>(buffer, r, first),
+                   y = load_staged<Bits>(buffer, r, second);
+        if (second > first && second < width) {
+          *reinterpret_cast<std::uint32_t*>(out + first) = std::uint32_t{y} << 16 | x;
+        } else {
+          if (first < width) out[first] = x;
+          if (second < width) out[second] = y;
+        }
+      } else {
+        if (lane < width) out[lane] = load_staged<Bits>(buffer, r, lane);
+      }
+    }
+  }
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include "gemm/conclude.h"
+#include "gemm/conclude_parts.h"
+#include "gemm/ladder_claims.h"
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::gemm {
+namespace {
+
+constexpr LadderClaim table[] = {
+    {"GR1", "01_naive", "naive", 0.013},
+    {"GR2", "02_coalesced", "coalesced", 0.085},
+    {"GR3", "04_shared_memory", "shared memory", 0.128},
+    {"GR4", "07_tile_1d", "1D block tile", 0.365},
+    {"GR5", "10_tile_2d", "2D block tile", 0.687},
+    {"GR6", "11_linearised", "linearised against bank conflicts", 0.697},
+    {"GR7", "12_padded", "offset against bank conflicts", 0.708},
+    {"GR8", "14_double_buffered", "double buffering", 0.743},
+    {"GR9", "15_vectorised", "vectorised", 0.784},
+    {"GR10", "22_planned_tiles", "autotuned", 0.848},
+    {"GR11", "19_warp_tile", "warp tile", 0.937},
+    {"GC1", "03_shuffle_broadcast", "shuffle-broadcast naive", 0.07},
+    {"GC2", "05_shared_columns", "shared", 0.20},
+    {"GC3", "08_tile_2x2", "2x2 thread tile", 0.22},
+    {"GC4", "09_tile_64", "64 tile", 0.30},
+    {"GC5", "16_vectorised_64", "64 tile, vector loads and transposed store", 0.50},
+    {"GC6", "17_tile_16x4", "128x128x8 tile, 4x16 thread tile", 0.70},
+    {"GC7", "18_registers_buffered", "software pipeline", 0.70},
+};
+
+/// A share this much off, relatively, is another answer than the author's.
+constexpr double same_share = 0.25;
+/// "Barely helps": an output a thread more is worth no more than this.
+constexpr double barely = 1.10;
+/// Rungs whose throughputs are this close are equal.
+constexpr double same_throughput = 0.02;
+
+double throughput(const Entry& entry) { return *entry.metric.value; }
+
+Claim share_claim(std::span<const Entry> entries, const LadderClaim& row) {
+  Claim claim = make_claim(row.id, fmt::format("fp32 at 4096 cubed, {}: its share of cuBLAS", row.step),
+                           fmt::format("{:.3g} % of cuBLAS", 100 * row.share));
+  const Entry* rung = ladder_entry(entries, "fp32", row.rung);
+  const std::optional<Library> library = library_of(entries, "fp32");
+  if (rung == nullptr || !library) return claim;
+  const double share = throughput(*rung) / library->throughput;
+  const double off = share / row.share - 1;
+  claim.verdict = off <= same_share && off >= -same_share ? ClaimVerdict::confirmed
+                                                          : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{:.1f} %: {} against {} of {}", 100 * share,
+                             format_quantity(throughput(*rung), "FLOP/s"),
+                             format_quantity(library->throughput, "FLOP/s"), library->name);
+  claim.evidence = {rung->name, library->evidence};
+  return claim;
+}
+
+/// A claim on the ratio of two rungs' throughputs.
+struct RatioClaim {
+  const char *id, *statement, *claimed, *rung, *against;
+  bool (*holds)(double ratio);
+};
+
+constexpr RatioClaim ratios[] = {
+    {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
+     "within a few % of shared memory", "06_two_outputs", "04_shared_memory",
+     [](double r) { return r <= barely; }},
+    {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
+     "correct with one barrier, and faster", "14_double_buffered", "12_padded",
+     [](double r) { return r > 1; }},
+    {"GC8", "Software pipelining changes nothing: the compiler already does it", "about the same",
+     "18_registers_buffered", "15_vectorised",
+     [](double r) { return r <= 1 + same_throughput && r >= 1 - same_throughput; }},
+    {"GC9", "An 8x8 thread tile loses coalesced stores against 4x16, which is faster", "4x16 is faster",
+     "17_tile_16x4", "15_vectorised", [](double r) { return r > 1; }},
+};
+
+Claim ratio_claim(std::span<const Entry> entries, const RatioClaim& row) {
+  Claim claim = make_claim(row.id, row.statement, row.claimed);
+  const Entry* rung = ladder_entry(entries, "fp32", row.rung);
+  const Entry* against = ladder_entry(entries, "fp32", row.against);
+  if (rung == nullptr || against == nullptr) return claim;
+  const double ratio = throughput(*rung) / throughput(*against);
+  claim.verdict = row.holds(ratio) ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{} {} against {} of {} ({:.3f} x)", row.rung,
+                             format_quantity(throughput(*rung), "FLOP/s"),
+                             format_quantity(throughput(*against), "FLOP/s"), row.against, ratio);
+  claim.evidence = {rung->name, against->name};
+  return claim;
+}
+
+Claim g2(std::span<const Entry> entries) {
+  Claim claim = make_claim("G2",
+                           "128x128 tile, 8x8 per thread, both shared memory and registers double "
+                           "buffered, one barrier per step",
+                           "near the top of the fp32 ladder");
+  const Entry* rung = ladder_entry(entries, "fp32", "18_registers_buffered");
+  const Entry* top = best_of_ladder(entries, "fp32");
+  if (rung == nullptr || top == nullptr || top == rung) return claim;
+  constexpr double near_the_top = 0.9;
+  const double share = throughput(*rung) / throughput(*top);
+  claim.verdict = share >= near_the_top ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{}, {:.1f} % of the fastest rung's {}",
+                             format_quantity(throughput(*rung), "FLOP/s"), 100 * share,
+                             format_quantity(throughput(*top), "FLOP/s"));
+  claim.evidence = {rung->name, top->name};
+  return claim;
+}
+
+/// Bytes that the blocks of tiled rungs read, against 2 m n k / tile elements (with equal sides).
+Claim traffic(std::span<const Entry> entries) {
+  Claim claim = make_claim("GT1",
+                           "Every block re-reads its operands: global traffic is m n k (1 / tile rows + 1 / "
+                           "tile columns) elements",
+                           "2 m n k / tile elements");
+  int compared = 0, equal = 0;
+  for (const Entry& entry : entries) {
+    const auto sectors = counter_value(entry, "global_load_sectors");
+    const auto expected = entry.extras.find("tile_read_sectors");
+    if (!sectors || expected == entry.extras.end()) continue;
+    ++compared;
+    const double ratio = *sectors / expected->second;
+    equal += ratio > 0.99 && ratio < 1.01;
+    claim.figure += fmt::format("{}{}: {:.3f} x", claim.figure.empty() ? "sectors read against it, " : ", ",
+                                entry.name, ratio);
+    claim.evidence.push_back(entry.name);
+  }
+  if (compared != 0) {
+    claim.verdict = equal == compared ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  }
+  return claim;
+}
+
+}  // namespace
+
+std::span<const LadderClaim> ladder_claims() { return table; }
+
+std::vector<std::string> claim_ids() {
+  std::vector<std::string> ids;
+  for (const Claim& claim : conclude_claims({})) ids.push_back(claim.id);
+  return ids;
+}
+
+std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
+  std::vector<Claim> claims;
+  for (const LadderClaim& row : table) claims.push_back(share_claim(entries, row));
+  for (const RatioClaim& row : ratios) claims.push_back(ratio_claim(entries, row));
+  claims.push_back(g2(entries));
+  claims.push_back(traffic(entries));
+  return claims;
+}
+
+}  // namespace fathom::gemm

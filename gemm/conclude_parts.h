@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+// What the ladder's conclusions are made of; without CUDA.
+
+namespace fathom::gemm {
+
+/// The size, m = n = k, at which rungs are compared.
+inline constexpr std::int64_t compared_size = 4096;
+
+/// A rung's entry at that size, without transposes and scalars, or null if it was not measured.
+const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type, const std::string& rung);
+/// The fastest of a type's rungs there, or null.
+const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type);
+
+/// The faster of the vendor's two ways.
+struct Library {
+  double throughput = 0;
+  std::string name;      ///< "cuBLAS"
+  std::string evidence;  ///< the entry that it was timed beside
+};
+/// Beside one entry; at the compared size of a type. Nothing where no library was timed.
+std::optional<Library> faster_library(const Entry& entry);
+std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type);
+
+/// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
+std::optional<double> ratio_to_faster(const Entry& entry);
+
+std::vector<Claim> conclude_claims(std::span<const Entry> entries);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,49 @@
+// Every access to memory has 16 bytes: four of k of a row of A, stored as four lines of the
+// transposed tile, and four columns of B and of C.
+
+#include "gemm/blocks/block_tile.cuh"
+#include "gemm/blocks/launch.cuh"
+#include "gemm/blocks/padded_layout.cuh"
+#include "gemm/blocks/vector_load.cuh"
+#include "gemm/fp32/rungs.h"
+#include "gemm/fp32/slower_path.h"
+
+namespace fathom::gemm::fp32 {
+namespace {
+
+using Tile = BlockTile<128, 128, 8, 8, 8, PaddedLayout, PlainLayout>;
+
+__global__ void __launch_bounds__(Tile::threads) vectorised_product(Product<float> p, int tiles_n) {
+  __shared__ Tile::Shared shared;
+  const int tile_row = static_cast<int>(blockIdx.x) / tiles_n * Tile::m;
+  const int tile_column = static_cast<int>(blockIdx.x) % tiles_n * Tile::n;
+  Tile tile;
+  VectorLoad<Tile, Tile::m + PaddedLayout::padding, Tile::n> load(p, tile_row, tile_column);
+  for (int step = 0; step < p.k; step += Tile::k) {
+    load.load();
+    load.store(shared.a, shared.b);
+    __syncthreads();
+    tile.multiply(shared);
+    __syncthreads();
+  }
+  tile.store_vectors(p, tile_row, tile_column);
+}
+
+}  // namespace
+
+Rung vectorised() {
+  Rung rung;
+  rung.id = "fp32/15_vectorised";
+  rung.of = Class::fp32;
+  rung.idea = "Global and shared memory are read and written by 16 bytes; A is transposed as it is "
+              "stored.";
+  rung.gain = "A quarter of the load and store instructions, which leaves their issue slots to "
+              "multiplications.";
+  rung.claims = {"GR9"};
+  rung.kernel = tile_kernel<Tile, vectorised_product>();
+  rung.launch = &launch_whole_tiles<Tile, vectorised_product, launch_slower_path>;
+  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  return rung;
+}
+
+}  // namespace fathom::gemm::fp32

@@ -1,0 +1,47 @@
+// The same for the tile of 64 x 64 of the column-major ladder.
+
+#include "gemm/blocks/block_tile.cuh"
+#include "gemm/blocks/launch.cuh"
+#include "gemm/blocks/padded_layout.cuh"
+#include "gemm/blocks/vector_load.cuh"
+#include "gemm/fp32/rungs.h"
+#include "gemm/fp32/slower_path.h"
+
+namespace fathom::gemm::fp32 {
+namespace {
+
+using Tile = BlockTile<64, 64, 16, 4, 4, PaddedLayout, PlainLayout>;
+
+__global__ void __launch_bounds__(Tile::threads) vectorised_64_product(Product<float> p, int tiles_n) {
+  __shared__ Tile::Shared shared;
+  const int tile_row = static_cast<int>(blockIdx.x) / tiles_n * Tile::m;
+  const int tile_column = static_cast<int>(blockIdx.x) % tiles_n * Tile::n;
+  Tile tile;
+  VectorLoad<Tile, Tile::m + PaddedLayout::padding, Tile::n> load(p, tile_row, tile_column);
+  for (int step = 0; step < p.k; step += Tile::k) {
+    load.load();
+    load.store(shared.a, shared.b);
+    __syncthreads();
+    tile.multiply(shared);
+    __syncthreads();
+  }
+  tile.store_vectors(p, tile_row, tile_column);
+}
+
+}  // namespace
+
+Rung vectorised_64() {
+  Rung rung;
+  rung.id = "fp32/16_vectorised_64";
+  rung.of = Class::fp32;
+  rung.idea = "The column-major ladder's step: its tile of 64 x 64 with 16-byte accesses and a "
+              "transposed store.";
+  rung.gain = "As the rung before, with more blocks and twice the traffic.";
+  rung.claims = {"GC5"};
+  rung.kernel = tile_kernel<Tile, vectorised_64_product>();
+  rung.launch = &launch_whole_tiles<Tile, vectorised_64_product, launch_slower_path>;
+  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  return rung;
+}
+
+}  // namespace fathom::gemm::fp32

@@ -1,0 +1,163 @@
+#pragma once
+
+#include "gemm/blocks/epilogue.cuh"
+#include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/thread_tile.cuh"
+#include "gemm/blocks/tile_copy.cuh"
+#include "gemm/blocks/tile_order.cuh"
+
+// The upper rungs' kernel: a pipeline of asynchronous copies into several stages of shared memory,
+// fragments one step ahead in registers, one barrier a tile.
+
+namespace fathom::gemm::fp32 {
+
+/// A block's tile and how its threads share it.
+template <int BM, int BN, int BK, int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages,
+          int BlocksPerSm>
+struct Tiling {
+  static constexpr int m = BM, n = BN, k = BK, stages = Stages, blocks_per_sm = BlocksPerSm;
+  static constexpr int rows = TM, columns = TN;
+  using Threads = ThreadTile<BM, BN, TM, TN, WarpsM, WarpsN, LanesM>;
+  static constexpr int threads = Threads::threads;
+  static constexpr int stage_floats = BK * (BM + 4 + BN + 4);
+  static constexpr int shared_bytes = Stages * stage_floats * static_cast<int>(sizeof(float));
+  static_assert(BK % 2 == 0 && Stages >= 2);
+};
+
+/// Which part of k a block computes, in tiles; with one part there is nothing to add up.
+struct KParts {
+  int parts = 1;
+  float* sums = nullptr;  ///< parts x m x n, row-major without gaps
+};
+
+/// Stores a thread's sums: rows and columns from `first_row` and `first_column` of C on; those before
+/// belong to another tile. `store(row, column, sums)` takes four columns, or one.
+template <class Tile, class Sums, class Store4, class Store1>
+__device__ void store_tile(const Sums& sums, int row, int column, int first_row, int first_column,
+                           bool vectors, Store4 store4, Store1 store1) {
+  using Threads = typename Tile::Threads;
+#pragma unroll
+  for (int i = 0; i < Tile::rows; ++i) {
+    const int r = row + Threads::row_of(i);
+    if (r < first_row) continue;
+#pragma unroll
+    for (int j = 0; j < Tile::columns; j += 4) {
+      const int c = column + Threads::column_of(j);
+      if (vectors) {
+        if (c >= first_column) store4(r, c, &sums.c[i][j]);
+        continue;
+      }
+#pragma unroll
+      for (int x = 0; x < 4; ++x) {
+        if (c + x >= first_column) store1(r, c + x, sums.c[i][j + x]);
+      }
+    }
+  }
+}
+
+/// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16 bytes,
+/// and n is a multiple of 4.
+template <class Tile, Along along_a, Along along_b>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    pipelined_product(Product<float> p, int tiles_m, int tiles_n, bool vectors, KParts parts) {
+  extern __shared__ float4 shared_vectors[];
+  float* const shared = reinterpret_cast<float*>(shared_vectors);
+  using CopyA = TileCopy<Tile::m, Tile::k, Tile::threads, along_a>;
+  using CopyB = TileCopy<Tile::n, Tile::k, Tile::threads, along_b>;
+  using Threads = typename Tile::Threads;
+
+  // The tile; one at the edge starts early enough to end with the matrix.
+  const int block = static_cast<int>(blockIdx.x) / parts.parts;
+  const int part = static_cast<int>(blockIdx.x) % parts.parts;
+  const TileIndex tile = banded_tile<8>(block, tiles_m, tiles_n);
+  const int first_row = tile.m * Tile::m, first_column = tile.n * Tile::n;
+  const int tile_row = min(first_row, p.m - Tile::m), tile_column = min(first_column, p.n - Tile::n);
+
+  // This part's k: whole tiles, but for the first of the product, which takes what is left over.
+  const int all_steps = (p.k + Tile::k - 1) / Tile::k;
+  const int first_depth = p.k - (all_steps - 1) * Tile::k;
+  const int begin = static_cast<int>(static_cast<long long>(all_steps) * part / parts.parts);
+  const int end = static_cast<int>(static_cast<long long>(all_steps) * (part + 1) / parts.parts);
+  const int first_k = begin == 0 ? 0 : first_depth + (begin - 1) * Tile::k;
+
+  CopyA copy_a(&p.a(tile_row, first_k), along_a == Along::inner ? p.a.row_stride : p.a.column_stride);
+  CopyB copy_b(&p.b(first_k, tile_column), along_b == Along::inner ? p.b.column_stride : p.b.row_stride);
+  const std::uint32_t base = shared_address(shared);
+  constexpr std::uint32_t stage_bytes = Tile::stage_floats * sizeof(float);
+  constexpr std::uint32_t b_bytes = CopyA::elements * sizeof(float);
+
+  // Fill all stages but one.
+#pragma unroll
+  for (int s = 0; s < Tile::stages - 1; ++s) {
+    const std::uint32_t stage = base + s * stage_bytes;
+    if (begin + s < end) {
+      if (s == 0 && begin == 0) {
+        copy_a.copy_first(stage, first_depth, &p.a(tile_row, 0));
+        copy_b.copy_first(stage + b_bytes, first_depth, &p.b(0, tile_column));
+      } else {
+        copy_a.copy_next(stage);
+        copy_b.copy_next(stage + b_bytes);
+      }
+    }
+    async_commit();
+  }
+  async_wait<Tile::stages - 2>();
+  __syncthreads();
+
+  const Threads threads;
+  typename Threads::Sums sums;
+  typename Threads::Fragment fragment[2];
+  const float* line_a = shared + threads.row;
+  const float* line_b = shared + CopyA::elements + threads.column;
+  fragment[0].load(line_a, line_b);
+  int reading = 0;                                             // the stage that is being read
+  std::uint32_t writing = (Tile::stages - 1) * stage_bytes;    // offset of the stage that is free
+
+  for (int step = begin; step < end; ++step) {
+#pragma unroll
+    for (int k = 0; k < Tile::k; ++k) {
+      if (k + 1 < Tile::k) {
+        fragment[(k + 1) % 2].load(line_a + (k + 1) * CopyA::pitch, line_b + (k + 1) * CopyB::pitch);
+      } else {
+        // The next stage has arrived for this thread, and after the barrier for all; nobody reads
+        // the present one any more, so that the copies after it may overwrite it.
+        async_wait<Tile::stages - 2>();
+        __syncthreads();
+        reading = reading + 1 == Tile::stages ? 0 : reading + 1;
+        line_a = shared + reading * Tile::stage_floats + threads.row;
+        line_b = line_a - threads.row + CopyA::elements + threads.column;
+        fragment[0].load(line_a, line_b);
+      }
+      if (k == 0) {
+        if (step + Tile::stages - 1 < end) {
+          copy_a.copy_next(base + writing);
+          copy_b.copy_next(base + writing + b_bytes);
+        }
+        async_commit();
+        writing = writing + stage_bytes == Tile::stages * stage_bytes ? 0 : writing + stage_bytes;
+      }
+      sums.add(fragment[k % 2]);
+    }
+  }
+  async_wait<0>();
+
+  const int row = tile_row + threads.row, column = tile_column + threads.column;
+  if (parts.parts > 1) {
+    float* const to = parts.sums + static_cast<std::int64_t>(part) * p.m * p.n;
+    const bool whole = p.n % 4 == 0;
+    store_tile<Tile>(
+        sums, row, column, first_row, first_column, whole,
+        [&](int r, int c, const float* x) {
+          *reinterpret_cast<float4*>(to + static_cast<std::int64_t>(r) * p.n + c) =
+              make_float4(x[0], x[1], x[2], x[3]);
+        },
+        [&](int r, int c, float x) { to[static_cast<std::int64_t>(r) * p.n + c] = x; });
+    return;
+  }
+  store_tile<Tile>(
+      sums, row, column, first_row, first_column, vectors,
+      [&](int r, int c, const float* x) { store_vector(p, r, c, x); },
+      [&](int r, int c, float x) { store_element(p, r, c, x); });
+}
+
+}  // namespace fathom::gemm::fp32

@@ -1,0 +1,27 @@
+// One warp does nothing but ask the copy engine for tiles; two warpgroups do nothing but multiply.
+
+#include "gemm/half/half_rung.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+struct Specialised {
+  static constexpr Design design{.n = 128, .stages = 6, .band = 1};
+  static constexpr MajorsTaken majors = plain_layout;
+};
+
+}  // namespace
+
+Rung warp_specialised(Class of) {
+  Rung rung = rung_of_shape<Specialised>(of, "07_warp_specialised");
+  rung.idea =
+      "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
+      "multiply (setmaxnreg); full and empty barriers are all that they share.";
+  rung.gain =
+      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's release: "
+      "the tensor "
+      "cores wait for the first tiles and the epilogue only.";
+  return rung;
+}
+
+}  // namespace fathom::gemm::half

@@ -1,0 +1,28 @@
+// Blocks that stay, and an order of tiles for the L2.
+
+#include "gemm/half/half_rung.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+struct Persistent {
+  static constexpr Design design{.n = 256, .stages = 4, .band = 16, .persistent = true};
+  static constexpr MajorsTaken majors = plain_layout;
+};
+
+}  // namespace
+
+Rung persistent(Class of) {
+  Rung rung = rung_of_shape<Persistent>(of, "09_persistent");
+  rung.idea =
+      "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that run at the "
+      "same time "
+      "form nearly a square of C.";
+  rung.gain =
+      "The ring fills with the next tile while the last one is stored, no block is launched "
+      "between, and the "
+      "least of both operands is read from the L2 and beyond: less traffic, fewer joules.";
+  return rung;
+}
+
+}  // namespace fathom::gemm::half

@@ -1,0 +1,20 @@
+// The best of the rungs before, for every layout and shape.
+
+#include "gemm/half/half_rung.cuh"
+
+namespace fathom::gemm::half {
+
+Rung all_layouts(Class of) {
+  constexpr const char* name = "13_all_layouts";
+  Rung rung = of == Class::fp16 ? top_rung<AnyLayout, Types<__half>>(of, name)
+                                : top_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
+  rung.idea =
+      "The tiles of 11 with either operand contiguous along k or along its other dimension, as "
+      "wgmma reads both, "
+      "and for skinny products those of 12.";
+  rung.gain =
+      "No transposition costs a copy any more; at the ladder's own layout it is the kernel of 11.";
+  return rung;
+}
+
+}  // namespace fathom::gemm::half

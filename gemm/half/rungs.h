@@ -1,0 +1,19 @@
+#pragma once
+
+#include "gemm/rung.h"
+
+// The ladder of fp16 and bf16 from Hopper's warpgroup products on, one function per rung and file,
+// in order; `of` is either class.
+
+namespace fathom::gemm::half {
+
+Rung wgmma(Class of);
+Rung warp_specialised(Class of);
+Rung wide_tile(Class of);
+Rung persistent(Class of);
+Rung cluster_multicast(Class of);
+Rung overlapped_epilogue(Class of);
+Rung split_depth(Class of);
+Rung all_layouts(Class of);
+
+}  // namespace fathom::gemm::half

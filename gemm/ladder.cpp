@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <iterator>
+
+#include "gemm/fp32/rungs.h"
+#include "gemm/fp8/rungs.h"
+#include "gemm/half/rungs.h"
+#include "gemm/int8/rungs.h"
+#include "gemm/rung.h"
+#include "gemm/tf32/rungs.h"
+
+namespace fathom::gemm {
+
+namespace {
+
+std::vector<Rung> half_rungs(Class of) {
+  return {half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
+          half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
+          half::split_depth(of), half::all_layouts(of)};
+}
+
+std::vector<Rung> every_rung() {
+  std::vector<Rung> rungs{
+      fp32::naive(),
+      fp32::coalesced(),
+      fp32::shuffle_broadcast(),
+      fp32::shared_memory(),
+      fp32::shared_columns(),
+      fp32::two_outputs(),
+      fp32::tile_1d(),
+      fp32::tile_2x2(),
+      fp32::tile_64(),
+      fp32::tile_2d(),
+      fp32::linearised(),
+      fp32::padded(),
+      fp32::swizzled(),
+      fp32::double_buffered(),
+      fp32::vectorised(),
+      fp32::vectorised_64(),
+      fp32::tile_16x4(),
+      fp32::registers_buffered(),
+      fp32::warp_tile(),
+      fp32::async_multistage(),
+      fp32::wide_thread_tile(),
+      fp32::planned_tiles(),
+  };
+  for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  rungs.push_back(tf32::wgmma());
+  rungs.push_back(tf32::a_in_registers());
+  rungs.push_back(fp8::promoted());
+  rungs.push_back(fp8::fast_accumulation());
+  rungs.push_back(int8::wgmma());
+  return rungs;
+}
+
+}  // namespace
+
+std::span<const Rung> all_rungs() {
+  static const std::vector<Rung> rungs = every_rung();
+  return rungs;
+}
+
+std::vector<const Rung*> rungs_of(Class of) {
+  std::vector<const Rung*> found;
+  for (const Rung& rung : all_rungs()) {
+    if (rung.of == of) found.push_back(&rung);
+  }
+  return found;
+}
+
+const Rung* find_rung(const std::string& id) {
+  const auto found = std::ranges::find(all_rungs(), id, &Rung::id);
+  return found == all_rungs().end() ? nullptr : &*found;
+}
+
+bool runs_on(const Rung& rung, int major, int minor) {
+  const int capability = 10 * major + minor;
+  return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
+}
+
+}  // namespace fathom::gemm

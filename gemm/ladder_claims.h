@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace fathom::gemm {
+
+/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096 cubed, and
+/// the rung that puts it to the test.
+struct LadderClaim {
+  const char* id;
+  const char* rung;  ///< below "fp32/"
+  const char* step;  ///< the author's name for it
+  double share;      ///< of cuBLAS, from 0 to 1
+};
+
+/// Row-major ladder, on an RTX A6000 (GR1 to GR11), then the column-major one (GC1 to GC7).
+std::span<const LadderClaim> ladder_claims();
+
+}  // namespace fathom::gemm

@@ -1,0 +1,198 @@
+#include "gemm/opponents.h"
+
+#include <array>
+#include <utility>
+
+#include "gemm/cublas_library.h"
+#include "gemm/library_types.h"
+#include "harness/cuda_check.h"
+#include "harness/cuda_handles.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// Owner of a cuBLAS object.
+template <class T>
+using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
+
+Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows, std::int64_t columns,
+                                          std::int64_t leading_dimension) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  check_cublas(cublas_library()->cublasLtMatrixLayoutCreate(
+                   &layout, type, static_cast<std::uint64_t>(rows),
+                   static_cast<std::uint64_t>(columns), leading_dimension),
+               "cublasLtMatrixLayoutCreate");
+  return {layout, cublas_library()->cublasLtMatrixLayoutDestroy};
+}
+
+/// cublasGemmEx, ready to be called.
+class DefaultCall {
+ public:
+  DefaultCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
+      : arguments_(arguments), types_(library_types(arguments.problem.of)), scalars_(arguments.problem) {
+    const CublasLibrary& l = *cublas_library();
+    cublasHandle_t handle = nullptr;
+    check_cublas(l.cublasCreate(&handle), "cublasCreate");
+    handle_ = {handle, l.cublasDestroy};
+    check_cublas(l.cublasSetStream(handle, stream), "cublasSetStream");
+    // Its own would be allocated while a stream is captured.
+    check_cublas(l.cublasSetWorkspace(handle, workspace.data, workspace.bytes), "cublasSetWorkspace");
+    check_cublas(l.cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+  }
+
+  void launch() const {
+    const Problem& p = arguments_.problem;
+    check_cublas(
+        cublas_library()->cublasGemmEx(
+            handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
+            scalars_.alpha(), arguments_.a, types_.input, p.lda, arguments_.b, types_.input, p.ldb,
+            scalars_.beta(), arguments_.c, types_.output, p.ldc, types_.compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
+  }
+
+ private:
+  Arguments arguments_;
+  LibraryTypes types_;
+  LibraryScalars scalars_;
+  Owned<cublasHandle_t> handle_{nullptr, nullptr};
+};
+
+/// cublasLtMatmul with one of its algorithms.
+class TunedCall {
+ public:
+  TunedCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
+      : arguments_(arguments),
+        types_(library_types(arguments.problem.of)),
+        scalars_(arguments.problem),
+        workspace_(workspace),
+        stream_(stream) {
+    const CublasLibrary& l = *cublas_library();
+    const Problem& p = arguments.problem;
+    cublasLtHandle_t handle = nullptr;
+    check_cublas(l.cublasLtCreate(&handle), "cublasLtCreate");
+    handle_ = {handle, l.cublasLtDestroy};
+    cublasLtMatmulDesc_t description = nullptr;
+    check_cublas(l.cublasLtMatmulDescCreate(&description, types_.compute, types_.scale),
+                 "cublasLtMatmulDescCreate");
+    description_ = {description, l.cublasLtMatmulDescDestroy};
+    set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
+    set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
+    if (p.of == Class::fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+    a_ = make_layout(types_.input, p.a_rows(), p.a_columns(), p.lda);
+    b_ = make_layout(types_.input, p.b_rows(), p.b_columns(), p.ldb);
+    c_ = make_layout(types_.output, p.m, p.n, p.ldc);
+    find_algorithms();
+  }
+
+  std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
+  cublasStatus_t try_launch(std::size_t algorithm) const {
+    return cublas_library()->cublasLtMatmul(
+        handle_.get(), description_.get(), scalars_.alpha(), arguments_.a, a_.get(), arguments_.b,
+        b_.get(), scalars_.beta(), arguments_.c, c_.get(), arguments_.c, c_.get(),
+        &results_[algorithm].algo, workspace_.data, workspace_.bytes, stream_);
+  }
+
+ private:
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check_cublas(cublas_library()->cublasLtMatmulDescSetAttribute(description_.get(), attribute,
+                                                                  &value, sizeof value),
+                 "cublasLtMatmulDescSetAttribute");
+  }
+
+  void find_algorithms() {
+    const CublasLibrary& l = *cublas_library();
+    cublasLtMatmulPreference_t made = nullptr;
+    check_cublas(l.cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
+    const Owned<cublasLtMatmulPreference_t> preference{made, l.cublasLtMatmulPreferenceDestroy};
+    const std::uint64_t bytes = workspace_.bytes;
+    check_cublas(l.cublasLtMatmulPreferenceSetAttribute(
+                     made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+                 "cublasLtMatmulPreferenceSetAttribute");
+    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(), b_.get(),
+                                                  c_.get(), c_.get(), made, most_algorithms,
+                                                  results_.data(), &found_),
+                 "cublasLtMatmulAlgoGetHeuristic");
+  }
+
+  Arguments arguments_;
+  LibraryTypes types_;
+  LibraryScalars scalars_;
+  Buffer workspace_;
+  cudaStream_t stream_;
+  Owned<cublasLtHandle_t> handle_{nullptr, nullptr};
+  Owned<cublasLtMatmulDesc_t> description_{nullptr, nullptr};
+  Owned<cublasLtMatrixLayout_t> a_{nullptr, nullptr}, b_{nullptr, nullptr}, c_{nullptr, nullptr};
+  std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> results_{};
+  int found_ = 0;
+};
+
+/// Times every algorithm a few times, in turn, so that what the clock does meets all alike.
+std::size_t choose_algorithm(const TunedCall& call, cudaStream_t stream) {
+  constexpr int rounds = 3;
+  const Event start = make_event(), end = make_event();
+  std::vector<std::vector<double>> seconds(call.algorithms());
+  std::vector<bool> works(call.algorithms());
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    works[i] = call.try_launch(i) == CUBLAS_STATUS_SUCCESS;
+  }
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      if (!works[i]) continue;
+      FATHOM_CUDA(cudaEventRecord(start.get(), stream));
+      check_cublas(call.try_launch(i), "cublasLtMatmul");
+      FATHOM_CUDA(cudaEventRecord(end.get(), stream));
+      FATHOM_CUDA(cudaEventSynchronize(end.get()));
+      float milliseconds = 0;
+      FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
+      seconds[i].push_back(milliseconds * 1e-3);
+    }
+  }
+  const std::optional<std::size_t> best = fastest(seconds);
+  if (!best) throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
+  return *best;
+}
+
+Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands) {
+  const auto accuracy = std::make_shared<Accuracy>();
+  Workload workload;
+  workload.launch = std::move(launch);
+  workload.poison = [operands] { operands->reset_c(); };
+  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  return workload;
+}
+
+}  // namespace
+
+std::vector<OpponentCase> opponents(const Problem& problem,
+                                    const std::shared_ptr<ReferenceStore>& references) {
+  // Its descriptors have no matrices without elements, and nothing is to be won there.
+  if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
+  std::vector<OpponentCase> result;
+  if (problem.of != Class::fp8) {
+    result.push_back({cublas_name, [problem, references](Context& context) {
+      const auto operands = std::make_shared<Operands>(context, references, problem, cublas_name);
+      const auto call = std::make_shared<DefaultCall>(
+          operands->arguments(),
+          context.buffers().output("workspace of cuBLAS", library_workspace_bytes), context.stream());
+      return workload_of([call] { call->launch(); }, operands);
+    }});
+  }
+  // The choice is made once, before the first timing, and kept for the rounds that follow.
+  const auto chosen = std::make_shared<std::optional<std::size_t>>();
+  result.push_back({cublaslt_name, [problem, references, chosen](Context& context) {
+    const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
+    const auto call = std::make_shared<TunedCall>(
+        operands->arguments(),
+        context.buffers().output("workspace of cuBLASLt", library_workspace_bytes), context.stream());
+    if (!*chosen) *chosen = choose_algorithm(*call, context.stream());
+    return workload_of(
+        [call, algorithm = **chosen] { check_cublas(call->try_launch(algorithm), "cublasLtMatmul"); },
+        operands);
+  }});
+  return result;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,128 @@
+#include "gemm/request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "results/error.h"
+#include "results/suggestion.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// Where only some of m, n and k are given, the others.
+constexpr std::int64_t usual_size = 4096;
+
+template <class T>
+std::optional<T> given(const OptionValues& values, const std::string& name) {
+  const auto found = values.find(name);
+  if (found == values.end()) return std::nullopt;
+  return std::get<T>(found->second);
+}
+
+[[noreturn]] void refuse(const std::string& sentence) { throw Error(ExitCode::bad_input, sentence); }
+
+Transpose transpose(const OptionValues& values, const std::string& name) {
+  const std::string text = given<std::string>(values, name).value_or("N");
+  if (text == "N" || text == "n") return Transpose::no;
+  if (text == "T" || text == "t") return Transpose::yes;
+  refuse(fmt::format("--{} takes N or T, not '{}'.", name, text));
+}
+
+std::vector<std::string> known_rungs() {
+  std::vector<std::string> ids;
+  for (const Rung& rung : all_rungs()) ids.push_back(rung.id);
+  return ids;
+}
+
+std::vector<std::string> rung_list(const std::string& text) {
+  std::vector<std::string> ids;
+  std::stringstream stream(text);
+  for (std::string id; std::getline(stream, id, ',');) {
+    if (find_rung(id) == nullptr)
+      refuse(fmt::format("There is no rung '{}'.{} The rungs are {}.", id,
+                         did_you_mean(id, known_rungs()), fmt::join(known_rungs(), ", ")));
+    ids.push_back(id);
+  }
+  if (ids.empty()) refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
+  return ids;
+}
+
+std::string class_names() {
+  std::vector<std::string> names;
+  for (const ClassTraits& row : all_classes()) names.emplace_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ProbeOption whole(const char* name, const char* description, std::int64_t least) {
+  ProbeOption option;
+  option.name = name;
+  option.description = description;
+  option.least = least;
+  option.most = largest_size;
+  option.optional = true;
+  return option;
+}
+
+ProbeOption other(const char* name, ProbeOption::Kind kind, std::string description) {
+  ProbeOption option;
+  option.name = name;
+  option.description = std::move(description);
+  option.kind = kind;
+  option.optional = true;
+  return option;
+}
+
+}  // namespace
+
+bool Request::wants(const Rung& rung) const {
+  if (of && rung.of != *of) return false;
+  return rungs.empty() || std::ranges::find(rungs, rung.id) != rungs.end();
+}
+
+std::vector<ProbeOption> ladder_options() {
+  using Kind = ProbeOption::Kind;
+  return {other("rung", Kind::text, "Only this rung, or these with commas between"),
+          other("type", Kind::text, "Only the ladder of this type: " + class_names()),
+          whole("m", "Rows of op(A) and C; with any of these, one product in place of the sweep", 0),
+          whole("n", "Columns of op(B) and C", 0),
+          whole("k", "Columns of op(A), rows of op(B)", 0),
+          whole("lda", "Leading dimension of A in elements (column-major; default: its rows)", 1),
+          whole("ldb", "Leading dimension of B", 1),
+          whole("ldc", "Leading dimension of C", 1),
+          other("transa", Kind::text, "N or T: whether A is transposed"),
+          other("transb", Kind::text, "N or T: whether B is transposed"),
+          other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
+          other("beta", Kind::number, "See alpha (default: 0, where C is not read)")};
+}
+
+Request read_request(const OptionValues& values) {
+  Request request;
+  if (const auto type = given<std::string>(values, "type")) {
+    request.of = find_class(*type);
+    if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
+  }
+  if (const auto rungs = given<std::string>(values, "rung")) request.rungs = rung_list(*rungs);
+
+  const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
+                                      "ldc", "transa", "transb", "alpha", "beta"};
+  if (std::ranges::none_of(of_a_product, [&](const char* name) { return values.contains(name); }))
+    return request;
+  const auto size = [&](const char* name) {
+    return given<std::int64_t>(values, name).value_or(usual_size);
+  };
+  Problem p = make_problem(request.of.value_or(Class::fp32), size("m"), size("n"), size("k"),
+                           transpose(values, "transa"), transpose(values, "transb"),
+                           given<double>(values, "alpha").value_or(1),
+                           given<double>(values, "beta").value_or(0));
+  p.lda = given<std::int64_t>(values, "lda").value_or(p.lda);
+  p.ldb = given<std::int64_t>(values, "ldb").value_or(p.ldb);
+  p.ldc = given<std::int64_t>(values, "ldc").value_or(p.ldc);
+  if (const auto wrong = invalid(p)) refuse(*wrong + ".");
+  request.problem = p;
+  return request;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gemm/problem.h"
+#include "gemm/rung.h"
+#include "harness/probe.h"
+
+namespace fathom::gemm {
+
+/// What the command line asks of the ladder.
+struct Request {
+  std::vector<std::string> rungs;     ///< identifiers; empty: all
+  std::optional<Class> of;            ///< only this class
+  /// One product in place of the sweep's; its class is set for each ladder that is asked for.
+  std::optional<Problem> problem;
+
+  bool wants(const Rung& rung) const;
+};
+
+/// The ladder's own options.
+std::vector<ProbeOption> ladder_options();
+
+/// Reads their values. Throws Error(bad_input), with what to give instead, for a rung or a type that
+/// there is not and for sizes that are no product.
+Request read_request(const OptionValues& values);
+
+}  // namespace fathom::gemm

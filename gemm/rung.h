@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gemm/problem.h"
+
+namespace fathom::gemm {
+
+/// A product and where its matrices lie in device memory. All start on 256 bytes at least, as
+/// cudaMalloc gives them; what the leading dimensions leave of that is the rung's to find out.
+struct Arguments {
+  Problem problem;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+};
+
+/// What a launch may use beside its operands.
+struct Workspace {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;  ///< at least the rung's `workspace_bytes`
+  int sms = 1;            ///< of the GPU, for grids that fill it once
+};
+
+/// The kernel that does a rung's work on the products that the rung is made for, and how it is
+/// launched: for the report's registers, shared memory and occupancy.
+struct RungKernel {
+  const void* function = nullptr;
+  int threads = 0;
+  int dynamic_shared_bytes = 0;
+  int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
+};
+
+/// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
+/// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha and
+/// beta. What its own kernel cannot do it gives to a slower one.
+struct Rung {
+  std::string id;    ///< "fp32/06_two_outputs": class and file
+  Class of = Class::fp32;
+  std::string idea;  ///< what it adds to the rung before, one sentence
+  std::string gain;  ///< what that should gain and why, one or two sentences
+  std::vector<std::string> claims;  ///< identifiers of the claims that it answers
+  int capability = 75;              ///< least compute capability, 10 x major + minor
+  bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
+  /// Whether it is held against the vendor's library, and at the sizes that the ladder's goals name.
+  bool contender = false;
+  RungKernel kernel;
+  void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
+  /// Whether the rung's own kernel does this product; else a slower path does.
+  std::function<bool(const Problem&)> takes_own_path = [](const Problem&) { return true; };
+  /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
+  std::function<std::size_t(const Problem&, int sms)> workspace_bytes =
+      [](const Problem&, int) { return std::size_t{0}; };
+};
+
+/// Every rung, class by class, each ladder in order.
+std::span<const Rung> all_rungs();
+/// Those of one class.
+std::vector<const Rung*> rungs_of(Class of);
+/// The rung of this id; null if there is none.
+const Rung* find_rung(const std::string& id);
+/// Whether the rung runs on this compute capability.
+bool runs_on(const Rung& rung, int major, int minor);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,49 @@
+#include "gemm/cases.h"
+#include "gemm/conclude.h"
+#include "gemm/opponents.h"
+#include "gemm/request.h"
+#include "harness/probe.h"
+
+namespace fathom::gemm {
+namespace {
+
+class GemmLadder : public Probe {
+ public:
+  std::string name() const override { return "gemm"; }
+  std::string program() const override { return "gemm_ladder"; }
+  std::string group() const override { return "gemm"; }
+  std::string question() const override {
+    return "How fast does this GPU multiply matrices, what does each idea gain, and does the vendor's "
+           "library reach as far?";
+  }
+  std::string method() const override {
+    return "Each rung computes C = alpha op(A) op(B) + beta C of random normal data. Before it is timed, "
+           "its C, filled with NaN and with guard bands around it and between its columns, is held "
+           "against an fp64 reference by another kernel, per element and in the Frobenius norm. The "
+           "rungs that are held against the vendor's library are timed alternately with it, with the "
+           "same layout, types and scalars: the library as it is called by default, and the fastest of "
+           "up to 32 of its algorithms with a workspace of 64 MiB. A product counts 2 m n k FLOP.";
+  }
+  std::vector<std::string> claim_ids() const override { return fathom::gemm::claim_ids(); }
+  std::vector<ProbeOption> options() const override { return ladder_options(); }
+  void check_options(const OptionValues& options) const override { read_request(options); }
+  std::vector<std::string> warnings() const override {
+    if (why_no_opponents().empty()) return {};
+    return {why_no_opponents()};
+  }
+  std::string example() const override {
+    return "--rung fp32/22_planned_tiles --m 128 --n 8192 --k 8192 --transa T";
+  }
+  std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
+  std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
+    return ladder_cases(device, read_request(options));
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::gemm::conclude(entries);
+  }
+};
+
+}  // namespace
+}  // namespace fathom::gemm
+
+FATHOM_PROBE(fathom::gemm::GemmLadder)

@@ -1,0 +1,75 @@
+#include "gemm/blocks/tensor_map.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include "harness/cuda_check.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+/// The driver's function by way of the runtime: libcuda itself is not linked, so that the program
+/// starts where there is no driver.
+Encode encode_function() {
+  static const Encode found = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+    FATHOM_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
+                                                 cudaEnableDefault, &status));
+    if (status != cudaDriverEntryPointSuccess || function == nullptr) {
+      throw Error(ExitCode::driver_too_old,
+                  "The driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer.");
+    }
+    return reinterpret_cast<Encode>(function);
+  }();
+  return found;
+}
+
+CUtensorMapDataType type_of(Element element) {
+  switch (element) {
+    case Element::f64:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case Element::f32:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case Element::f16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case Element::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case Element::s32:
+      return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case Element::e4m3:
+    case Element::s8:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+  return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+}  // namespace
+
+CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
+                       std::int64_t stride, int box_columns) {
+  const int bytes = element_bytes(element);
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(inner), static_cast<cuuint64_t>(outer)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride) * bytes};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_row_bytes / bytes),
+                            static_cast<cuuint32_t>(box_columns)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult result =
+      encode_function()(&map, type_of(element), 2, const_cast<void*>(data), sizes, strides, box,
+                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    throw Error(
+        ExitCode::check_failed,
+        fmt::format("cuTensorMapEncodeTiled refused a matrix of {} x {} elements of {} bytes with "
+                    "a column every {} (CUresult {}).",
+                    inner, outer, bytes, stride, static_cast<int>(result)));
+  }
+  return map;
+}
+
+}  // namespace fathom::gemm

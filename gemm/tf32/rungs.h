@@ -1,0 +1,13 @@
+#pragma once
+
+#include "gemm/rung.h"
+
+namespace fathom::gemm::tf32 {
+
+Rung wgmma();
+Rung a_in_registers();
+
+/// The launch of the first rung, which the second uses for what its own kernel is not made for.
+void launch_wgmma(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
+
+}  // namespace fathom::gemm::tf32

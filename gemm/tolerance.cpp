@@ -1,0 +1,35 @@
+#include "gemm/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom::gemm {
+namespace {
+
+/// Half of the smallest subnormal number: what a conversion may lose beside its relative roundoff.
+double lost_below_normal(Element output) {
+  switch (output) {
+    case Element::f16: return 0x1p-25;
+    case Element::bf16: return 0x1p-134;
+    case Element::f32: return 0x1p-150;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Tolerance tolerance(const Problem& problem) {
+  const ClassTraits& t = traits(problem.of);
+  if (t.accumulator == Element::s32) return {};
+  const double root = std::sqrt(static_cast<double>(std::max<std::int64_t>(problem.k, 1)));
+  // alpha and beta are applied in the scalar's type, which rounds even where the sum cuts off.
+  Tolerance result;
+  result.per_magnitude = (8 * root + 4) * t.sum_roundoff + 2 * t.input_roundoff;
+  result.per_value = t.output_roundoff;
+  result.absolute = lost_below_normal(t.output);
+  result.relative_frobenius =
+      (2 * root + 8) * t.sum_roundoff + 2 * t.input_roundoff + t.output_roundoff;
+  return result;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "gemm/problem.h"
+
+namespace fathom::gemm {
+
+/// How far a product may be from the fp64 reference. With magnitude = |alpha| |A||B| + |beta||C|, per
+/// element, an element may be off by
+///   per_magnitude * magnitude + per_value * |reference| + absolute,
+/// and the whole by `relative_frobenius` of the reference's norm. Where a number is not finite, or the
+/// comparison false for any other reason, the product is wrong.
+struct Tolerance {
+  double per_magnitude = 0;
+  double per_value = 0;
+  double absolute = 0;
+  double relative_frobenius = 0;
+};
+
+/// Per element: each of the k additions errs by at most u times the partial sum, which the magnitude
+/// bounds; roundings behave as if independent, so that their sum grows with sqrt(k) rather than with k
+/// (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019), and 8 of these
+/// standard deviations, with 4 u for alpha, beta and the last addition, no right kernel passes, in
+/// whatever order it sums. What the arithmetic cuts off the operands themselves, as tf32 does, is
+/// the same for each product of two: twice that, without the root. The conversion to C's type adds
+/// its own roundoff, and half of the smallest subnormal number for what falls below the normal ones.
+///
+/// The norm is the sharper test, since errors of opposite sign do not add up there: of normal random
+/// data the partial sums grow as sqrt(i), so the sum of k roundings is about u k / 2 against an element
+/// of about sqrt(k): u sqrt(k) / 2. Four times that, and 8 u for the rest, still sees
+/// a single wrong step of k, which would cost sqrt(1 / k), wherever u k is well below 1.
+///
+/// Integers must be equal.
+Tolerance tolerance(const Problem& problem);
+
+}  // namespace fathom::gemm

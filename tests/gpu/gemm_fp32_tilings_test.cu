@@ -1,0 +1,82 @@
+// Every compiled form of the pipelined kernel: each tiling with operands that lie in each of three ways,
+// tiles at the edges, k that is no multiple of the tile, and k in parts.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include "gemm/fp32/tilings.h"
+#include "gemm/verification.h"
+#include "harness/probe.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+constexpr int multiple_of_4 = 12, odd = 13;
+
+}  // namespace
+
+TEST_CASE("every fp32 tiling is right for operands of every kind", "[gpu][gemm][sanitized]") {
+  test::Gpu gpu;
+  if (gpu.facts.major < 8) SKIP("asynchronous copies need sm_80");
+  Context context(gpu.facts, gpu.stream.get(), 1);
+  const auto references = std::make_shared<ReferenceStore>();
+  for (const fp32::TilingChoice& tiling : fp32::tilings()) {
+    for (const Transpose transa : {Transpose::no, Transpose::yes}) {
+      for (const Transpose transb : {Transpose::no, Transpose::yes}) {
+        // Aligned or not decides how an operand lies only where it is contiguous along m or n.
+        for (const int beyond_m : {multiple_of_4, odd}) {
+          for (const int beyond_n : {multiple_of_4, odd}) {
+            for (const int parts : {1, 3}) {
+              // Row-major, the tile's rows go along the problem's n.
+              Problem problem = make_problem(Class::fp32, tiling.n + beyond_m, tiling.m + beyond_n, 53,
+                                             transa, transb, 2, parts == 1 ? 0 : -1);
+              problem.ldc += beyond_m == odd ? 2 : 4;
+              CAPTURE(tiling.name, problem.describe(), parts);
+              REQUIRE(fp32::fits(tiling, problem.n, problem.m, problem.k));
+              REQUIRE(parts <= fp32::most_parts(tiling, problem.k));
+              const Operands operands(context, references, problem, "test");
+              const Buffer sums = context.buffers().output(
+                  "sums", std::max<std::size_t>(fp32::bytes_of_parts(problem, parts), 16));
+              context.buffers().poison(sums);
+              operands.reset_c();
+              tiling.launch(operands.arguments(), parts, sums.as<float>(), gpu.facts.sms,
+                            gpu.stream.get());
+              FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+              Accuracy accuracy;
+              const auto wrong = operands.verify(accuracy);
+              CAPTURE(wrong.value_or("right"));
+              REQUIRE_FALSE(wrong.has_value());
+              const auto outside = context.buffers().guards_intact();
+              CAPTURE(outside.value_or("intact"));
+              REQUIRE_FALSE(outside.has_value());
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products whose k does not fill the pipeline are right", "[gpu][gemm][sanitized]") {
+  test::Gpu gpu;
+  if (gpu.facts.major < 8) SKIP("asynchronous copies need sm_80");
+  Context context(gpu.facts, gpu.stream.get(), 1);
+  const auto references = std::make_shared<ReferenceStore>();
+  for (const fp32::TilingChoice& tiling : fp32::tilings()) {
+    for (const int k : {1, tiling.k - 1, tiling.k, tiling.k + 1, 2 * tiling.k, 5 * tiling.k + 3}) {
+      const Problem problem = make_problem(Class::fp32, tiling.n, tiling.m, k);
+      CAPTURE(tiling.name, problem.describe());
+      const Operands operands(context, references, problem, "test");
+      operands.reset_c();
+      tiling.launch(operands.arguments(), 1, nullptr, gpu.facts.sms, gpu.stream.get());
+      FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+      Accuracy accuracy;
+      const auto wrong = operands.verify(accuracy);
+      CAPTURE(wrong.value_or("right"));
+      REQUIRE_FALSE(wrong.has_value());
+    }
+  }
+}

@@ -1,0 +1,186 @@
+// The fp64 reference of the ladders against sums on the host, and the comparison with it: what must
+// not pass.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "gemm/reference_kernels.h"
+#include "gemm/verification.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+template <class T>
+std::vector<long double> values_as(const void* data, std::size_t count) {
+  std::vector<long double> values;
+  for (const T& x : test::to_host<T>(data, count)) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      values.push_back(x);
+    } else {
+      values.push_back(static_cast<float>(x));
+    }
+  }
+  return values;
+}
+
+std::vector<long double> values_of(Element element, const void* data, std::int64_t elements) {
+  const auto count = static_cast<std::size_t>(elements);
+  switch (element) {
+    case Element::f32: return values_as<float>(data, count);
+    case Element::f64: return values_as<double>(data, count);
+    case Element::f16: return values_as<__half>(data, count);
+    case Element::bf16: return values_as<__nv_bfloat16>(data, count);
+    case Element::e4m3: return values_as<__nv_fp8_e4m3>(data, count);
+    case Element::s8: return values_as<signed char>(data, count);
+    case Element::s32: return values_as<int>(data, count);
+  }
+  return {};
+}
+
+struct Expected {
+  std::vector<long double> values, magnitudes;  ///< m x n, column-major
+};
+
+Expected on_host(const Arguments& arguments) {
+  const Problem& p = arguments.problem;
+  const ClassTraits& t = traits(p.of);
+  const auto a = values_of(t.input, arguments.a, p.a_elements());
+  const auto b = values_of(t.input, arguments.b, p.b_elements());
+  std::vector<long double> c;
+  if (p.beta != 0) c = values_of(t.output, arguments.c, p.c_elements());
+  Expected expected;
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      long double sum = 0, magnitude = 0;
+      for (std::int64_t l = 0; l < p.k; ++l) {
+        const long double x = a[p.transa == Transpose::no ? i + l * p.lda : l + i * p.lda];
+        const long double y = b[p.transb == Transpose::no ? l + j * p.ldb : j + l * p.ldb];
+        sum += x * y;
+        magnitude += std::abs(x * y);
+      }
+      sum *= p.alpha;
+      magnitude *= std::abs(p.alpha);
+      if (p.beta != 0) {
+        sum += p.beta * c[i + j * p.ldc];
+        magnitude += std::abs(p.beta * c[i + j * p.ldc]);
+      }
+      expected.values.push_back(sum);
+      expected.magnitudes.push_back(magnitude);
+    }
+  }
+  return expected;
+}
+
+struct Bench : test::Gpu {
+  Context context{facts, stream.get(), 1};
+  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
+};
+
+/// Runs `spoil` on a C that holds the right answer, and says whether the check passes it.
+template <class Spoil>
+bool passes(Bench& bench, const Problem& problem, Spoil spoil) {
+  const Operands operands(bench.context, bench.references, problem, "test");
+  operands.reset_c();
+  auto c = test::to_host<float>(operands.arguments().c, problem.c_elements());
+  const Expected right = on_host(operands.arguments());
+  for (std::int64_t j = 0; j < problem.n; ++j) {
+    for (std::int64_t i = 0; i < problem.m; ++i)
+      c[i + j * problem.ldc] = static_cast<float>(right.values[i + j * problem.m]);
+  }
+  spoil(c);
+  FATHOM_CUDA(cudaMemcpy(operands.arguments().c, c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice));
+  Accuracy accuracy;
+  return !operands.verify(accuracy).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitized]") {
+  Bench bench;
+  for (const ClassTraits& row : all_classes()) {
+    for (const Transpose transa : {Transpose::no, Transpose::yes}) {
+      for (const double beta : {0.0, 2.0}) {
+        Problem problem = make_problem(row.of, 37, 45, 71, transa, Transpose::yes, -3, beta);
+        problem.lda += 2;
+        problem.ldc += 1;
+        CAPTURE(problem.describe());
+        const Operands operands(bench.context, bench.references, problem, "test");
+        operands.reset_c();
+        Accuracy accuracy;
+        CHECK(operands.verify(accuracy).has_value());  // C as nobody has computed it yet
+        for (const int step : {1, 3}) {
+          const auto columns = static_cast<std::size_t>((problem.n + step - 1) / step);
+          const std::size_t count = columns * static_cast<std::size_t>(problem.m);
+          const Buffer values = bench.context.buffers().output("values", count * sizeof(double));
+          const Buffer magnitudes = bench.context.buffers().output("magnitudes", count * sizeof(double));
+          launch_reference_product(operands.arguments(), {values.as<double>(), magnitudes.as<double>(), step},
+                                   bench.stream.get());
+          const auto got = test::to_host<double>(values.data, count);
+          const auto size = test::to_host<double>(magnitudes.data, count);
+          const Expected expected = on_host(operands.arguments());
+          // The host's long double sums round as well: 71 additions of 2^-64 each.
+          const bool exact = row.of == Class::fp64;
+          for (std::size_t s = 0; s < columns; ++s) {
+            for (std::int64_t i = 0; i < problem.m; ++i) {
+              const auto here = s * problem.m + i, there = s * step * problem.m + i;
+              const long double value = expected.values[there], magnitude = expected.magnitudes[there];
+              const long double allowed =
+                  exact ? 0x1p-52L * std::abs(value) + 0x1p-57L * magnitude : 75 * 0x1p-53L * magnitude;
+              REQUIRE(std::abs(got[here] - value) <= allowed);
+              REQUIRE(std::abs(size[here] - expected.magnitudes[there]) <=
+                      80 * 0x1p-53 * expected.magnitudes[there]);
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK_FALSE(bench.context.buffers().guards_intact().has_value());
+}
+
+TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sanitized]") {
+  Bench bench;
+  Problem problem = make_problem(Class::fp32, 65, 47, 130);
+  problem.ldc += 3;
+  const std::int64_t last = problem.m - 1 + (problem.n - 1) * problem.ldc;
+  CHECK(passes(bench, problem, [](std::vector<float>&) {}));
+  CHECK_FALSE(passes(bench, problem, [](auto& c) { c[0] = std::numeric_limits<float>::quiet_NaN(); }));
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[last] = std::numeric_limits<float>::infinity(); }));
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[last] += 0.1f; }));
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { std::swap(c[0], c[1]); }));
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[problem.m] = 1; }));        // the first gap
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c.back() = 0; }));            // the last gap
+  // Off everywhere by more than rounding, nowhere by more than an element's own bound.
+  CHECK_FALSE(passes(bench, problem, [](auto& c) {
+    for (float& x : c) x *= 1 + 1e-5f;
+  }));
+  problem.alpha = 0.5;
+  problem.beta = -2;
+  CHECK(passes(bench, problem, [](std::vector<float>&) {}));
+}
+
+TEST_CASE("the reference of fp64 is exact where a plain sum loses everything", "[gpu][gemm][sanitized]") {
+  Bench bench;
+  BufferPool& buffers = bench.context.buffers();
+  const Buffer a = buffers.output("a", 3 * sizeof(double)), b = buffers.output("b", 3 * sizeof(double));
+  const Buffer value = buffers.output("value", sizeof(double));
+  const Buffer magnitude = buffers.output("magnitude", sizeof(double));
+  const double row[] = {0x1p60, 1, -0x1p60}, column[] = {1, 1, 1};
+  FATHOM_CUDA(cudaMemcpy(a.data, row, sizeof row, cudaMemcpyHostToDevice));
+  FATHOM_CUDA(cudaMemcpy(b.data, column, sizeof column, cudaMemcpyHostToDevice));
+  launch_reference_product({make_problem(Class::fp64, 1, 1, 3), a.data, b.data, nullptr},
+                           {value.as<double>(), magnitude.as<double>(), 1}, bench.stream.get());
+  CHECK(test::to_host<double>(value.data, 1)[0] == 1);
+  CHECK(test::to_host<double>(magnitude.data, 1)[0] == 0x1p61);  // + 1, rounded
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+
+#include "gemm/rung.h"
+#include "gemm/verification.h"
+#include "harness/probe.h"
+#include "tests/gpu/gpu_fixture.h"
+
+namespace fathom::test {
+
+/// Runs rungs on small products and holds them against the reference.
+struct RungBench : Gpu {
+  Context context{facts, stream.get(), 1};
+  std::shared_ptr<gemm::ReferenceStore> references = std::make_shared<gemm::ReferenceStore>();
+
+  void check(const gemm::Rung& rung, const gemm::Problem& problem) {
+    CAPTURE(rung.id, problem.describe());
+    REQUIRE_FALSE(invalid(problem).has_value());
+    const gemm::Operands operands(context, references, problem, "test");
+    const std::size_t scratch = rung.workspace_bytes(problem, facts.sms);
+    gemm::Workspace workspace{nullptr, scratch, facts.sms};
+    if (scratch != 0) {
+      const Buffer buffer = context.buffers().output("workspace", scratch);
+      context.buffers().poison(buffer);
+      workspace.data = buffer.data;
+    }
+    gemm::Accuracy accuracy;
+    for (int launch = 0; launch < 2; ++launch) {  // the second finds a workspace that was used
+      operands.reset_c();
+      rung.launch(operands.arguments(), workspace, stream.get());
+      FATHOM_CUDA(cudaStreamSynchronize(stream.get()));
+      const auto wrong = operands.verify(accuracy);
+      CAPTURE(wrong.value_or("right"));
+      CHECK_FALSE(wrong.has_value());
+    }
+    const auto outside = context.buffers().guards_intact();
+    CAPTURE(outside.value_or("intact"));
+    CHECK_FALSE(outside.has_value());
+  }
+};
+
+}  // namespace fathom::test

@@ -1,0 +1,83 @@
+// What makes a Hopper rung what it is, in the machine code.
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/sass/sass_file.h"
+
+namespace {
+
+struct Expected {
+  const char* kernel;   ///< part of its name, which every type and layout of it has
+  int kernels;          ///< of that name
+  const char* product;  ///< the opcode of a product, shape included
+  int products;         ///< of a stage: 4 steps of each block of 64 rows
+  int loads, multicasts, stores;
+};
+
+/// The products of a stage are one group in one loop; the first waits for the stage's bytes.
+constexpr Expected rungs[] = {
+    {"wgmma_product<", 2, "HGMMA.64x128x16.F32", 8, 8, 0, 0},
+    {"::Specialised,", 2, "HGMMA.64x128x16.F32", 4, 4, 0, 0},
+    {"::Wide,", 2, "HGMMA.64x256x16.F32", 4, 6, 0, 0},
+    {"::Persistent,", 2, "HGMMA.64x256x16.F32", 4, 6, 0, 0},
+    {"::Multicast,", 2, "HGMMA.64x256x16.F32", 4, 4, 2, 0},
+    {"::Overlapped,", 2, "HGMMA.64x256x16.F32", 4, 4, 2, 4},
+    {"::WideTile<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x256x16.F32", 4, 4, 2, 4},
+    {"::Columns16<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x16x16.F32", 4, 3, 0, 0},
+    {"::Columns64<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x64x16.F32", 4, 3, 0, 0},
+    {"::Columns128<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x128x16.F32", 8, 6, 0, 0},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::tf32::", 1, "HGMMA.64x256x8.F32.TF32", 4, 4,
+     2, 8},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::int8::", 1, "IGMMA.64x256x32.S8.S8", 4, 4, 2,
+     8},
+    {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::fp8::", 1, "QGMMA.64x256x32.F32.E4M3.E4M3", 4,
+     4, 2, 4},
+    {"::Across,", 1, "HGMMA.64x256x8.F32.TF32", 4, 6, 2, 0},
+    {"::Promoted,", 1, "QGMMA.64x128x32.F32.E4M3.E4M3", 4, 3, 1, 2},
+};
+
+}  // namespace
+
+TEST_CASE("the Hopper rungs multiply by wgmma from what the copy engine brings", "[sass]") {
+  const auto functions = disassemble_library("gemm_ladder_kernels");
+  bool hopper = false;
+  for (const SassFunction& function : functions) hopper = hopper || function.count("HGMMA") > 0;
+  if (!hopper) SKIP("This build is for a chip without wgmma.");
+
+  for (const Expected& e : rungs) {
+    CAPTURE(e.kernel);
+    int kernels = 0;
+    for (const SassFunction& function : functions) {
+      if (function.name.find(e.kernel) == std::string::npos) continue;
+      ++kernels;
+      CAPTURE(function.name);
+      int products = 0;
+      for (const std::string& line : function.lines) products += line.starts_with(e.product);
+      CHECK(products == e.products);
+      for (const char* other : {"HGMMA", "IGMMA", "QGMMA"}) {
+        if (!std::string(e.product).starts_with(other)) CHECK(function.count(other) == 0);
+      }
+      CHECK(function.count("UTMALDG.2D") == e.loads);
+      CHECK(function.count("UTMALDG.2D.MULTICAST") == e.multicasts);
+      CHECK(function.count("UTMASTG.2D") == e.stores);
+      CHECK((function.count("STSM") > 0) ==
+            (e.stores > 0 && std::string(e.product).find(".S8") == std::string::npos &&
+             std::string(e.product).find("TF32") == std::string::npos));
+      // A barrier per stage and direction, of which a wait looks at the phase.
+      CHECK(function.count("SYNCS.PHASECHK") >= 2);
+      const bool specialised = std::string(e.kernel) != "wgmma_product<";
+      CHECK(function.count("USETMAXREG") == (specialised ? 2 : 0));
+      // Where the compiler cannot keep products under way it fences each: one fence a stage, a wait
+      // for the group before and one for the last, is what is written.
+      CHECK(function.count("WARPGROUP.ARRIVE") == 1);
+      CHECK(function.count("WARPGROUP.DEPBAR") <= 2);
+      // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two
+      // or, where the blocks share k, three, of which the compiler has the code twice.
+      const bool shares_depth = std::string(e.kernel).starts_with("::Columns");
+      CHECK(function.count("MEMBAR.ALL.GPU") <= (shares_depth ? 6 : e.multicasts > 0 ? 2 : 0));
+    }
+    CHECK(kernels == e.kernels);
+  }
+}

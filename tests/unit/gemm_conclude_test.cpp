@@ -1,0 +1,98 @@
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+
+#include "gemm/conclude.h"
+#include "gemm/conclude_parts.h"
+#include "gemm/ladder_claims.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+Entry entry(const char* rung, double throughput, std::int64_t size = compared_size,
+            const char* type = "fp32") {
+  return planted::entry(std::string("gemm/") + type + "/" + rung + std::to_string(size),
+                        {{"part", "ladder"}, {"type", type}, {"rung", rung}, {"layout", "NN"},
+                         {"m", size}, {"n", size}, {"k", size}, {"alpha", 1.0}, {"beta", 0.0}},
+                        throughput);
+}
+
+Opponent opponent(const char* name, double throughput, double ratio) {
+  Opponent o;
+  o.name = name;
+  o.value = throughput;
+  o.ratio = ratio;
+  return o;
+}
+
+Entry contender(double throughput) {
+  Entry e = entry("22_planned_tiles", throughput);
+  e.opponents = {opponent("cuBLAS", 50e12, throughput / 50e12),
+                 opponent("cuBLASLt, best of 32", 51e12, throughput / 51e12)};
+  return e;
+}
+
+ClaimVerdict verdict(const std::vector<Entry>& entries, const char* id) {
+  return planted::claim(gemm::conclude(entries).claims, id).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("a rung's share is of the faster library of the same run", "[gemm]") {
+  CHECK(verdict({entry("10_tile_2d", 0.687 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::confirmed);
+  CHECK(verdict({entry("10_tile_2d", 0.4 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("10_tile_2d", 0.95 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("10_tile_2d", 30e12)}, "GR5") == ClaimVerdict::not_measured);
+  CHECK(verdict({contender(56e12)}, "GR5") == ClaimVerdict::not_measured);
+  // Another size or type is no answer.
+  CHECK(verdict({entry("10_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("10_tile_2d", 35e12, compared_size, "fp64"), contender(56e12)}, "GR5") ==
+        ClaimVerdict::not_measured);
+  const Claim claim = planted::claim(
+      gemm::conclude(std::vector{entry("10_tile_2d", 25.5e12), contender(56e12)}).claims, "GR5");
+  CHECK(claim.figure.find("50.0 %") != std::string::npos);
+  CHECK(claim.figure.find("cuBLASLt") != std::string::npos);
+}
+
+TEST_CASE("claims on two rungs compare those two", "[gemm]") {
+  CHECK(verdict({entry("04_shared_memory", 6e12), entry("06_two_outputs", 6.3e12)}, "G1") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict({entry("04_shared_memory", 6e12), entry("06_two_outputs", 9e12)}, "G1") ==
+        ClaimVerdict::refuted);
+  CHECK(verdict({entry("04_shared_memory", 6e12)}, "G1") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("12_padded", 30e12), entry("14_double_buffered", 33e12)}, "G3") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict({entry("18_registers_buffered", 47e12), entry("19_warp_tile", 50e12)}, "G2") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict({entry("18_registers_buffered", 30e12), entry("19_warp_tile", 50e12)}, "G2") ==
+        ClaimVerdict::refuted);
+}
+
+TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {
+  Entry right = entry("10_tile_2d", 30e12), wrong = entry("04_shared_memory", 6e12);
+  right.extras["tile_read_sectors"] = wrong.extras["tile_read_sectors"] = 1000;
+  planted::add_counter(right, "global_load_sectors", 1001, 1000);
+  CHECK(verdict({right}, "GT1") == ClaimVerdict::confirmed);
+  planted::add_counter(wrong, "global_load_sectors", 1200, 1000);
+  CHECK(verdict({right, wrong}, "GT1") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("10_tile_2d", 30e12)}, "GT1") == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[gemm]") {
+  const Findings findings = gemm::conclude(std::vector{entry("01_naive", 1e12), contender(56.1e12)});
+  CHECK(findings.answer.find("22_planned_tiles") != std::string::npos);
+  CHECK(findings.answer.find("1.100 x") != std::string::npos);
+  const Findings alone = gemm::conclude(std::vector{entry("01_naive", 1e12)});
+  CHECK(alone.answer.find("no vendor's library") != std::string::npos);
+  CHECK(gemm::conclude({}).answer.empty());
+}
+
+TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
+  const auto ids = claim_ids();
+  CHECK(ids.size() == gemm::conclude({}).claims.size());
+  CHECK(std::set(ids.begin(), ids.end()).size() == ids.size());
+  CHECK(ids.size() > ladder_claims().size());
+  for (const Claim& claim : gemm::conclude({}).claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
+}

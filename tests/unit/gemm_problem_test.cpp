@@ -1,0 +1,103 @@
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+
+#include "gemm/problem.h"
+#include "gemm/tolerance.h"
+
+using namespace fathom::gemm;
+
+TEST_CASE("a product's sizes, work and traffic", "[gemm]") {
+  const Problem p = make_problem(Class::fp32, 3, 5, 7);
+  CHECK(p.flops() == 2 * 3 * 5 * 7);
+  CHECK(p.minimum_bytes() == 4 * (3 * 7 + 7 * 5 + 3 * 5));
+  CHECK((p.lda == 3 && p.ldb == 7 && p.ldc == 3));
+  CHECK((p.a_elements() == 21 && p.b_elements() == 35 && p.c_elements() == 15));
+  Problem scaled = p;
+  scaled.beta = 2;
+  CHECK(scaled.minimum_bytes() == 4 * (3 * 7 + 7 * 5 + 2 * 3 * 5));
+  scaled.alpha = 0;
+  CHECK(scaled.minimum_bytes() == 4 * 2 * 3 * 5);
+  const Problem transposed = make_problem(Class::fp8, 3, 5, 7, Transpose::yes, Transpose::yes);
+  CHECK((transposed.lda == 7 && transposed.ldb == 5));
+  CHECK(transposed.minimum_bytes() == (3 * 7 + 7 * 5) + 2 * 3 * 5);
+  Problem gaps = p;
+  gaps.lda = 10;
+  gaps.ldc = 8;
+  CHECK(gaps.a_elements() == 10 * 6 + 3);
+  CHECK(gaps.c_elements() == 8 * 5);
+}
+
+TEST_CASE("an empty product is valid, and has leading dimensions of one", "[gemm]") {
+  const Problem p = make_problem(Class::bf16, 0, 0, 0);
+  CHECK((p.lda == 1 && p.ldb == 1 && p.ldc == 1));
+  CHECK_FALSE(invalid(p).has_value());
+  CHECK(p.a_elements() == 0);
+  CHECK(p.flops() == 0);
+}
+
+TEST_CASE("what is no product is refused with its reason", "[gemm]") {
+  const auto refuses = [](Problem p, const std::string& word) {
+    const auto wrong = invalid(p);
+    return wrong.has_value() && wrong->find(word) != std::string::npos;
+  };
+  const Problem p = make_problem(Class::int8, 4, 4, 4);
+  CHECK_FALSE(invalid(p).has_value());
+  Problem q = p;
+  q.k = -1;
+  CHECK(refuses(q, "k"));
+  q = p;
+  q.n = largest_size + 1;
+  CHECK(refuses(q, "n"));
+  q = p;
+  q.lda = 3;
+  CHECK(refuses(q, "lda"));
+  q = p;
+  q.ldc = 3;
+  CHECK(refuses(q, "ldc"));
+  q = p;
+  q.alpha = 0.5;
+  CHECK(refuses(q, "alpha"));
+  q.of = Class::fp16;
+  CHECK_FALSE(invalid(q).has_value());
+  q.beta = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refuses(q, "beta"));
+  q = make_problem(Class::fp64, 4, 5, 6, Transpose::yes, Transpose::no);
+  q.lda = 5;  // stored as 6 x 4
+  CHECK(refuses(q, "lda"));
+}
+
+TEST_CASE("every class has a name of its own and is found by it", "[gemm]") {
+  for (const ClassTraits& row : all_classes()) {
+    CHECK(find_class(row.name) == row.of);
+    CHECK(traits(row.of).name == row.name);
+    CHECK(element_bytes(row.input) > 0);
+  }
+  CHECK_FALSE(find_class("fp4").has_value());
+}
+
+TEST_CASE("a product says what it is", "[gemm]") {
+  CHECK(make_problem(Class::fp32, 3, 5, 7).describe() == "fp32 NN 3x5x7");
+  Problem p = make_problem(Class::fp32_3xtf32, 3, 5, 7, Transpose::yes, Transpose::no, 0.5, 2);
+  p.ldc = 9;
+  CHECK(p.describe() == "fp32-3xtf32 TN 3x5x7 ldc 9 alpha 0.5 beta 2");
+}
+
+TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs", "[gemm]") {
+  const auto at = [](Class of, std::int64_t k) { return tolerance(make_problem(of, 64, 64, k)); };
+  CHECK(at(Class::fp32, 4096).per_magnitude == Catch::Approx((8 * 64 + 4) * 0x1p-24));
+  CHECK(at(Class::fp32, 16384).per_magnitude / at(Class::fp32, 4096).per_magnitude ==
+        Catch::Approx(2).epsilon(0.01));
+  CHECK(at(Class::fp32, 0).per_magnitude > 0);  // beta C still rounds
+  for (const Class of : {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16}) {
+    for (const std::int64_t k : {16, 4096, 16384}) {
+      // Leaving out one of k steps changes a random product by 1 / sqrt(k) of its norm.
+      CHECK(at(of, k).relative_frobenius < 0.7 / std::sqrt(static_cast<double>(k)));
+    }
+  }
+  CHECK(at(Class::int8, 4096).per_magnitude == 0);
+  CHECK(at(Class::int8, 4096).relative_frobenius == 0);
+  CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
+  CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::tf32, 4096).relative_frobenius);
+}
