@@ -84,6 +84,11 @@ constexpr PublishedFigure figures[] = {
     {"shared.bytes_per_clock", 127.53, "B/clk", h100, 9, 0, 202607, rerun},
     {"l2.bandwidth", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
      "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
+    // Several of that program's blocks read the same data, as in these sets.
+    {"l2.bandwidth_cg_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
+     "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
+    {"l2.bandwidth_no_allocate_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
+     "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
     {"l2.bandwidth", 4528.9 * gibi, "B/s", h100, 9, 0, 202508, mt4g_h100},
     {"l2.bandwidth", 6952.6 * giga, "B/s", pcie, 9, 0, 202404,
      "RRZE gpu-benches, gpu-l2-cache/h100_pcie.txt, at 30,720 kB (April 2024)"},

@@ -15,7 +15,7 @@ namespace {
 /// Clocks that a launch should measure for: a few in a hundred thousand are beside the point. A
 /// warpgroup's products run below their rate for the first 5,000 clocks or so (an H200: 96 % over
 /// 130,000 clocks, 99.7 % over 1,300,000).
-constexpr double latency_clocks = 50'000, throughput_clocks = 250'000,
+constexpr double latency_clocks = 50'000, throughput_clocks = 500'000,
                  warpgroup_throughput_clocks = 1'000'000;
 
 /// The guide's rates and the published latencies must hold to this. The loop around the

@@ -130,6 +130,9 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
     if (to_host(run.direction)) {
       // Back to the GPU, which checks it: what arrived there was looked at before.
       FATHOM_CUDA(cudaMemcpy(node.received(), host.received(), run.bytes, cudaMemcpyHostToDevice));
+      // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
+      // node's stream does not wait for the default one.
+      FATHOM_CUDA(cudaStreamSynchronize(nullptr));
       const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source()});
       if (wrong > 0) return fmt::format("{} of {} words did not reach the host", wrong, words);
     }

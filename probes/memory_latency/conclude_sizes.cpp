@@ -66,6 +66,18 @@ std::string no_change(const Curve& c) {
                      c.cut->regimes.back().last_x);
 }
 
+/// Where misses begin: a regime whose latency is within this share of the first one's is still hits,
+/// however surely the two are told apart.
+constexpr double same_hits = 0.02;
+
+/// The boundary beyond which there are misses, if there is one.
+std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
+  for (std::size_t i = 0; i < cut.boundaries.size(); ++i) {
+    if (cut.regimes[i + 1].last_y > cut.regimes.front().level * (1 + same_hits)) return i;
+  }
+  return std::nullopt;
+}
+
 /// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
 /// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
@@ -108,11 +120,12 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
     const Curve c =
         curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
-    if (!c.cut || c.cut->boundaries.empty()) {
+    const std::optional<std::size_t> edge = c.cut ? end_of_hits(*c.cut) : std::nullopt;
+    if (!edge) {
       sizes.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
       continue;
     }
-    Fact fact = size_at(c, 0, id, subject, "size");
+    Fact fact = size_at(c, *edge, id, subject, "size");
     const auto expected = c.entries.front()->extras.find("expected_l1_bytes");
     if (expected != c.entries.front()->extras.end()) {
       fact.bound =

@@ -30,6 +30,7 @@ struct LineMemory : OnePerSm {
   /// Asks SM `smid` for its latencies.
   LineReport run(LineAccess access, std::uint32_t smid, LineTask& task) {
     buffers.poison(report);
+    buffers.poison(region);
     task.lines = {.base = region.data, .count = 37, .stride = stride, .seed = 5};
     task.repeats = 3;
     task.smid = smid;

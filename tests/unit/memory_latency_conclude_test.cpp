@@ -225,6 +225,15 @@ TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each ca
   CHECK(fact(findings, "l1.reserved").method.find("7 to 104 KiB") != std::string::npos);
 }
 
+TEST_CASE("a step among hits is not where the L1 ends", "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  add_curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", std::int64_t{8}}},
+            steps(4 * kib, 262 * kib, 4 * kib), [](std::int64_t s) {
+              return s <= 120 * kib ? l1_hit : s <= 240 * kib ? 1.012 * l1_hit : l2_hit;
+            });
+  CHECK(fact(concluded(entries), "l1.size").value == 240 * kib);
+}
+
 TEST_CASE("the L2 ends where misses begin, its partition where latency first changes",
           "[probes][memory_latency]") {
   const auto sizes = steps(mib, 120 * mib, mib);
