@@ -51,7 +51,10 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   product.beta = static_cast<Scalar>(p.beta);
   product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
   const Element output = traits(p.of).output;
-  product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment);
+  // The engine writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest of
+  // the piece, which is the gap up to the leading dimension, would be written too (seen on an H200).
+  product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
+                          columns_aligned(p.m, output, map_alignment);
   if (d.engine_stores && product.engine_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;

@@ -25,7 +25,7 @@ struct TiledProduct {
   int tiles_m, tiles_n;  ///< of a cluster
   Scalar alpha, beta;
   Matrix<Out> c;
-  bool engine_stores;  ///< map_c can be used: c's rows are contiguous and start on 16 bytes
+  bool engine_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
 };
 
 /// A sum from its register.
