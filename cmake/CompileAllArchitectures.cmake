@@ -9,7 +9,8 @@ set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
 add_custom_target(all_architectures)
 
 # fathom_compile_for_all_architectures(<target>): compiles every .cu source of the target once more
-# for all architectures, with the target's own include folders, definitions, options and libraries.
+# for all architectures that the build is not for, with the target's own include folders,
+# definitions, options and libraries.
 # Adds the object library <target>_all_architectures. Call it after the target is complete.
 function(fathom_compile_for_all_architectures target)
   get_target_property(sources ${target} SOURCES)
@@ -17,9 +18,14 @@ function(fathom_compile_for_all_architectures target)
   if(NOT sources)
     message(FATAL_ERROR "fathom_compile_for_all_architectures: ${target} has no .cu source")
   endif()
+  # Those of the build itself are proven by it.
+  list(TRANSFORM FATHOM_ALL_ARCHITECTURES APPEND "-real" OUTPUT_VARIABLE architectures)
+  list(REMOVE_ITEM architectures ${CMAKE_CUDA_ARCHITECTURES})
+  if(NOT architectures)
+    return()
+  endif()
   set(objects ${target}_all_architectures)
   add_library(${objects} OBJECT EXCLUDE_FROM_ALL ${sources})
-  list(TRANSFORM FATHOM_ALL_ARCHITECTURES APPEND "-real" OUTPUT_VARIABLE architectures)
   set_target_properties(${objects} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
   foreach(what INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
     set_property(TARGET ${objects} PROPERTY ${what} "$<TARGET_PROPERTY:${target},${what}>")
