@@ -23,9 +23,9 @@ std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   chosen.global = run;
   chosen.sms = context.device().sms;
   chosen.shared_bytes = one_block_shared_bytes(context.device());
-  const Buffer started = context.buffers().output("started", sizeof(unsigned long long));
+  const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
-  chosen.started = started.as<unsigned long long>();
+  chosen.started = started.as<unsigned>();
   prepare_on_sms(chosen.shared_bytes);
   return [=] { launch_on_sms(chosen, stream); };
 }

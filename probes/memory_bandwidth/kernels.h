@@ -65,7 +65,7 @@ struct SmRun {
   GlobalRun global;      ///< loads of four times 16 bytes by ld.global.cg
   int sms = 0;           ///< of the GPU
   int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
-  unsigned long long* started = nullptr;  ///< blocks in all launches; zero before the first
+  unsigned* started = nullptr;  ///< blocks in all launches; zero before the first
 };
 void prepare_on_sms(int shared_bytes);
 void launch_on_sms(const SmRun& run, cudaStream_t stream);

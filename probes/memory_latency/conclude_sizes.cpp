@@ -6,6 +6,7 @@
 #include <set>
 
 #include "probes/memory_latency/conclude_latencies.h"
+#include "results/hinge.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
@@ -171,6 +172,20 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     return;
   }
   Fact size = size_at(c, *last, "l2.size", "L2", "size");
+  // Misses only add to a slope that is there already, since far lines count before: where the one slope
+  // turns into the other says more than the boundary between two points.
+  const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
+                      c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
+  const auto turn =
+      slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
+  if (turn) {
+    size.value = *turn;
+    size.method += "; there, where two lines that meet fit the curve best";
+    if (size.interval) {
+      size.interval->low = std::min(size.interval->low, *turn);
+      size.interval->high = std::max(size.interval->high, *turn);
+    }
+  }
   const auto expected = c.entries.front()->extras.find("expected_l2_bytes");
   if (expected != c.entries.front()->extras.end()) {
     size.published = Published{expected->second, "the driver, for this GPU"};

@@ -162,7 +162,7 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
   Memory memory;
   cudaStream_t stream = memory.stream.get();
   const auto sms = static_cast<std::uint32_t>(memory.facts.sms);
-  const Buffer started = memory.buffers.output("started", sizeof(unsigned long long));
+  const Buffer started = memory.buffers.output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
   constexpr int warps = 4, passes = 2;
   for (const int chosen : {1, 3}) {
@@ -183,7 +183,7 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     run.sms = memory.facts.sms;
     run.shared_bytes = static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
                                                  memory.facts.shared_bytes_per_block_max));
-    run.started = started.as<unsigned long long>();
+    run.started = started.as<unsigned>();
     prepare_on_sms(run.shared_bytes);
     launch_on_sms(run, stream);
     const auto reports = memory.read_reports(chosen * warps);

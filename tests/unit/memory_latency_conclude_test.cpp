@@ -262,6 +262,25 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
   CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
 }
 
+TEST_CASE("the L2 ends where a slope of far lines turns into one of misses",
+          "[probes][memory_latency]") {
+  // As on a GPU whose SMs find less and less of a growing set in the near partition.
+  std::vector<Entry> entries{level("DRAM", "ld.global.cg", dram)};
+  add_curve(entries, {{"sweep", "size"}, {"level", "L2"}}, steps(8 * mib, 90 * mib, mib),
+            [](std::int64_t s) {
+              const double octaves = std::log2(static_cast<double>(s) / (30.0 * mib));
+              const double edge = std::log2(59.5 / 30);
+              return l2_hit + 110 * std::max(0.0, octaves) + 150 * std::max(0.0, octaves - edge);
+            });
+  const Findings findings = concluded(entries);
+  const Fact& size = fact(findings, "l2.size");
+  REQUIRE(size.value);
+  CHECK(std::abs(*size.value / mib - 59.5) < 1);
+  REQUIRE(size.interval);
+  CHECK(size.interval->low <= *size.value);
+  CHECK(size.interval->high >= *size.value);
+}
+
 TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
           "[probes][memory_latency]") {
   std::vector<std::int64_t> sizes;

@@ -1,0 +1,81 @@
+#include "results/hinge.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "results/statistics.h"
+
+namespace fathom {
+namespace {
+
+struct Place {
+  double x, y;  ///< log2 of the curve's x, and its median
+};
+
+/// Sums over the points to one side of the hinge; u is their distance from it.
+struct Side {
+  std::size_t points = 0;
+  double u = 0, uu = 0, uy = 0;
+};
+
+/// Squared error of y = y0 + s1 min(0, u) + s2 max(0, u) with the best y0, s1 and s2, u = x - at;
+/// nothing with too few points on a side.
+std::optional<double> error_at(const std::vector<Place>& places, double at) {
+  constexpr std::size_t fewest = 3;
+  Side sides[2];
+  double sum = 0;
+  for (const auto& [x, y] : places) {
+    Side& side = sides[x > at];
+    const double u = x - at;
+    ++side.points;
+    side.u += u;
+    side.uu += u * u;
+    side.uy += u * y;
+    sum += y;
+  }
+  double weight = static_cast<double>(places.size());
+  for (const Side& side : sides) {
+    if (side.points < fewest || !(side.uu > 0)) return std::nullopt;
+    weight -= side.u * side.u / side.uu;
+    sum -= side.u * side.uy / side.uu;
+  }
+  if (!(weight > 0)) return std::nullopt;
+  const double y0 = sum / weight;
+  double slopes[2];
+  for (int i = 0; i < 2; ++i) slopes[i] = (sides[i].uy - y0 * sides[i].u) / sides[i].uu;
+  double error = 0;
+  for (const auto& [x, y] : places) {
+    const double off = y - y0 - slopes[x > at] * (x - at);
+    error += off * off;
+  }
+  return error;
+}
+
+}  // namespace
+
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around, double within) {
+  if (!(around > 0) || !(within > 1)) throw std::invalid_argument("hinge: no such place");
+  const double middle = std::log2(around), reach = std::log2(within);
+  std::vector<Place> places;
+  for (const CurvePoint& point : curve) {
+    const double x = std::log2(point.x);
+    if (std::abs(x - middle) <= reach) places.push_back({x, median(point.samples)});
+  }
+  // Fine enough that the noise of the points, not the grid, decides.
+  constexpr int steps = 400;
+  std::optional<double> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= steps; ++i) {
+    const double at = middle + reach * (2.0 * i / steps - 1);
+    const auto error = error_at(places, at);
+    if (error && *error < least) {
+      least = *error;
+      best = std::exp2(at);
+    }
+  }
+  return best;
+}
+
+}  // namespace fathom
