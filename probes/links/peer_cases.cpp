@@ -83,11 +83,13 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
   return workload;
 }
 
-/// The least of both GPUs' NVLinks; where there are none, that of the own GPU's PCIe link if it takes part.
+/// The least of both GPUs' NVLinks; where the way leads through the host, that of the own GPU's PCIe
+/// link if it takes part. Nothing for GPUs that reach each other without NVML saying by which links:
+/// inside a virtual machine it may name none and there be eighteen.
 std::optional<Bound> link_bound(const Machine& machine, int from, int to) {
   const std::optional<Bound> a = machine.gpus.nvlink_bound(from), b = machine.gpus.nvlink_bound(to);
   if (a && b) return a->value <= b->value ? a : b;
-  if (a || b) return std::nullopt;
+  if (a || b || machine.gpus.access(from, to)) return std::nullopt;
   const int own = machine.device.ordinal;
   return from == own || to == own ? machine.pcie : std::nullopt;
 }
