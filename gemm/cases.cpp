@@ -139,6 +139,11 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
   return c;
 }
 
+/// The layout in which a class is held against the library: of 8-bit floating point it has only one.
+Problem contested(Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return make_problem(of, m, n, k, of == Class::fp8 ? Transpose::yes : Transpose::no);
+}
+
 }  // namespace
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request) {
@@ -164,20 +169,20 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const auto& [size, suite] :
          {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
       for (const Rung* rung : rungs) {
-        if (rung->of == row.of) add(*rung, make_problem(row.of, size, size, size), suite, "ladder");
+        if (rung->of == row.of) add(*rung, contested(row.of, size, size, size), suite, "ladder");
       }
     }
   }
   for (const Shape& shape : contested_shapes) {
     for (const Rung* rung : rungs) {
       if (!rung->contender) continue;
-      add(*rung, make_problem(rung->of, shape.m, shape.n, shape.k), Suite::standard, "contest");
+      add(*rung, contested(rung->of, shape.m, shape.n, shape.k), Suite::standard, "contest");
     }
   }
   // Under lasting load: last, since what it leaves is a hot card.
   for (const Rung* rung : rungs) {
     if (!rung->contender) continue;
-    add(*rung, make_problem(rung->of, ladder_size, ladder_size, ladder_size), Suite::standard, "sustained");
+    add(*rung, contested(rung->of, ladder_size, ladder_size, ladder_size), Suite::standard, "sustained");
   }
   return cases;
 }

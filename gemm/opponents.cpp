@@ -170,6 +170,14 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
+  // The library multiplies 8-bit floating point with A transposed and B not, on columns that start on
+  // 16 bytes, and nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8 kernels;
+  // it calls the rest "not supported" on an H200).
+  const bool takes_fp8 = problem.transa == Transpose::yes && problem.transb == Transpose::no &&
+                         columns_aligned(problem.lda, Element::e4m3, 16) &&
+                         columns_aligned(problem.ldb, Element::e4m3, 16) &&
+                         columns_aligned(problem.ldc, traits(problem.of).output, 16);
+  if (problem.of == Class::fp8 && !takes_fp8) return {};
   std::vector<OpponentCase> result;
   if (problem.of != Class::fp8) {
     result.push_back({cublas_name, [problem, references](Context& context) {
