@@ -4,7 +4,7 @@
 #include "gemm/blocks/block_tile.cuh"
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
-#include "gemm/blocks/vector_load.cuh"
+#include "gemm/blocks/vectorised_product.cuh"
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32/slower_path.h"
 
@@ -15,18 +15,7 @@ using Tile = BlockTile<128, 128, 8, 16, 4, PaddedLayout, PlainLayout>;
 
 __global__ void __launch_bounds__(Tile::threads) tile_16x4_product(Product<float> p, int tiles_n) {
   __shared__ Tile::Shared shared;
-  const int tile_row = static_cast<int>(blockIdx.x) / tiles_n * Tile::m;
-  const int tile_column = static_cast<int>(blockIdx.x) % tiles_n * Tile::n;
-  Tile tile;
-  VectorLoad<Tile, Tile::m + PaddedLayout::padding, Tile::n> load(p, tile_row, tile_column);
-  for (int step = 0; step < p.k; step += Tile::k) {
-    load.load();
-    load.store(shared.a, shared.b);
-    __syncthreads();
-    tile.multiply(shared);
-    __syncthreads();
-  }
-  tile.store_vectors(p, tile_row, tile_column);
+  vectorised_tile_product<Tile>(p, tiles_n, shared);
 }
 
 }  // namespace
