@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "probes/energy/loops.h"
+#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -25,11 +26,6 @@ const Entry* entry_of(std::span<const Entry> entries, std::string_view id) {
 std::string subject_of(const Entry* entry, std::string_view otherwise) {
   const AxisValue* name = entry == nullptr ? nullptr : find_axis(*entry, "loop");
   return name == nullptr ? std::string(otherwise) : std::get<std::string>(*name);
-}
-
-std::string why_missing(const Entry* entry, std::string_view absent) {
-  if (entry != nullptr && !entry->verdict.reasons.empty()) return entry->verdict.reasons.front();
-  return std::string(absent);
 }
 
 /// "; SM clock 1.4 GHz, held down by sw_power_cap": what the figure holds for.
@@ -94,7 +90,7 @@ void add_loop(std::vector<Fact>& facts, std::span<const Entry> entries, std::str
   Fact gross = blank(fmt::format("{}.gross_{}", id, names.quantity), net.subject,
                      "gross " + net.quantity, unit);
   if (entry == nullptr || !entry->metric.value) {
-    net.reason = gross.reason = why_missing(entry, absent);
+    net.reason = gross.reason = why_missing(entry, std::string(absent));
   } else {
     const std::string how = fmt::format("{}: {}", meter, what);
     take_metric(gross, *entry, 0);
@@ -134,22 +130,16 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
   return facts;
 }
 
-std::string value_of(const std::vector<Fact>& facts, const char* id) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return format_quantity(*found->value, found->unit);
-}
-
 std::string answer(const std::vector<Fact>& facts) {
   const bool any = std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); });
   if (!any) return "";
   return fmt::format(
       "A byte takes {} from DRAM, {} from the L2, {} from the L1 and {} from shared memory, an FFMA "
       "{} and fp16 on the tensor cores {}; the GPU takes {} idle, and {} with threads that sleep.",
-      value_of(facts, "dram.energy_per_byte"), value_of(facts, "l2.energy_per_byte"),
-      value_of(facts, "l1.energy_per_byte"), value_of(facts, "shared.energy_per_byte"),
-      value_of(facts, "ffma.energy_per_flop"), value_of(facts, "tensor_f16.energy_per_flop"),
-      value_of(facts, "idle.power"), value_of(facts, "active_idle.power"));
+      value_text(facts, "dram.energy_per_byte"), value_text(facts, "l2.energy_per_byte"),
+      value_text(facts, "l1.energy_per_byte"), value_text(facts, "shared.energy_per_byte"),
+      value_text(facts, "ffma.energy_per_flop"), value_text(facts, "tensor_f16.energy_per_flop"),
+      value_text(facts, "idle.power"), value_text(facts, "active_idle.power"));
 }
 
 std::vector<View> views() {

@@ -8,6 +8,7 @@
 #include "probes/memory_bandwidth/conclude_kinds.h"
 #include "probes/memory_bandwidth/conclude_levels.h"
 #include "probes/memory_bandwidth/conclude_saturation.h"
+#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/regime_view.h"
@@ -98,21 +99,15 @@ std::vector<View> views(std::span<const Entry> entries) {
   return {footprint, widths, sms, flight, table};
 }
 
-std::string value_of(const std::vector<Fact>& facts, const char* id) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return format_quantity(*found->value, found->unit);
-}
-
 std::string answer(const std::vector<Fact>& facts) {
   const bool any = std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); });
   if (!any) return "";
   return fmt::format(
       "Loads move {} from shared memory, {} from the L1s, {} from the L2 and {} from DRAM; DRAM "
       "needs {} and {} in flight to be saturated.",
-      value_of(facts, "shared.bandwidth"), value_of(facts, "l1.bandwidth"),
-      value_of(facts, "l2.bandwidth"), value_of(facts, "dram.bandwidth"),
-      value_of(facts, "dram.saturating_sms"), value_of(facts, "dram.bytes_in_flight"));
+      value_text(facts, "shared.bandwidth"), value_text(facts, "l1.bandwidth"),
+      value_text(facts, "l2.bandwidth"), value_text(facts, "dram.bandwidth"),
+      value_text(facts, "dram.saturating_sms"), value_text(facts, "dram.bytes_in_flight"));
 }
 
 }  // namespace
