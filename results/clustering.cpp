@@ -164,21 +164,25 @@ double silhouette(const Rows& distances, const Labels& labels) {
   return sum / static_cast<double>(labels.size());
 }
 
-Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most) {
-  const Dendrogram tree(distances);
+std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
+                                std::size_t most) {
   most = std::min(most, tree.size());
   if (least < 1 || least > most) {
     throw std::invalid_argument("a range of numbers of groups that is empty");
   }
-  Grouping best;
+  std::vector<double> widths;
   for (std::size_t groups = least; groups <= most; ++groups) {
-    Labels labels = tree.cut(groups);
-    const double width = silhouette(distances, labels);
-    if (best.labels.empty() || width > best.silhouette) {
-      best = {std::move(labels), static_cast<int>(groups), width};
-    }
+    widths.push_back(silhouette(distances, tree.cut(groups)));
   }
-  return best;
+  return widths;
+}
+
+Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most) {
+  const Dendrogram tree(distances);
+  const std::vector<double> widths = silhouettes(distances, tree, least, most);
+  const auto widest = std::ranges::max_element(widths);  // the first of equal ones
+  const std::size_t groups = least + static_cast<std::size_t>(widest - widths.begin());
+  return {tree.cut(groups), static_cast<int>(groups), *widest};
 }
 
 double adjusted_rand_index(const Labels& a, const Labels& b) {

@@ -57,8 +57,14 @@ struct Grouping {
   double silhouette = 0;
 };
 
+/// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`, which may be larger
+/// than the number of things.
+std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
+                                std::size_t most);
+
 /// The cut of the dendrogram into `least` to `most` groups with the widest silhouette; of equal
-/// ones that of fewer groups. `most` may be larger than the number of things.
+/// ones that of fewer groups. `most` may be larger than the number of things. Where two numbers fit
+/// about as well, chance decides: see results/grouping_choice.h.
 Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most);
 
 /// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance

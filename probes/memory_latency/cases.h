@@ -19,6 +19,7 @@ std::vector<Case> l1_cases(const DeviceFacts& device);  ///< size by carve-out, 
 std::vector<Case> l2_cases(const DeviceFacts& device);  ///< size and partitions
 std::vector<Case> fetch_cases(const DeviceFacts& device);
 std::vector<Case> constant_cases(const DeviceFacts& device);
+std::vector<Case> code_cases(const DeviceFacts& device);  ///< instruction caches, constants beside code
 std::vector<Case> cluster_cases(const DeviceFacts& device);
 std::vector<Case> link_cases(const DeviceFacts& device);  ///< host memory, another GPU's memory
 std::vector<Case> page_cases(const DeviceFacts& device);

@@ -57,6 +57,11 @@ __host__ __device__ constexpr std::uint64_t address_at(const Chain& chain, std::
   return address_of(chain, element_at(chain, static_cast<std::uint32_t>(position % chain.count)));
 }
 
+/// Where a chase begins; 0 in a chain of no elements.
+__host__ __device__ constexpr std::uint64_t start_of(const Chain& chain) {
+  return chain.count > 0 ? address_at(chain, 0) : 0;
+}
+
 /// What a chase of `loads` loads from position `first` of the cycle must report.
 struct ChaseEnd {
   std::uint64_t address = 0;

@@ -2,22 +2,13 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
+#include "probes/memory_latency/index_image.h"
 
 namespace fathom::memory_latency {
 namespace {
 
 constexpr std::uint64_t line = 64;  ///< of the constant L1 (Jia et al., 2018, on Volta)
 constexpr int curve_loads = 2048;
-
-/// The chain as the 64 KiB of constant memory hold it.
-std::vector<std::uint32_t> constant_image(const Chain& chain) {
-  std::vector<std::uint32_t> words(constant_bytes / 4, 0x5A5A5A5Au);
-  for (std::uint32_t k = 0; k < chain.count; ++k) {
-    words[address_at(chain, k) / 4] =
-        static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
-  }
-  return words;
-}
 
 /// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
 std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold) {
@@ -26,7 +17,7 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
     cudaStream_t stream = context.stream();
     const Buffer image = context.buffers().output("constants", constant_bytes);
     const Buffer report = report_buffer(context);
-    const std::vector<std::uint32_t> words = constant_image(wanted.chain);
+    const std::vector<std::uint32_t> words = index_image(wanted.chain, constant_bytes);
     FATHOM_CUDA(
         cudaMemcpyAsync(image.data, words.data(), constant_bytes, cudaMemcpyHostToDevice, stream));
     FATHOM_CUDA(cudaStreamSynchronize(stream));
@@ -49,6 +40,19 @@ Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
   return chase;
 }
 
+std::function<Workload(Context&)> parameter_workload(const Chase& wanted) {
+  const auto readings = std::make_shared<Readings>();
+  return [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer report = report_buffer(context);
+    const std::shared_ptr<const ParameterWords> words = parameter_words(wanted.chain);
+    Chase chase = wanted;
+    chase.report = report.as<Report>();
+    return chase_workload(context, report, chase, false, readings,
+                          [=] { launch_parameter_chase(*words, chase, stream); });
+  };
+}
+
 Case size_case(std::size_t bytes, bool quick) {
   Case c = make_case({"size",
                       "constant",
@@ -69,6 +73,25 @@ Case level_case(const char* level, std::size_t bytes, Timed timed) {
                       Suite::quick,
                       true});
   c.prepare = constant_workload(constant_chase(bytes, line, timed), false);
+  return c;
+}
+
+/// `first`: what a kernel pays that reads its parameters but once. Each launch brings them anew, and each
+/// load is from another 256 bytes.
+Case parameter_case(const char* level, std::size_t bytes, bool first, Timed timed) {
+  Case c = make_case({"latency",
+                      level,
+                      "ld.param",
+                      timed,
+                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
+                      Suite::quick,
+                      true});
+  Chase chase = constant_chase(bytes, first ? 256 : line, timed);
+  if (first) {
+    chase.walked_loads = 0;
+    chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
+  }
+  c.prepare = parameter_workload(chase);
   return c;
 }
 
@@ -97,6 +120,9 @@ std::vector<Case> constant_cases(const DeviceFacts&) {
     result.push_back(level_case("constant L1", 1024, timed));
     result.push_back(level_case("constant L1.5", 16 * 1024, timed));
     result.push_back(cold_case(timed));
+    result.push_back(parameter_case("parameters L1", 1024, false, timed));
+    result.push_back(parameter_case("parameters L1.5", 16 * 1024, false, timed));
+    result.push_back(parameter_case("parameters, first use", parameter_bytes, true, timed));
   }
   const std::vector<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
   std::vector<std::size_t> sizes = geometric(512, constant_bytes, 4, line);

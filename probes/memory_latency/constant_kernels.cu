@@ -2,6 +2,7 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/chase.cuh"
+#include "probes/memory_latency/code_blocks.cuh"
 
 namespace fathom::memory_latency {
 namespace {
@@ -13,6 +14,16 @@ struct Constant {
   __device__ std::uint32_t load(std::uint32_t p) const {
     return *reinterpret_cast<const std::uint32_t*>(
         reinterpret_cast<const std::byte*>(constant_words) + p);
+  }
+};
+
+/// Addresses are byte offsets into words that the launch brought along: the constant bank of the kernel's
+/// parameters.
+struct Parameter {
+  const ParameterWords& words;
+  __device__ std::uint32_t load(std::uint32_t p) const {
+    return *reinterpret_cast<const std::uint32_t*>(
+        reinterpret_cast<const std::byte*>(words.values) + p);
   }
 };
 
@@ -30,6 +41,55 @@ __global__ void chase_constant(Chase chase) {
   run_chase<timed>(Constant{}, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
                    chase.chain.base, chase);
   end_report(chase.report);
+}
+
+template <Timed timed>
+__global__ void chase_parameters(const __grid_constant__ ParameterWords words, Chase chase) {
+  begin_report(chase.report);
+  run_chase<timed>(Parameter{words}, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
+                   chase.chain.base, chase);
+  end_report(chase.report);
+}
+
+/// Of one round: first the code, then the loads.
+__global__ void run_code_and_constants(const __grid_constant__ ParameterWords words, CodeRun run,
+                                       float one) {
+  begin_report(run.report);
+  float sums[8] = {};
+  std::uint32_t sum = 0;
+  std::int64_t in_code = 0, in_loads = 0;
+  std::uint32_t p = static_cast<std::uint32_t>(start_of(run.constants));
+  std::uint32_t q = static_cast<std::uint32_t>(start_of(run.parameters));
+#pragma unroll 1
+  for (int round = -run.warm_rounds; round < run.rounds; ++round) {
+    const std::int64_t start = clock_now();
+    if (run.blocks > 0) run_code(run.blocks, sums, one);
+    const std::int64_t between = clock_now();
+#pragma unroll 4
+    for (std::uint32_t i = 0; i < run.constants.count; ++i) {
+      sum += p;
+      p = Constant{}.load(p);
+    }
+#pragma unroll 4
+    for (std::uint32_t i = 0; i < run.parameters.count; ++i) {
+      sum += q;
+      q = Parameter{words}.load(q);
+    }
+    // For this the clock after it waits, as for `need`.
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(&run.report->end), "l"(std::uint64_t{p} + q)
+                 : "memory");
+    const std::int64_t end = clock_now();
+    if (round >= 0) {
+      in_code += between - start;
+      in_loads += end - between;
+    }
+  }
+  run.report->executed = 0;
+  for (const float s : sums) run.report->executed += static_cast<std::uint64_t>(s);
+  run.report->base = run.constants.base;
+  run.report->sum = sum;
+  run.report->clocks = run.constants.count + run.parameters.count > 0 ? in_loads : in_code;
+  end_report(run.report);
 }
 
 template <Timed timed>
@@ -51,6 +111,19 @@ void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto timed) {
     chase_constant<decltype(timed)::value><<<1, 1, 0, stream>>>(chase);
   });
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
+  with_timed(chase.timed, [&](auto timed) {
+    chase_parameters<decltype(timed)::value><<<1, 1, 0, stream>>>(words, chase);
+  });
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_code_and_constants(const ParameterWords& words, const CodeRun& run,
+                               cudaStream_t stream) {
+  run_code_and_constants<<<1, 1, 0, stream>>>(words, run, 1.0f);
   FATHOM_CUDA(cudaGetLastError());
 }
 

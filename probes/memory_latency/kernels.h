@@ -40,6 +40,7 @@ struct Report {
   std::uint32_t sum;     ///< of the low words of the addresses loaded from
   std::uint32_t warmed;  ///< no figure: keeps the compiler from dropping the loads that warm up
   std::int64_t clocks;   ///< `mean`: of all timed loads together
+  std::uint64_t executed;  ///< of a run of code: additions counted, see code_blocks.cuh
   std::int64_t clock_begin, clock_end;   ///< of the kernel
   std::uint64_t ns_begin, ns_end;        ///< at the same moments
   std::uint32_t empty[empty_brackets];   ///< `each`: clocks of a bracket without a load
@@ -88,6 +89,29 @@ int largest_cluster(int major, int shared_bytes);
 /// constant_bytes of it, the chain in its place.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
 void launch_constant_chase(const Chase& chase, cudaStream_t stream);
+
+/// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++ Programming
+/// Guide, "Function Parameters", from compute capability 7.0 on) a round number.
+inline constexpr int parameter_bytes = 31 * 1024;
+struct ParameterWords {
+  std::uint32_t values[parameter_bytes / 4];
+};
+/// The chain, whose base is 0, lies in `words`.
+void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
+
+/// Rounds of straight-line code, then of loads from constant memory, then of loads from the kernel's
+/// parameters, all by one thread: what of them fits a cache together is not fetched again in the next
+/// round. A chain of no elements, and no blocks, leave that part out.
+struct CodeRun {
+  int blocks = 0;  ///< of code_block_bytes (code_blocks.cuh), at most most_code_blocks
+  Chain constants, parameters;
+  int warm_rounds = 1, rounds = 1;
+  /// clocks: of all rounds' loads after the warm ones, or, if there are none, of their code; end: the sum
+  /// of the addresses after the last load of either kind.
+  Report* report = nullptr;
+};
+void launch_code_and_constants(const ParameterWords& words, const CodeRun& run,
+                               cudaStream_t stream);
 
 /// Pairs of loads, each pair in fresh memory: the second is timed.
 struct Pairs {

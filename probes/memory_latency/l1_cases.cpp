@@ -105,7 +105,7 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device, const 
 void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device,
                              const models::SmLimits& sm, int carveout_kib) {
   for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib}) {
-    for (const std::size_t elements : {4, 8, 16, 32, 64, 128, 256}) {
+    for (const std::size_t elements : {4, 8, 16, 32, 64, 128, 256, 512, 1024, 1280, 1536, 1792}) {
       GlobalChase g = l1_chase(elements, stride, percent_for(sm, carveout_kib));
       Case c = make_case({"associativity",
                           "L1",

@@ -34,8 +34,8 @@ class MemoryLatency : public Probe {
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     // The pages come last: they take nearly all of the memory.
-    for (const auto part : {latency_cases, cluster_cases, fetch_cases, constant_cases, l1_cases,
-                            l2_cases, link_cases, page_cases}) {
+    for (const auto part : {latency_cases, cluster_cases, fetch_cases, constant_cases, code_cases,
+                            l1_cases, l2_cases, link_cases, page_cases}) {
       std::vector<Case> cases = part(device);
       std::move(cases.begin(), cases.end(), std::back_inserter(result));
     }

@@ -34,10 +34,8 @@ Rows far_or_not(Rows left) {
   return left;
 }
 
-Grouping group(const Rows& left, std::size_t least, std::size_t most,
-               GroupedBy grouped_by = GroupedBy::latency) {
-  const bool latency = grouped_by == GroupedBy::latency;
-  return best_grouping(correlation_distances(latency ? left : far_or_not(left)), least, most);
+Labels cut_by_correlation(const Rows& rows, int groups) {
+  return Dendrogram(correlation_distances(rows)).cut(static_cast<std::size_t>(groups));
 }
 
 Rows transposed(const Rows& rows) {
@@ -187,20 +185,24 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
     result.reason = fmt::format("{} SMs are too few to be grouped", both.rows.size());
   }
   if (!result.reason.empty()) return result;
+  const auto grouped_rows = [&](const Rows& left) {
+    return grouped_by == GroupedBy::latency ? left : far_or_not(left);
+  };
+  const ChosenGrouping chosen = sparing_grouping(grouped_rows(both.left), least, most);
+  result.groups = chosen.grouping;
+  result.widest = chosen.widest;
+  result.widest_silhouette = chosen.widest_silhouette;
   Labels of_set[2];
   for (const int set : {0, 1}) {
-    const Grouping own =
-        group(latency_matrix(entries, instruction, set).left, least, most, grouped_by);
-    of_set[set] = own.labels;
-    result.groups_of_set[set] = own.groups;
+    const Rows rows = grouped_rows(latency_matrix(entries, instruction, set).left);
+    of_set[set] = cut_by_correlation(rows, result.groups.groups);
   }
-  result.groups = group(both.left, least, most, grouped_by);
   result.reproducibility = adjusted_rand_index(of_set[0], of_set[1]);
   if (result.reproducibility < same_groups) {
     result.reason = fmt::format(
-        "by {}, the groups from two sets of lines, {} and {} of them, are not the same: their "
+        "by {}, {} groups from one set of lines and as many from another are not the same: their "
         "adjusted Rand index is {:.2f}",
-        instruction, result.groups_of_set[0], result.groups_of_set[1], result.reproducibility);
+        instruction, result.groups.groups, result.reproducibility);
   }
   return result;
 }
@@ -229,10 +231,12 @@ LineGroups line_groups(std::span<const Entry> entries) {
     for (std::size_t sm = first; sm < result.matrix.rows.size(); sm += step) {
       some.push_back(result.matrix.rows[sm]);
     }
-    return group(double_centred(transposed(some)), 2, some.front().size() / 2);
+    return double_centred(transposed(some));
   };
-  result.groups = by(0, 1).groups;
-  result.agreement = adjusted_rand_index(by(0, 2).labels, by(1, 2).labels);
+  result.groups =
+      sparing_grouping(by(0, 1), 2, result.matrix.rows.front().size() / 2).grouping.groups;
+  result.agreement = adjusted_rand_index(cut_by_correlation(by(0, 2), result.groups),
+                                         cut_by_correlation(by(1, 2), result.groups));
   if (result.agreement < same_groups) {
     result.reason = fmt::format(
         "even and odd SMs do not agree on groups of lines: the adjusted Rand index is {:.2f}",

@@ -110,16 +110,17 @@ void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
   } else {
     facts.push_back(stated(
         number, l.groups.groups,
-        fmt::format("correlation of {} latencies, average linkage, widest silhouette ({:.2f})",
-                    load_instruction, l.groups.silhouette),
+        fmt::format("correlation of {} latencies, average linkage; fewest groups at a peak of the "
+                    "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
+                    load_instruction, l.groups.silhouette, l.widest_silhouette, l.widest),
         t.loads));
   }
   facts.push_back(
       with_bound_of_index(stated(again, l.reproducibility,
                                  fmt::format("adjusted Rand index of {} groups from one set of "
-                                             "lines and {} from another, each grouped by "
+                                             "lines and as many from another, each grouped by "
                                              "itself",
-                                             l.groups_of_set[0], l.groups_of_set[1]),
+                                             l.groups.groups),
                                  t.loads)));
 }
 
@@ -154,8 +155,8 @@ void add_lines(std::vector<Fact>& facts, const Topology& t) {
   facts.push_back(
       stated(s, t.lines.groups,
              fmt::format("correlation of {} latencies over the SMs, average linkage, "
-                         "widest silhouette; even and odd SMs agree to an adjusted Rand "
-                         "index of {:.2f}",
+                         "silhouette; even and odd SMs agree to an adjusted Rand index of "
+                         "{:.2f}",
                          load_instruction, t.lines.agreement),
              t.lines.matrix));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <set>
@@ -10,6 +11,7 @@
 #include "probes/topology/conclude.h"
 #include "probes/topology/conclude_facts.h"
 #include "probes/topology/names.h"
+#include "results/document_io.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
@@ -452,6 +454,33 @@ TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
   CHECK(adjusted_rand_index(first.latency.groups.labels, second.latency.groups.labels) == 1);
   CHECK(adjusted_rand_index(first.partitions.labels, second.partitions.labels) == 1);
   CHECK(adjusted_rand_index(first.tpcs(), second.tpcs()) == 1);
+}
+
+TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
+  const Document recorded = read_document(std::filesystem::path(FATHOM_SOURCE_DIR) /
+                                          "recordings/h200/atlas/result.json");
+  std::vector<Entry> entries;
+  for (const Entry& entry : recorded.entries) {
+    if (entry.probe == "topology") entries.push_back(entry);
+  }
+  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency, 2, 66);
+  REQUIRE(all.reason.empty());
+  CHECK(all.reproducibility >= same_groups);
+  const Rows rows = both_sets(entries, load_instruction).left;
+  std::vector<std::size_t> order(rows.front().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    Rows half;
+    for (const auto& row : rows) {
+      auto& some = half.emplace_back();
+      for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
+    }
+    const Grouping found = sparing_grouping(half, 2, 66).grouping;
+    CHECK(found.groups == all.groups.groups);
+    CHECK(adjusted_rand_index(found.labels, all.groups.labels) >= same_groups);
+  }
 }
 
 TEST_CASE("numbers in a row are one range", "[probes][topology]") {
