@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "results/format.h"
 #include "results/query.h"
 
@@ -37,34 +35,6 @@ std::string method_of(const Entry& entry, std::size_t cases) {
   if (cases > 1) text += fmt::format(", best of {} cases", cases);
   return text + (entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock"
                                                         : ", timed by events");
-}
-
-Fact fact_of(const Entry& entry, std::string id, std::string subject, std::string quantity,
-             std::string method) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.value = entry.metric.value;
-  fact.unit = "B/s";
-  fact.interval = entry.interval;
-  fact.method = std::move(method);
-  fact.repeats = static_cast<int>(entry.samples.size());
-  fact.evidence = {entry.name};
-  fact.bound = entry.bound;
-  fact.counters = entry.counters;
-  return fact;
-}
-
-Fact missing_fact(std::string id, std::string subject, std::string quantity, std::string unit,
-                  std::string reason) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.unit = std::move(unit);
-  fact.reason = std::move(reason);
-  return fact;
 }
 
 }  // namespace fathom::memory_bandwidth

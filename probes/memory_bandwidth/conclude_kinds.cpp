@@ -22,8 +22,8 @@ void add_clusters(std::vector<Fact>& facts, std::span<const Entry> entries) {
                                                  {"width (B)", std::int64_t{16}},
                                                  {"cluster size", size}});
     facts.push_back(entry == nullptr
-                        ? missing_fact(id, subject, "bandwidth", "B/s", no_clusters)
-                        : fact_of(*entry, id, subject, "bandwidth", method_of(*entry, 1)));
+                        ? missing_fact({id, subject, "bandwidth"}, "B/s", Better::higher, no_clusters)
+                        : fact_of(*entry, {id, subject, "bandwidth"}, method_of(*entry, 1)));
   }
 }
 
@@ -74,22 +74,23 @@ void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
       return (extra(*e, "share_of_l2").value_or(0) > 0.5) != kind.both_partitions;
     });
     const Entry* entry = best(cases);
-    facts.push_back(entry == nullptr
-                        ? missing_fact(kind.id, kind.subject, "bandwidth", "B/s", left_out)
-                        : fact_of(*entry, kind.id, kind.subject, "bandwidth",
-                                  method_of(*entry, cases.size()) + merged_note(*entry)));
+    const FactName name{kind.id, kind.subject, "bandwidth"};
+    facts.push_back(
+        entry == nullptr
+            ? missing_fact(name, "B/s", Better::higher, left_out)
+            : fact_of(*entry, name, method_of(*entry, cases.size()) + merged_note(*entry)));
   }
 }
 
 /// The bytes that DRAM itself counted over the time without a counter.
 void add_by_counter(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  const char* id = "dram.bandwidth_by_counter";
+  const FactName name{"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"};
   const Entry* entry = best(select(entries, {{"sweep", "level"},
                                              {"level", "DRAM"},
                                              {"operation", "load"},
                                              {"width (B)", std::int64_t{16}}}));
   const auto missing = [&](std::string reason) {
-    facts.push_back(missing_fact(id, "DRAM", "bandwidth by counter", "B/s", std::move(reason)));
+    facts.push_back(missing_fact(name, "B/s", Better::higher, std::move(reason)));
   };
   if (entry == nullptr) return missing(left_out);
   const Counter* counter = find_counter(*entry, "dram_read_bytes");
@@ -102,7 +103,7 @@ void add_by_counter(std::vector<Fact>& facts, std::span<const Entry> entries) {
   if (!moved || !(*moved > 0)) return missing("the case does not say how much it loads");
   const double ratio = *counter->value / *moved;
   Fact fact =
-      fact_of(*entry, id, "DRAM", "bandwidth by counter",
+      fact_of(*entry, name,
               fmt::format("bytes that DRAM counted over separately measured time; {:.4f} of "
                           "the bytes loaded",
                           ratio));

@@ -103,15 +103,18 @@ std::string operands_note(double bytes_per_clock, double bound) {
       3 * bytes_per_clock / bound);
 }
 
+FactName per_clock_name(const Level& level) {
+  return {fmt::format("{}.bytes_per_clock", level.id), level.subject, "bytes per clock and SM"};
+}
+
 /// The same per SM and clock.
 Fact per_clock(const Entry& entry, const Level& level, const Fact& bandwidth) {
-  const std::string id = fmt::format("{}.bytes_per_clock", level.id);
-  const char* quantity = "bytes per clock and SM";
+  const FactName name = per_clock_name(level);
   std::optional<Fact> fact = by_own_clocks(entry, bandwidth);
   if (!fact) fact = by_reported_clock(entry, bandwidth);
-  if (!fact) return missing_fact(id, level.subject, quantity, "B/clk", "no SM clock was read");
-  fact->id = id;
-  fact->quantity = quantity;
+  if (!fact) return missing_fact(name, "B/clk", Better::higher, "no SM clock was read");
+  fact->id = name.id;
+  fact->quantity = name.quantity;
   fact->unit = "B/clk";
   fact->bound.reset();
   if (const auto bound = extra(entry, "sm_bound_bytes_per_clock")) {
@@ -122,17 +125,16 @@ Fact per_clock(const Entry& entry, const Level& level, const Fact& bandwidth) {
 }
 
 void add_loads(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
-  const std::string id = fmt::format("{}.bandwidth", level.id);
+  const FactName name{fmt::format("{}.bandwidth", level.id), level.subject, "bandwidth"};
   const std::vector<const Entry*> cases = candidates(entries, level, "load");
   const Entry* entry = best(cases);
   if (entry == nullptr) {
-    facts.push_back(missing_fact(id, level.subject, "bandwidth", "B/s", level.absent));
-    facts.push_back(missing_fact(fmt::format("{}.bytes_per_clock", level.id), level.subject,
-                                 "bytes per clock and SM", "B/clk", level.absent));
+    facts.push_back(missing_fact(name, "B/s", Better::higher, level.absent));
+    facts.push_back(missing_fact(per_clock_name(level), "B/clk", Better::higher, level.absent));
     return;
   }
   const std::string method = method_of(*entry, cases.size());
-  facts.push_back(fact_of(*entry, id, level.subject, "bandwidth", method));
+  facts.push_back(fact_of(*entry, name, method));
   facts.push_back(per_clock(*entry, level, facts.back()));
 }
 
@@ -148,9 +150,10 @@ constexpr Direction directions[] = {
 
 void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
   for (const Direction& direction : directions) {
-    const std::string id = fmt::format("{}.{}", level.id, direction.id);
+    const FactName name{fmt::format("{}.{}", level.id, direction.id), level.subject,
+                        direction.quantity};
     const auto missing = [&](const char* reason) {
-      facts.push_back(missing_fact(id, level.subject, direction.quantity, "B/s", reason));
+      facts.push_back(missing_fact(name, "B/s", Better::higher, reason));
     };
     if (std::string(level.id) == "l1") {
       missing("the L1 writes through: what stores reach is the L2's store bandwidth");
@@ -168,8 +171,7 @@ void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const 
       missing(level.absent);
       continue;
     }
-    facts.push_back(
-        fact_of(*entry, id, level.subject, direction.quantity, method_of(*entry, cases.size())));
+    facts.push_back(fact_of(*entry, name, method_of(*entry, cases.size())));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/statistics.h"
@@ -51,20 +52,14 @@ const Entry* entry_of(std::span<const Entry> entries, const Level& level, const 
                                  {"method", method}});
 }
 
-Fact fact_of(const Entry& entry, std::string id, std::string subject) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = "latency";
-  fact.value = entry.metric.value;
-  fact.unit = "cycles";
-  fact.interval = entry.interval;
-  fact.method = "unrolled chase bracketed by clock64";
-  fact.repeats = static_cast<int>(entry.samples.size());
-  fact.evidence = {entry.name};
-  fact.better = Better::lower;
-  fact.counters = entry.counters;
-  return fact;
+Fact latency_of(const Entry& entry, std::string id, std::string subject) {
+  return fact_of(entry, {std::move(id), std::move(subject), "latency"},
+                 "unrolled chase bracketed by clock64");
+}
+
+Fact missing_latency(std::string id, std::string subject, std::string reason) {
+  return missing_fact({std::move(id), std::move(subject), "latency"}, "cycles", Better::lower,
+                      std::move(reason));
 }
 
 constexpr const char* in_time = "latency in time";
@@ -78,7 +73,7 @@ Fact in_seconds(Fact fact, const Entry& entry) {
   fact.quantity = in_time;
   fact.unit = "s";
   if (nanoseconds == entry.extras.end()) {
-    return missing_fact(fact.id, fact.subject, fact.quantity, fact.unit,
+    return missing_fact({fact.id, fact.subject, fact.quantity}, fact.unit, Better::lower,
                         "the kernels' global timer stood still");
   }
   const double seconds_per_cycle = nanoseconds->second * 1e-9 / *fact.value;
@@ -94,11 +89,12 @@ Fact in_seconds(Fact fact, const Entry& entry) {
 void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
   const Entry* mean = entry_of(entries, level, "unrolled chase");
   if (mean == nullptr) {
-    facts.push_back(missing_fact(level.id, level.subject, "latency", "cycles", level.absent));
-    facts.push_back(missing_fact(time_id(level.id), level.subject, in_time, "s", level.absent));
+    facts.push_back(missing_latency(level.id, level.subject, level.absent));
+    facts.push_back(missing_fact({time_id(level.id), level.subject, in_time}, "s", Better::lower,
+                                 level.absent));
     return;
   }
-  Fact fact = fact_of(*mean, level.id, level.subject);
+  Fact fact = latency_of(*mean, level.id, level.subject);
   if (const Entry* each = entry_of(entries, level, "single loads")) {
     fact.method +=
         fmt::format("; single loads, less the empty bracket: {:.1f} cycles", *each->metric.value);
@@ -115,10 +111,10 @@ void add_near_and_far(std::vector<Fact>& facts, std::span<const Entry> entries) 
     const std::string id = fmt::format("l2.{}_latency", name);
     const std::string subject = fmt::format("L2, {} lines", name);
     if (!reason.empty()) {
-      facts.push_back(missing_fact(id, subject, "latency", "cycles", std::move(reason)));
+      facts.push_back(missing_latency(id, subject, std::move(reason)));
       return;
     }
-    Fact fact = fact_of(*each, id, subject);
+    Fact fact = latency_of(*each, id, subject);
     fact.value = each->extras.at(near ? "low_group" : "high_group");
     fact.interval.reset();
     fact.method =
@@ -161,8 +157,8 @@ Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::stri
   const OfEntry of = in_cycles ? cycles_of : seconds_of;
   filter.insert(filter.end(), {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}});
   std::vector<double> latencies;
-  Fact fact = missing_fact(std::move(id), std::move(subject), in_cycles ? "latency" : in_time,
-                           in_cycles ? "cycles" : "s",
+  Fact fact = missing_fact({std::move(id), std::move(subject), in_cycles ? "latency" : in_time},
+                           in_cycles ? "cycles" : "s", Better::lower,
                            "this GPU runs no such cluster (none before compute capability 9.0), or "
                            "its cases were left out");
   for (const Entry* entry : select(entries, filter)) {
@@ -200,26 +196,13 @@ void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
         entries, {{"sweep", "distance"},
                   {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});
     facts.push_back(entry == nullptr
-                        ? missing_fact(id, atomic, "latency", "cycles",
-                                       "this GPU has no clusters, or its cases were left out")
-                        : fact_of(*entry, id, atomic));
+                        ? missing_latency(id, atomic,
+                                          "this GPU has no clusters, or its cases were left out")
+                        : latency_of(*entry, id, atomic));
   }
 }
 
 }  // namespace
-
-Fact missing_fact(std::string id, std::string subject, std::string quantity, std::string unit,
-                  std::string reason) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.unit = std::move(unit);
-  fact.reason = std::move(reason);
-  const bool time = fact.quantity.find("latency") != std::string::npos;
-  fact.better = time ? Better::lower : Better::higher;
-  return fact;
-}
 
 std::vector<Fact> latency_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;

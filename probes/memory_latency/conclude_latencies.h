@@ -8,10 +8,6 @@
 
 namespace fathom::memory_latency {
 
-/// A fact without a value, and why.
-Fact missing_fact(std::string id, std::string subject, std::string quantity, std::string unit,
-                  std::string reason);
-
 /// Latency of every level in cycles and in seconds; the L2's near and far parts; distributed shared
 /// memory by cluster size.
 std::vector<Fact> latency_facts(std::span<const Entry> entries);

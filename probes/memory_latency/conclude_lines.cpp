@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "probes/memory_latency/conclude_latencies.h"
+#include "results/facts.h"
 #include "results/query.h"
 
 namespace fathom::memory_latency {
@@ -53,7 +53,7 @@ void add_evidence(Fact& fact, const std::map<std::int64_t, Named>& points) {
 }
 
 Fact l1_line(std::span<const Entry> entries) {
-  Fact fact = missing_fact("l1.line", "L1", "line size", "B", not_measured);
+  Fact fact = missing_fact({"l1.line", "L1", "line size"}, "B", Better::higher, not_measured);
   const std::optional<double> hit = l1_hit(entries);
   if (!hit) return fact;
   // At which candidates the elements fit nowhere but in lines shorter than the candidate.
@@ -83,7 +83,7 @@ Fact l1_line(std::span<const Entry> entries) {
 }
 
 Fact fetched(std::span<const Entry> entries, const char* level, const char* id) {
-  Fact fact = missing_fact(id, level, "fetch granularity", "B", not_measured);
+  Fact fact = missing_fact({id, level, "fetch granularity"}, "B", Better::higher, not_measured);
   const auto points = by_axis(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return fact;
   add_evidence(fact, points);
@@ -116,7 +116,7 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
 }
 
 Fact l1_associativity(std::span<const Entry> entries) {
-  Fact fact = missing_fact("l1.associativity", "L1", "associativity", "ways", not_measured);
+  Fact fact = missing_fact({"l1.associativity", "L1", "associativity"}, "ways", Better::higher, not_measured);
   const std::optional<double> hit = l1_hit(entries);
   if (!hit) return fact;
   std::map<std::int64_t, std::int64_t> fitting;  // by stride: most elements without misses

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "probes/memory_latency/conclude_latencies.h"
+#include "results/facts.h"
 #include "results/hinge.h"
 #include "results/statistics.h"
 
@@ -36,6 +36,11 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter) {
 }
 
 constexpr const char* not_measured = "its curve was left out of this run, or too much of it failed";
+
+Fact missing_size(std::string id, std::string subject, std::string reason) {
+  return missing_fact({std::move(id), std::move(subject), "size"}, "B", Better::higher,
+                      std::move(reason));
+}
 
 /// The curve's boundary `index` as a size.
 Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
@@ -83,8 +88,8 @@ std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
 /// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
   std::vector<double> kept;
-  Fact fact = missing_fact("l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B",
-                           not_measured);
+  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"}, "B",
+                           Better::lower, not_measured);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -96,7 +101,6 @@ void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
     const auto [low, high] = std::ranges::minmax(kept);
     fact.value = median(kept);
     fact.interval = median_interval(kept);
-    fact.better = Better::lower;
     fact.reason.clear();
     fact.method = fmt::format(
         "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to {:.0f} "
@@ -112,7 +116,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
     if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
   }
-  if (carveouts.empty()) facts.push_back(missing_fact("l1.size", "L1", "size", "B", not_measured));
+  if (carveouts.empty()) facts.push_back(missing_size("l1.size", "L1", not_measured));
   std::vector<Fact> sizes;
   for (const std::int64_t carveout : carveouts) {
     // The smallest carve-out's is what people mean by the size of the L1.
@@ -123,7 +127,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
         curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
     const std::optional<std::size_t> edge = c.cut ? end_of_hits(*c.cut) : std::nullopt;
     if (!edge) {
-      sizes.push_back(missing_fact(id, subject, "size", "B", c.cut ? no_change(c) : not_measured));
+      sizes.push_back(missing_size(id, subject, c.cut ? no_change(c) : not_measured));
       continue;
     }
     Fact fact = size_at(c, *edge, id, subject, "size");
@@ -146,7 +150,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
   const auto missing = [&](const char* id, const char* quantity, std::string reason) {
-    facts.push_back(missing_fact(id, "L2", quantity, "B", std::move(reason)));
+    facts.push_back(missing_fact({id, "L2", quantity}, "B", Better::higher, std::move(reason)));
   };
   if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
     const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
@@ -214,8 +218,8 @@ void add_constant(std::vector<Fact>& facts, std::span<const Entry> entries) {
     if (i < ends.size()) {
       facts.push_back(size_at(c, ends[i], id, subject, "size"));
     } else {
-      facts.push_back(missing_fact(
-          id, subject, "size", "B",
+      facts.push_back(missing_size(
+          id, subject,
           c.cut ? "the curve ends, with all the constant memory that there is, before it"
                 : not_measured));
     }
@@ -249,7 +253,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   if (level == 0) {
     facts.push_back(missing_fact(
-        "tlb.reach", "TLB", "reach", "B",
+        {"tlb.reach", "TLB", "reach"}, "B", Better::higher,
         c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
   }
 }

@@ -24,6 +24,7 @@ Entry noisy(Axes axes, double value) {
   std::mt19937 random(++number);
   std::normal_distribution<double> normal;
   Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value, Better::lower);
+  e.metric.unit = "cycles";
   e.samples.clear();
   for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
   return e;
