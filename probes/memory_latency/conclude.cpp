@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "probes/memory_latency/conclude_code.h"
 #include "probes/memory_latency/conclude_driver_sizes.h"
 #include "probes/memory_latency/conclude_latencies.h"
 #include "probes/memory_latency/conclude_lines.h"
+#include "probes/memory_latency/conclude_sets.h"
 #include "probes/memory_latency/conclude_sizes.h"
 #include "results/format.h"
 #include "results/regime_view.h"
@@ -58,9 +60,15 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
   distances.where = {{"sweep", {"distance"}}};
   distances.columns = {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"};
   View lines;
-  lines.title = "Lines and sets of the L1";
+  lines.title = "Lines and sets of the L1 and the L2";
   lines.where = {{"sweep", {"line", "associativity"}}};
-  lines.columns = {"sweep", "candidate (B)", "stride (B)", "elements", "metric"};
+  lines.columns = {"sweep", "level", "candidate (B)", "stride (B)", "elements", "metric"};
+  View code = curve_view("Pace of straight-line code against its length", "code",
+                         "instruction caches", "working set (B)", "Length", {"level"});
+  code.y_label = "Cycles per instruction";
+  View beside = curve_view("Latency of constants beside code that shares a cache with them",
+                           "beside code", nullptr, "working set (B)", "Constants and code",
+                           {"constants (B)"});
   View carveouts = curve_view("Latency against working set, L1 by carve-out", "size", "L1",
                               "working set (B)", "Working set", {"carve-out (KiB)"});
   carveouts.note =
@@ -82,6 +90,8 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
           curve,
           curve_view("Latency against working set, constant memory", "size", "constant",
                      "working set (B)", "Working set", {"level"}),
+          beside,
+          code,
           with_regimes(curve_view("Latency against footprint, one line in each large page", "pages",
                                   nullptr, "working set (B)", "Footprint", {"level"}),
                        entries, {{"sweep", "pages"}}, facts,
@@ -103,7 +113,8 @@ std::string value_of(const std::vector<Fact>& facts, const char* id, double unit
 
 Findings conclude(std::span<const Entry> entries) {
   Findings findings;
-  for (const auto part : {latency_facts, size_facts, driver_size_facts, line_facts}) {
+  for (const auto part : {latency_facts, size_facts, code_and_constant_facts, driver_size_facts,
+                          line_facts, set_facts}) {
     std::vector<Fact> facts = part(entries);
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }

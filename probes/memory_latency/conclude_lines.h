@@ -7,7 +7,7 @@
 
 namespace fathom::memory_latency {
 
-/// Line size and associativity of the L1, and what a miss of the L1 or the L2 brings along.
+/// Line sizes of the L1 and the L2, and what a miss of each brings along.
 std::vector<Fact> line_facts(std::span<const Entry> entries);
 
 }  // namespace fathom::memory_latency

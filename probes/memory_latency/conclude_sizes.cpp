@@ -5,91 +5,19 @@
 #include <algorithm>
 #include <set>
 
-#include "results/facts.h"
+#include "probes/memory_latency/conclude_curve.h"
 #include "results/hinge.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
 namespace {
 
-constexpr const char* working_set = "working set (B)";
-constexpr std::size_t fewest_points = 8;
-
-/// A curve that was measured well enough to be cut, and its regimes.
-struct Curve {
-  std::vector<const Entry*> entries;
-  std::optional<Segmentation> cut;  ///< empty: too few points
-  int samples = 0;
-};
-
-Curve curve(std::span<const Entry> all, const AxisFilter& filter) {
-  Curve result;
-  for (const Entry* entry : select(all, filter)) {
-    if (!entry->metric.value) continue;
-    result.entries.push_back(entry);
-    result.samples += static_cast<int>(entry->samples.size());
-  }
-  if (result.entries.size() >= fewest_points) {
-    result.cut = segment(curve_of(result.entries, working_set));
-  }
-  return result;
-}
-
-constexpr const char* not_measured = "its curve was left out of this run, or too much of it failed";
-
-Fact missing_size(std::string id, std::string subject, std::string reason) {
-  return missing_fact({std::move(id), std::move(subject), "size"}, "B", Better::higher,
-                      std::move(reason));
-}
-
-/// The curve's boundary `index` as a size.
-Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
-             std::string quantity) {
-  const Boundary& boundary = c.cut->boundaries.at(index);
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.value = boundary.below_x;
-  fact.unit = "B";
-  fact.interval = boundary.interval;
-  fact.method = fmt::format(
-      "largest working set before the chase's latency leaves {}; {} regimes "
-      "by change-point segmentation of {} points",
-      c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
-      c.cut->regimes.size(), c.entries.size());
-  if (c.cut->stability) {
-    fact.method +=
-        fmt::format(", the same in {:.0f} % of the bootstrapped curves", 100 * *c.cut->stability);
-  }
-  fact.repeats = c.samples;
-  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
-  return fact;
-}
-
-std::string no_change(const Curve& c) {
-  return fmt::format("the latency stays on one plateau up to {:.0f} B, the largest set tried",
-                     c.cut->regimes.back().last_x);
-}
-
-/// Where misses begin: a regime whose latency is within this share of the first one's is still hits,
-/// however surely the two are told apart.
-constexpr double same_hits = 0.02;
-
-/// The boundary beyond which there are misses, if there is one.
-std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
-  for (std::size_t i = 0; i < cut.boundaries.size(); ++i) {
-    if (cut.regimes[i + 1].last_y > cut.regimes.front().level * (1 + same_hits)) return i;
-  }
-  return std::nullopt;
-}
-
 /// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
 /// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
   std::vector<double> kept;
   Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"}, "B",
-                           Better::lower, not_measured);
+                           Better::lower, no_curve);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -116,7 +44,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
     if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
   }
-  if (carveouts.empty()) facts.push_back(missing_size("l1.size", "L1", not_measured));
+  if (carveouts.empty()) facts.push_back(missing_size("l1.size", "L1", no_curve));
   std::vector<Fact> sizes;
   for (const std::int64_t carveout : carveouts) {
     // The smallest carve-out's is what people mean by the size of the L1.
@@ -127,7 +55,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
         curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
     const std::optional<std::size_t> edge = c.cut ? end_of_hits(*c.cut) : std::nullopt;
     if (!edge) {
-      sizes.push_back(missing_size(id, subject, c.cut ? no_change(c) : not_measured));
+      sizes.push_back(missing_size(id, subject, c.cut ? no_change(c) : no_curve));
       continue;
     }
     Fact fact = size_at(c, *edge, id, subject, "size");
@@ -155,7 +83,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
     const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
                                : dram == nullptr ? "the latency of DRAM is not there to tell misses"
-                                                 : not_measured;
+                                                 : no_curve;
     missing("l2.size", "size", reason);
     missing("l2.partition", "partition size", reason);
     return;
@@ -202,30 +130,6 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
 }
 
-void add_constant(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
-  const std::pair<const char*, const char*> names[] = {{"const.l1.size", "constant L1"},
-                                                       {"const.l1_5.size", "constant L1.5"}};
-  // A plateau's end each; a ramp between two plateaus is no level.
-  std::vector<std::size_t> ends;
-  if (c.cut) {
-    for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
-      if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
-    }
-  }
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    const auto& [id, subject] = names[i];
-    if (i < ends.size()) {
-      facts.push_back(size_at(c, ends[i], id, subject, "size"));
-    } else {
-      facts.push_back(missing_size(
-          id, subject,
-          c.cut ? "the curve ends, with all the constant memory that there is, before it"
-                : not_measured));
-    }
-  }
-}
-
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
 void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "pages"}});
@@ -268,7 +172,6 @@ std::vector<Fact> size_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
   add_l1(facts, entries);
   add_l2(facts, entries);
-  add_constant(facts, entries);
   add_tlb(facts, entries);
   return facts;
 }

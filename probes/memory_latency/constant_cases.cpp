@@ -122,7 +122,7 @@ std::vector<Case> constant_cases(const DeviceFacts&) {
     result.push_back(cold_case(timed));
     result.push_back(parameter_case("parameters L1", 1024, false, timed));
     result.push_back(parameter_case("parameters L1.5", 16 * 1024, false, timed));
-    result.push_back(parameter_case("parameters, first use", parameter_bytes, true, timed));
+    result.push_back(parameter_case("parameters first use", parameter_bytes, true, timed));
   }
   const std::vector<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
   std::vector<std::size_t> sizes = geometric(512, constant_bytes, 4, line);

@@ -99,19 +99,18 @@ struct ParameterWords {
 /// The chain, whose base is 0, lies in `words`.
 void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
 
-/// Rounds of straight-line code, then of loads from constant memory, then of loads from the kernel's
-/// parameters, all by one thread: what of them fits a cache together is not fetched again in the next
-/// round. A chain of no elements, and no blocks, leave that part out.
+/// Rounds of straight-line code and then of loads from constant memory, by one thread: what of both fits a
+/// cache together is not fetched again in the next round. A chain of no elements, or no blocks, leave that
+/// part out.
 struct CodeRun {
   int blocks = 0;  ///< of code_block_bytes (code_blocks.cuh), at most most_code_blocks
-  Chain constants, parameters;
-  int warm_rounds = 1, rounds = 1;
-  /// clocks: of all rounds' loads after the warm ones, or, if there are none, of their code; end: the sum
-  /// of the addresses after the last load of either kind.
+  Chain constants;
+  int warm_rounds = 1, rounds = 1;  ///< after two rounds of a single block
+  /// clocks: of all loads in the timed rounds, or, if there are none, of the code beyond its first block;
+  /// end: the address after the last load.
   Report* report = nullptr;
 };
-void launch_code_and_constants(const ParameterWords& words, const CodeRun& run,
-                               cudaStream_t stream);
+void launch_code_and_constants(const CodeRun& run, cudaStream_t stream);
 
 /// Pairs of loads, each pair in fresh memory: the second is timed.
 struct Pairs {

@@ -69,7 +69,9 @@ void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
   }
   sort_unique(sizes);
   for (const std::size_t size : sizes) {
-    const bool counted = std::ranges::find(coarse, size) != coarse.end();
+    const auto at = std::ranges::find(coarse, size);
+    const bool counted =
+        at != coarse.end() && counted_point(static_cast<std::size_t>(at - coarse.begin()));
     result.push_back(size_case(device, sm, carveout_kib, size, thorough, counted));
   }
 }
@@ -104,8 +106,12 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device, const 
 
 void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device,
                              const models::SmLimits& sm, int carveout_kib) {
+  // The most: as many lines as fill seven eighths of the cache, whatever sets they fall into.
+  const std::size_t most = (sm.unified_bytes - carveout_kib * kib) / line * 7 / 8;
   for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib}) {
-    for (const std::size_t elements : {4, 8, 16, 32, 64, 128, 256, 512, 1024, 1280, 1536, 1792}) {
+    for (const std::size_t elements : {std::size_t{4}, std::size_t{8}, std::size_t{16},
+                                       std::size_t{32}, std::size_t{64}, std::size_t{128},
+                                       std::size_t{256}, most}) {
       GlobalChase g = l1_chase(elements, stride, percent_for(sm, carveout_kib));
       Case c = make_case({"associativity",
                           "L1",
@@ -114,6 +120,7 @@ void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& devic
                           {{"stride (B)", static_cast<std::int64_t>(stride)},
                            {"elements", static_cast<std::int64_t>(elements)}},
                           stride == 16 * kib ? Suite::quick : Suite::standard});
+      c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
       c.prepare = global_workload(g, device, Timed::mean);
       result.push_back(std::move(c));
     }

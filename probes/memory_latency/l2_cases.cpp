@@ -40,7 +40,7 @@ Case size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool co
 /// Elements as the L1's (see l1_cases.cpp): they fill two thirds of the L2 if a line is half of `candidate`
 /// and four thirds of it if a line is that long.
 void add_line_cases(std::vector<Case>& result, const DeviceFacts& device) {
-  for (const int candidate : {64, 128, 256, 512}) {
+  for (const int candidate : {64, 128, 256}) {
     for (const int stride : {candidate / 2, candidate}) {
       Case c = make_case(
           {"line",
@@ -50,48 +50,46 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device) {
            {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}}});
       GlobalChase g;
       g.load = GlobalLoad::l2_only;
-      g.chase.chain = {
-          .count = static_cast<std::uint32_t>(static_cast<double>(device.l2_bytes) /
-                                              (0.75 * candidate)),
-          .stride = static_cast<std::uint64_t>(stride),
-          .jitter_slots = 2,
-          .jitter_bytes = static_cast<std::uint32_t>(stride) / 2};
+      g.chase.chain = {.count = static_cast<std::uint32_t>(static_cast<double>(device.l2_bytes) /
+                                                           (0.75 * candidate)),
+                       .stride = static_cast<std::uint64_t>(stride),
+                       .jitter_slots = 2,
+                       .jitter_bytes = static_cast<std::uint32_t>(stride) / 2};
       g.chase.warm = g.chase.chain;
       g.chase.warm_passes = 2;
       g.chase.loads = curve_loads;
-      c.counters = {{"l2_hit_rate", std::nullopt, 0, ""}};
       c.prepare = global_workload(g, device, Timed::mean);
       result.push_back(std::move(c));
     }
   }
 }
 
-/// As many lines at each stride: an L2 that took its set from some bits of the address would keep fewer
-/// of them the wider the stride.
+/// As many lines at each stride, by far fewer than the L2 holds. A set that was some bits of the address
+/// would be one of fewer sets the wider the stride.
 void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device) {
+  constexpr std::size_t lines = 4096;
   for (const std::size_t stride : {line, 4 * kib, 16 * kib, 64 * kib, 256 * kib}) {
-    for (const std::size_t lines : {4096, 16384}) {
-      if (lines * stride > region_bytes(device)) continue;
-      Case c = make_case({"associativity",
-                          "L2",
-                          "ld.global.cg",
-                          Timed::mean,
-                          {{"stride (B)", static_cast<std::int64_t>(stride)},
-                           {"elements", static_cast<std::int64_t>(lines)}}});
-      GlobalChase g;
-      g.load = GlobalLoad::l2_only;
-      g.chase.chain = {.count = static_cast<std::uint32_t>(lines), .stride = stride};
-      g.chase.warm = g.chase.chain;
-      g.chase.warm_passes = 2;
-      g.chase.loads = curve_loads;
-      c.counters = {load_sectors(g),
-                    {"l2_hit_rate", std::nullopt, 0, ""},
-                    {"l2_read_sectors", std::nullopt, 0, ""},
+    if (lines * stride > region_bytes(device)) continue;
+    Case c = make_case({"associativity",
+                        "L2",
+                        "ld.global.cg",
+                        Timed::mean,
+                        {{"stride (B)", static_cast<std::int64_t>(stride)},
+                         {"elements", static_cast<std::int64_t>(lines)}}});
+    GlobalChase g;
+    g.load = GlobalLoad::l2_only;
+    g.chase.chain = {.count = static_cast<std::uint32_t>(lines), .stride = stride};
+    g.chase.warm = g.chase.chain;
+    g.chase.warm_passes = 2;
+    g.chase.loads = curve_loads;
+    c.extras["expected_l2_bytes"] = static_cast<double>(device.l2_bytes);
+    if (stride == line || stride >= 64 * kib) {
+      c.counters = {{"l2_read_sectors", std::nullopt, 0, ""},
                     {"l2_slice_read_sectors", std::nullopt, 0, ""},
                     {"l2_busiest_slice_read_sectors", std::nullopt, 0, ""}};
-      c.prepare = global_workload(g, device, Timed::mean);
-      result.push_back(std::move(c));
     }
+    c.prepare = global_workload(g, device, Timed::mean);
+    result.push_back(std::move(c));
   }
 }
 
@@ -114,9 +112,11 @@ std::vector<Case> l2_cases(const DeviceFacts& device) {
   sizes.insert(sizes.end(), fine.begin(), fine.end());
   sort_unique(sizes);
   for (const std::size_t size : sizes) {
-    const bool in_coarse = std::find(coarse.begin(), coarse.end(), size) != coarse.end();
+    const auto at = std::ranges::find(coarse, size);
+    const bool in_coarse = at != coarse.end();
     const bool every_fourth = size % (4 * step) == 0;
-    result.push_back(size_case(device, size, in_coarse || every_fourth, in_coarse));
+    result.push_back(size_case(device, size, in_coarse || every_fourth,
+                               in_coarse && counted_point(static_cast<std::size_t>(at - coarse.begin()))));
   }
   add_line_cases(result, device);
   add_associativity_cases(result, device);

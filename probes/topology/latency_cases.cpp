@@ -19,7 +19,7 @@ constexpr int repeats = 8;
 constexpr std::uint64_t set_bytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t set_distance = std::uint64_t{32} << 20;
 /// Counters cost far more time than the measurement, and tell the same of every SM.
-constexpr int counted_every = 16;
+constexpr int counted_every = 48;
 
 /// A sample is a mean over some 1500 accesses already.
 constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};

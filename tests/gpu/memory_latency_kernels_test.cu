@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "probes/memory_latency/code_blocks.cuh"
+#include "probes/memory_latency/index_image.h"
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -114,16 +116,16 @@ TEST_CASE("chases through constant memory and textures end where the host's do",
   for (const Timed timed : both) {
     CAPTURE(static_cast<int>(timed));
     const Chase constants = memory.chase(64, timed);
-    std::vector<std::uint32_t> words(constant_bytes / 4, 0x5A5A5A5Au);
-    for (std::uint32_t k = 0; k < count; ++k) {
-      words[address_at(constants.chain, k) / 4] =
-          static_cast<std::uint32_t>(address_at(constants.chain, std::uint64_t{k} + 1));
-    }
+    const std::vector<std::uint32_t> words = index_image(constants.chain, constant_bytes);
     FATHOM_CUDA(cudaMemcpyAsync(memory.data.data, words.data(), constant_bytes,
                                 cudaMemcpyHostToDevice, memory.stream.get()));
     copy_to_constant_memory(memory.data.as<std::uint32_t>(), memory.stream.get());
     launch_constant_chase(constants, memory.stream.get());
     memory.check(constants);
+
+    const Chase parameters = memory.chase(64, timed);
+    launch_parameter_chase(*parameter_words(parameters.chain), parameters, memory.stream.get());
+    memory.check(parameters);
 
     cudaResourceDesc resource;
     std::memset(&resource, 0, sizeof resource);
@@ -141,6 +143,45 @@ TEST_CASE("chases through constant memory and textures end where the host's do",
     launch_texture_chase(texture, texels, memory.stream.get());
     memory.check(texels);
     FATHOM_CUDA(cudaDestroyTextureObject(texture));
+  }
+}
+
+TEST_CASE("straight-line code runs as long as it says, constants beside it or not",
+          "[gpu][memory_latency][sanitized]") {
+  Memory memory;
+  const Chain constants{.count = count, .stride = 64};
+  const std::vector<std::uint32_t> words = index_image(constants, constant_bytes);
+  FATHOM_CUDA(cudaMemcpyAsync(memory.data.data, words.data(), constant_bytes,
+                              cudaMemcpyHostToDevice, memory.stream.get()));
+  copy_to_constant_memory(memory.data.as<std::uint32_t>(), memory.stream.get());
+  std::int64_t clocks_of_longest = 0, clocks_of_second = 0;
+  for (const int blocks : {0, 1, 2, most_code_blocks - 1, most_code_blocks}) {
+    for (const bool with_loads : {false, true}) {
+      if (blocks == 0 && !with_loads) continue;
+      CAPTURE(blocks, with_loads);
+      memory.buffers.poison(memory.report);
+      CodeRun run;
+      run.blocks = blocks;
+      run.rounds = 2;
+      if (with_loads) run.constants = constants;
+      run.report = memory.report.as<Report>();
+      launch_code_and_constants(run, memory.stream.get());
+      const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+      // Two rounds of one block, then one to warm up and two.
+      CHECK(r.executed == (3u * static_cast<unsigned>(blocks) + (blocks > 0 ? 2 : 0)) * code_block_sums);
+      const ChaseEnd end = with_loads ? follow(constants, 0, 5 * count) : ChaseEnd{};
+      CHECK(r.sum == end.sum);
+      CHECK(r.end == end.address);
+      if (with_loads || blocks > 1) CHECK(r.clocks > 0);
+      CHECK(r.clocks < r.clock_end - r.clock_begin);
+      if (!with_loads) (blocks == 2 ? clocks_of_second : clocks_of_longest) = r.clocks;
+      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+    }
+  }
+  // No instruction of the code was dropped: an issue a cycle is the most that one warp gets.
+  if (!test::under_sanitizer()) {
+    CHECK(clocks_of_longest >= 2 * (most_code_blocks - 1) * code_block_instructions);
+    CHECK(clocks_of_second >= code_block_instructions);
   }
 }
 

@@ -1,11 +1,13 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include "probes/memory_latency/code_blocks.cuh"
 #include "probes/memory_latency/kernels.h"
 #include "tests/sass/sass_file.h"
 
@@ -145,6 +147,8 @@ TEST_CASE("the timed part of a chase is dependent loads of the level's instructi
   }
   check_both(functions, timed_name("chase_constant", Timed::mean),
              timed_name("chase_constant", Timed::each), "LDC");
+  check_both(functions, timed_name("chase_parameters", Timed::mean),
+             timed_name("chase_parameters", Timed::each), "LDC");
   check_both(functions, timed_name("chase_texture", Timed::mean),
              timed_name("chase_texture", Timed::each), "TLD");
   for (const auto& [load, opcode] : {std::pair{SharedLoad::load, "LD.E"},
@@ -163,6 +167,48 @@ TEST_CASE("nothing between a chase's loads invalidates the L1", "[sass][memory_l
     if (function.name.find("chase_cluster") != std::string::npos) continue;  // cluster.sync
     CAPTURE(function.name);
     CHECK(function.count("CCTL") == 0);
+  }
+}
+
+TEST_CASE("a block of code is as long as it says", "[sass][memory_latency]") {
+  const auto functions = disassemble_library("probe_memory_latency_kernels");
+  const SassFunction& function = find(functions, "run_code_and_constants");
+  CHECK(function.count("FFMA") == most_code_blocks * code_block_sums);
+  // From one branch that leaves the code to the next: nothing is hoisted out of a block or shared.
+  std::vector<std::size_t> leaving;
+  std::size_t first = 0, last = 0;
+  for (std::size_t i = 0; i < function.lines.size(); ++i) {
+    if (function.lines[i].starts_with("FFMA")) last = i;
+    if (first == 0) first = last;
+  }
+  int additions = 0;
+  for (std::size_t i = first; i <= last; ++i) {
+    additions += function.lines[i].starts_with("FFMA");
+    if (function.lines[i].find("BRA") == std::string::npos) continue;
+    CHECK(additions == code_block_sums);
+    additions = 0;
+    leaving.push_back(i);
+  }
+  REQUIRE(leaving.size() + 1 >= most_code_blocks);
+  for (std::size_t b = 2; b < leaving.size(); ++b) {
+    CHECK(leaving[b] - leaving[b - 1] == code_block_instructions);
+  }
+}
+
+TEST_CASE("constants and parameters come from their banks", "[sass][memory_latency]") {
+  const auto functions = disassemble_library("probe_memory_latency_kernels");
+  const auto loads_of = [&](const std::string& kernel, const std::string& bank) {
+    const SassFunction& function = find(functions, kernel);
+    CHECK(function.count("LDG") == 0);
+    return std::ranges::count_if(function.lines, [&](const std::string& line) {
+      return line.find(bank + "[R") != std::string::npos;
+    });
+  };
+  CHECK(loads_of("run_code_and_constants", "c[0x3]") >= 4);
+  CHECK(loads_of("run_code_and_constants", "c[0x0]") == 0);
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    CHECK(loads_of(timed_name("chase_parameters", timed), "c[0x0]") >= 1);
+    CHECK(loads_of(timed_name("chase_constant", timed), "c[0x3]") >= 1);
   }
 }
 

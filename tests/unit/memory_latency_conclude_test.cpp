@@ -102,7 +102,10 @@ std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fi
   for (const std::int64_t stride : {4, 16, 64}) {
     for (const std::int64_t elements : {4, 8, 16, 32, 64, 128, 256}) {
       entries.push_back(
-          noisy({{"sweep", "associativity"}, {"stride (B)", stride * kib}, {"elements", elements}},
+          noisy({{"sweep", "associativity"},
+                 {"level", "L1"},
+                 {"stride (B)", stride * kib},
+                 {"elements", elements}},
                 fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
     }
   }
@@ -341,16 +344,23 @@ TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_late
   CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value.has_value());
 }
 
-TEST_CASE("ways are those that fit at every stride, else sets are hashed",
+TEST_CASE("ways are those with which sets without a hash keep what stays",
           "[probes][memory_latency]") {
   const auto of = [](const std::function<bool(int, int)>& fits) {
     return fact(concluded(associativity_entries(fits)), "l1.associativity");
   };
+  // Strides are in KiB: all beyond the 32 sets of 8 ways, and beyond some of the 128 of 4.
   CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
+  CHECK(of([](int stride, int elements) { return elements <= (stride == 4 ? 16 : 4); }).value == 4);
   const Fact hashed = of([](int, int) { return true; });
   CHECK_FALSE(hashed.value.has_value());
   CHECK(hashed.reason.find("hashed") != std::string::npos);
-  const Fact uneven = of([](int stride, int elements) { return elements <= 256 / stride; });
-  CHECK_FALSE(uneven.value.has_value());
-  CHECK(uneven.reason.find("64 KiB") != std::string::npos);
+  // Fewer the wider the stride, as of 2048 sets of 1, 1024 of 2 or 512 of 4.
+  const Fact several = of([](int stride, int elements) { return elements <= 256 / stride; });
+  CHECK(several.reason.find("several numbers of ways") != std::string::npos);
+  // More at a wider stride than at a narrow one: no bits of the address do that.
+  const Fact uneven = of([](int stride, int elements) { return elements <= (stride == 16 ? 128 : 32); });
+  CHECK(uneven.reason.find("sets are hashed: no index") != std::string::npos);
+  const Fact none = of([](int stride, int) { return stride < 64; });
+  CHECK(none.reason.find("at 1 of 3 strides") != std::string::npos);
 }

@@ -1,0 +1,33 @@
+#include "models/cache_sets.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace fathom::models {
+
+std::uint64_t most_lines_kept(const IndexedCache& cache, std::uint64_t stride,
+                              std::uint64_t lines) {
+  if (cache.line_bytes == 0 || cache.ways == 0) {
+    throw std::invalid_argument("a cache of no lines or no ways");
+  }
+  const std::uint64_t sets = cache.bytes / cache.line_bytes / cache.ways;
+  if (sets == 0) throw std::invalid_argument("a cache with more ways than lines");
+  if (stride == 0 || stride % cache.line_bytes != 0) {
+    throw std::invalid_argument("a stride that is no multiple of the line");
+  }
+  const std::uint64_t reached = sets / std::gcd(sets, stride / cache.line_bytes);
+  return std::min(lines, reached * cache.ways);
+}
+
+std::uint64_t most_lines_kept_by_any(std::uint64_t bytes, std::uint32_t line_bytes,
+                                     std::uint32_t most_ways, std::uint64_t stride,
+                                     std::uint64_t lines) {
+  std::uint64_t most = 0;
+  for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2) {
+    most = std::max(most, most_lines_kept({bytes, line_bytes, ways}, stride, lines));
+  }
+  return most;
+}
+
+}  // namespace fathom::models

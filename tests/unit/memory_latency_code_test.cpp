@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <stdexcept>
+
+#include "probes/memory_latency/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+// Sets and lines of the L2, instruction caches, constants beside code, kernel parameters.
+
+using namespace fathom;
+
+namespace {
+
+constexpr std::int64_t kib = 1024, mib = 1024 * kib;
+
+Entry noisy(Axes axes, double value) {
+  static int number = 0;
+  std::mt19937 random(++number);
+  std::normal_distribution<double> normal;
+  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value, Better::lower);
+  e.metric.unit = "cycles";
+  e.samples.clear();
+  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
+  return e;
+}
+
+Fact fact(const std::vector<Entry>& entries, const std::string& id) {
+  const Findings findings = memory_latency::conclude(entries);
+  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
+  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
+  CHECK(found->value.has_value() == found->reason.empty());
+  CHECK((!found->value || (found->repeats > 0 && !found->evidence.empty())));
+  return *found;
+}
+
+std::vector<Entry> l2_lines(int line) {
+  std::vector<Entry> entries;
+  for (const std::int64_t candidate : {64, 128, 256}) {
+    for (const std::int64_t stride : {candidate / 2, candidate}) {
+      const double filled = std::min<double>(static_cast<double>(stride), line) / (0.75 * candidate);
+      entries.push_back(noisy({{"sweep", "line"},
+                               {"level", "L2"},
+                               {"candidate (B)", candidate},
+                               {"stride (B)", stride}},
+                              filled > 1 ? 467 : 343));
+    }
+  }
+  return entries;
+}
+
+/// 4096 lines at each stride; those wider than `widest` do not all stay.
+std::vector<Entry> l2_strides(std::int64_t widest) {
+  std::vector<Entry> entries;
+  for (const std::int64_t stride : {std::int64_t{128}, 4 * kib, 64 * kib, 256 * kib}) {
+    Entry e = noisy({{"sweep", "associativity"},
+                     {"level", "L2"},
+                     {"stride (B)", stride},
+                     {"elements", std::int64_t{4096}}},
+                    stride > widest ? 620 : 280);
+    e.extras["expected_l2_bytes"] = 60.0 * mib;
+    planted::add_counter(e, "l2_read_sectors", 12288, 0);
+    planted::add_counter(e, "l2_slice_read_sectors", 12288 / 94.0, 0);
+    planted::add_counter(e, "l2_busiest_slice_read_sectors", 300, 0);
+    entries.push_back(e);
+  }
+  return entries;
+}
+
+std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_t step) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = low; size <= high; size += step) sizes.push_back(size);
+  return sizes;
+}
+
+void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::int64_t capacity) {
+  for (const std::int64_t both : steps(64 * kib, 240 * kib, 4 * kib)) {
+    const double over = std::clamp(double(both - capacity) / double(48 * kib), 0.0, 1.0);
+    entries.push_back(noisy({{"sweep", "beside code"},
+                             {"constants (B)", constants},
+                             {"working set (B)", both}},
+                            98 + 53 * over));
+  }
+}
+
+std::vector<Entry> code_of(const std::function<double(std::int64_t)>& interval) {
+  std::vector<Entry> entries;
+  std::vector<std::int64_t> sizes = steps(4 * kib, 46 * kib, 2 * kib);
+  for (const std::int64_t size : steps(48 * kib, 256 * kib, 8 * kib)) sizes.push_back(size);
+  for (const std::int64_t size : sizes) {
+    entries.push_back(noisy(
+        {{"sweep", "code"}, {"level", "instruction caches"}, {"working set (B)", size}},
+        interval(size)));
+  }
+  return entries;
+}
+
+}  // namespace
+
+TEST_CASE("a line of the L2 is the longest candidate that overflows", "[probes][memory_latency]") {
+  CHECK(fact(l2_lines(64), "l2.line").value == 64);
+  CHECK(fact(l2_lines(128), "l2.line").value == 128);
+  CHECK(fact(l2_lines(32), "l2.line").reason.find("shorter") != std::string::npos);
+  CHECK(fact(l2_lines(256), "l2.line").reason.find("256 B long or longer") != std::string::npos);
+  CHECK_FALSE(fact({}, "l2.line").value.has_value());
+}
+
+TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][memory_latency]") {
+  const auto hashed = l2_strides(mib);
+  CHECK(fact(hashed, "l2.associativity").reason.find("hashed") != std::string::npos);
+  const Fact lines = fact(hashed, "l2.strided_lines");
+  CHECK(lines.value == 4096);
+  // 7680 sets of 64 ways: gcd(7680, 2048) = 512, so that lines fall into 15 sets.
+  CHECK(lines.method.find("would keep 960 of them") != std::string::npos);
+  const Fact slices = fact(hashed, "l2.slices");
+  CHECK(slices.value == 94);
+  CHECK(slices.method.find("2.3 times the mean at strides of 256 KiB") != std::string::npos);
+
+  // What bits of the address would do.
+  const auto indexed = l2_strides(4 * kib);
+  CHECK(fact(indexed, "l2.associativity").reason.find("hashed") == std::string::npos);
+  CHECK_FALSE(fact(indexed, "l2.strided_lines").value.has_value());
+  auto uncounted = hashed;
+  for (Entry& e : uncounted) e.counters.clear();
+  CHECK(fact(uncounted, "l2.slices").reason.find("not counted") != std::string::npos);
+}
+
+TEST_CASE("the cache behind the first constant one is sized by code beside constants",
+          "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  add_beside_code(entries, 64 * kib, 104 * kib);
+  CHECK(fact(entries, "const.l1_5.size").value == 104 * kib);
+  add_beside_code(entries, 16 * kib, 108 * kib);
+  const Fact size = fact(entries, "const.l1_5.size");
+  CHECK(size.value == 104 * kib);
+  CHECK(size.method.find("108 KiB with 16 KiB") != std::string::npos);
+  const Fact behind = fact(entries, "const.behind_l1_5.latency");
+  REQUIRE(behind.value);
+  CHECK(std::abs(*behind.value - 151) < 1);
+
+  // Constants that code throws out by itself, however few they are, share no room with it.
+  entries.clear();
+  add_beside_code(entries, 64 * kib, 180 * kib);
+  add_beside_code(entries, 16 * kib, 104 * kib);
+  CHECK(fact(entries, "const.l1_5.size").reason.find("not one cache") != std::string::npos);
+
+  entries.clear();
+  add_beside_code(entries, 64 * kib, mib);
+  CHECK(fact(entries, "const.l1_5.size").reason.find("stays in it") != std::string::npos);
+  CHECK_FALSE(fact(entries, "const.behind_l1_5.latency").value.has_value());
+  CHECK(fact({}, "const.l1_5.size").reason.find("default suite") != std::string::npos);
+}
+
+TEST_CASE("a second constant cache that constant memory overflows needs no code",
+          "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  for (const std::int64_t size : steps(512, 64 * kib, 512)) {
+    entries.push_back(noisy({{"sweep", "size"}, {"level", "constant"}, {"working set (B)", size}},
+                            size <= 2 * kib ? 30 : size <= 32 * kib ? 90 : 200));
+  }
+  add_beside_code(entries, 64 * kib, 104 * kib);
+  CHECK(fact(entries, "const.l1.size").value == 2 * kib);
+  CHECK(fact(entries, "const.l1_5.size").value == 32 * kib);
+}
+
+TEST_CASE("instruction caches end with the plateaus of the code's pace",
+          "[probes][memory_latency]") {
+  const auto entries = code_of([](std::int64_t s) {
+    return s <= 22 * kib ? 1.1 : s <= 32 * kib ? 1.45 : s <= 104 * kib ? 2.23 : 5.6;
+  });
+  CHECK(fact(entries, "instruction_cache.size").value == 22 * kib);
+  CHECK(fact(entries, "instruction_cache.size_2").value == 32 * kib);
+  CHECK(fact(entries, "instruction_cache.size_3").value == 104 * kib);
+  CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval").value - 1.1) < 0.01);
+  CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval_4").value - 5.6) < 0.02);
+  CHECK_THROWS_AS(fact(entries, "instruction_cache.size_4"), std::out_of_range);
+
+  // A pace that is no more even by a few percent is one level.
+  const auto uneven = code_of([](std::int64_t s) {
+    return s <= 12 * kib ? 1.12 : s <= 32 * kib ? 1.09 : 2.2;
+  });
+  CHECK(fact(uneven, "instruction_cache.size").value == 32 * kib);
+  CHECK_THROWS_AS(fact(uneven, "instruction_cache.size_2"), std::out_of_range);
+
+  const auto flat = code_of([](std::int64_t) { return 1.1; });
+  CHECK(fact(flat, "instruction_cache.size").reason.find("plateau") != std::string::npos);
+  CHECK(fact({}, "instruction_cache.size").reason.find("default suite") != std::string::npos);
+}
+
+TEST_CASE("kernel parameters have latencies of their own", "[probes][memory_latency]") {
+  const auto of = [](const char* level, double value) {
+    return noisy({{"sweep", "latency"},
+                  {"level", level},
+                  {"instruction", "ld.param"},
+                  {"method", "unrolled chase"}},
+                 value);
+  };
+  const std::vector<Entry> entries{of("parameters L1", 28), of("parameters L1.5", 98),
+                                   of("parameters first use", 99)};
+  CHECK(fact(entries, "param.latency").value == 28);
+  CHECK(fact(entries, "param.l1_5_latency").value == 98);
+  CHECK(fact(entries, "param.first_use_latency").value == 99);
+}
