@@ -73,6 +73,7 @@ constexpr PublishedFigure figures[] = {
     {"l1.size", 238848, "B", h100, 9, 0, 202508, mt4g_h100},
     {"l1.line", 128, "B", h100, 9, 0, 202508, mt4g_h100},
     {"l1.sector", 32, "B", h100, 9, 0, 202508, mt4g_h100},
+    {"l2.line", 128, "B", h100, 9, 0, 202508, mt4g_h100},
     {"l2.partition", 31457280, "B", nvl, 9, 0, 202508, mt4g_nvl},
     {"l2.partition", 26214400, "B", h100, 9, 0, 202508, mt4g_h100},
     {"l2.fetch_granularity", 32, "B", h100, 9, 0, 202508, mt4g_h100},
