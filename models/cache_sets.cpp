@@ -1,6 +1,7 @@
 #include "models/cache_sets.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <stdexcept>
 
@@ -24,8 +25,11 @@ std::uint64_t most_lines_kept_by_any(std::uint64_t bytes, std::uint32_t line_byt
                                      std::uint32_t most_ways, std::uint64_t stride,
                                      std::uint64_t lines) {
   std::uint64_t most = 0;
-  for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2) {
-    most = std::max(most, most_lines_kept({bytes, line_bytes, ways}, stride, lines));
+  for (std::uint32_t ways = 1; ways <= most_ways; ++ways) {
+    const std::uint64_t sets = std::bit_floor(bytes / line_bytes / ways);
+    if (sets == 0) break;
+    most = std::max(most,
+                    most_lines_kept({sets * ways * line_bytes, line_bytes, ways}, stride, lines));
   }
   return most;
 }

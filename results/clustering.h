@@ -57,8 +57,8 @@ struct Grouping {
   double silhouette = 0;
 };
 
-/// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`, which may be larger
-/// than the number of things.
+/// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`, which may be
+/// larger than the number of things.
 std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
                                 std::size_t most);
 

@@ -70,8 +70,8 @@ Rows distances_of(const Sums& sums) {
   return distances;
 }
 
-/// Standard error of how far each number's silhouette falls short of that of number `widest`, from the
-/// silhouettes without each group of columns.
+/// Standard error of how far each number's silhouette falls short of that of number `widest`, from
+/// the silhouettes without each group of columns.
 std::vector<double> errors_of_shortfall(const Rows& without, std::size_t widest) {
   const double deletions = static_cast<double>(without.size());
   std::vector<double> errors(without.front().size());
@@ -98,8 +98,7 @@ ChosenGrouping sparing_grouping(const Rows& rows, std::size_t least, std::size_t
   const Rows distances = correlation_distances(rows);
   const Dendrogram tree(distances);
   const std::vector<double> widths = silhouettes(distances, tree, least, most);
-  const auto widest =
-      static_cast<std::size_t>(std::ranges::max_element(widths) - widths.begin());
+  const auto widest = static_cast<std::size_t>(std::ranges::max_element(widths) - widths.begin());
   std::size_t chosen = widest;
   const std::size_t deletions = std::min(most_deletions, rows.front().size());
   // With one column there is nothing to leave out.

@@ -21,9 +21,10 @@ void add_clusters(std::vector<Fact>& facts, std::span<const Entry> entries) {
                                                  {"operation", "load"},
                                                  {"width (B)", std::int64_t{16}},
                                                  {"cluster size", size}});
-    facts.push_back(entry == nullptr
-                        ? missing_fact({id, subject, "bandwidth"}, "B/s", Better::higher, no_clusters)
-                        : fact_of(*entry, {id, subject, "bandwidth"}, method_of(*entry, 1)));
+    facts.push_back(
+        entry == nullptr
+            ? missing_fact({id, subject, "bandwidth"}, "B/s", Better::higher, no_clusters)
+            : fact_of(*entry, {id, subject, "bandwidth"}, method_of(*entry, 1)));
   }
 }
 

@@ -129,6 +129,17 @@ CounterRequest load_sectors(const GlobalChase& g) {
           "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
 }
 
+std::vector<CounterRequest> hits_in_l1(const GlobalChase& g) {
+  return {load_sectors(g), {"l1_hit_rate", std::nullopt, 0, ""}};
+}
+
+std::vector<CounterRequest> hits_past_l1(const GlobalChase& g) {
+  return {load_sectors(g),
+          {"l1_hit_rate", std::nullopt, 0, ""},
+          {"l2_hit_rate", std::nullopt, 0, ""},
+          {"dram_read_bytes", std::nullopt, 0, ""}};
+}
+
 std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
                                    std::size_t unit) {
   std::vector<std::size_t> sizes;

@@ -19,7 +19,8 @@ std::vector<Case> l1_cases(const DeviceFacts& device);  ///< size by carve-out, 
 std::vector<Case> l2_cases(const DeviceFacts& device);  ///< size and partitions
 std::vector<Case> fetch_cases(const DeviceFacts& device);
 std::vector<Case> constant_cases(const DeviceFacts& device);
-std::vector<Case> code_cases(const DeviceFacts& device);  ///< instruction caches, constants beside code
+std::vector<Case> code_cases(
+    const DeviceFacts& device);  ///< instruction caches, constants beside code
 std::vector<Case> cluster_cases(const DeviceFacts& device);
 std::vector<Case> link_cases(const DeviceFacts& device);  ///< host memory, another GPU's memory
 std::vector<Case> page_cases(const DeviceFacts& device);
@@ -59,11 +60,17 @@ inline constexpr int most_l1 = 0;
 
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
                                                   const DeviceFacts& device, Timed timed);
-/// Of a curve's points, the `index`th is counted. Counting a case takes several times as long as timing it, and
-/// tells of all points of a curve the same: that the loads were those wanted, and where they hit.
+/// Of a curve's points, the `index`th is counted. Counting a case takes several times as long as
+/// timing it, and tells of all points of a curve the same: that the loads were those wanted, and
+/// where they hit.
 constexpr bool counted_point(std::size_t index) { return index % 4 == 0; }
 /// What a chase's loads must be by counter: each load of the one thread asks for one sector.
 CounterRequest load_sectors(const GlobalChase& chase);
+/// The same, and where the loads hit: of chases that may hit in the L1, and of those past it. All
+/// ask alike: cases that want the same counters share a session, and to begin one takes longer than
+/// to count a case.
+std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
+std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
 
 /// Workload of a chase whose launch is `launch` and whose report goes to `report`. `keep` lives as
 /// long as the workload. `base_reported`: the chain lies where the kernel says.

@@ -1,18 +1,10 @@
 #pragma once
 
+#include "probes/memory_latency/kernels.h"
+
 // Straight-line code of a length chosen at run time, to fill instruction caches with.
 
 namespace fathom::memory_latency {
-
-// Sixteen bytes an instruction (Volta and later). A block ends with a comparison and a branch that leaves
-// after the last block wanted; its other instructions each add 1 to one of eight sums, which so count what
-// was executed.
-inline constexpr int code_block_bytes = 1024;
-inline constexpr int code_block_instructions = code_block_bytes / 16;
-inline constexpr int code_block_sums = code_block_instructions - 2;
-inline constexpr int most_code_blocks = 256;
-
-#ifdef __CUDACC__
 
 /// `one` is known at run time only, so that no two of these become one.
 template <int count>
@@ -33,8 +25,8 @@ __device__ __forceinline__ void code_block(float (&sums)[8], float one) {
         "fma.rn.f32 %2, %2, %8, %8; fma.rn.f32 %3, %3, %8, %8;"
         "fma.rn.f32 %4, %4, %8, %8; fma.rn.f32 %5, %5, %8, %8;"
         "fma.rn.f32 %6, %6, %8, %8; fma.rn.f32 %7, %7, %8, %8;"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]),
-          "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7])
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),
+          "+f"(sums[6]), "+f"(sums[7])
         : "f"(one));
   }
   add_to_sums<code_block_sums - 8 * eights>(sums, one);
@@ -48,7 +40,5 @@ __device__ __forceinline__ void run_code(int blocks, float (&sums)[8], float one
     if (block == blocks) break;
   }
 }
-
-#endif  // __CUDACC__
 
 }  // namespace fathom::memory_latency

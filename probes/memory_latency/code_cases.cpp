@@ -2,12 +2,11 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/code_blocks.cuh"
 #include "probes/memory_latency/index_image.h"
 
-// Instruction caches, by straight-line code of growing length; and constants beside such code. Constant memory
-// ends before the cache behind the first constant one does, but that cache holds code too: what both fill
-// together goes beyond it.
+// Instruction caches, by straight-line code of growing length; and constants beside such code.
+// Constant memory ends before the cache behind the first constant one does, but that cache holds
+// code too: what both fill together goes beyond it.
 
 namespace fathom::memory_latency {
 namespace {
@@ -108,8 +107,8 @@ std::vector<Case> code_cases(const DeviceFacts&) {
   add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
   sort_unique(sizes);
   for (const std::size_t size : sizes) result.push_back(code_case(size));
-  for (const auto& [constants, step] : {std::pair{std::size_t{constant_bytes}, 4 * kib},
-                                        {std::size_t{16 * kib}, 8 * kib}}) {
+  for (const auto& [constants, step] :
+       {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
     std::vector<std::size_t> both{most_code / 2 + constants, most_code + constants};
     add_steps(both, constant_bytes, 176 * kib, step);
     sort_unique(both);

@@ -66,9 +66,9 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
   View code = curve_view("Pace of straight-line code against its length", "code",
                          "instruction caches", "working set (B)", "Length", {"level"});
   code.y_label = "Cycles per instruction";
-  View beside = curve_view("Latency of constants beside code that shares a cache with them",
-                           "beside code", nullptr, "working set (B)", "Constants and code",
-                           {"constants (B)"});
+  View beside =
+      curve_view("Latency of constants beside code that shares a cache with them", "beside code",
+                 nullptr, "working set (B)", "Constants and code", {"constants (B)"});
   View carveouts = curve_view("Latency against working set, L1 by carve-out", "size", "L1",
                               "working set (B)", "Working set", {"carve-out (KiB)"});
   carveouts.note =

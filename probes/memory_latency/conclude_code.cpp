@@ -10,10 +10,15 @@
 namespace fathom::memory_latency {
 namespace {
 
-constexpr const char* swept_by_default = "code is swept in the default suite only, or its cases failed";
+constexpr const char* swept_by_default =
+    "code is swept in the default suite only, or its cases failed";
 
 /// Plateaus closer than this are one level: the code's own pace is no more even.
 constexpr double next_level = 1.1;
+
+/// Some misses come before a cache is full, and their pace is a plateau of its own: levels closer
+/// in size than this are one, which ends where the first of them does.
+constexpr double next_size = 1.25;
 
 /// Sizes by two curves are of one cache if they differ by no more than this.
 constexpr double same_size = 1.25;
@@ -26,15 +31,15 @@ std::optional<std::size_t> edge_of(const Curve& c) {
   return c.cut ? end_of_hits(*c.cut) : std::nullopt;
 }
 
-/// Of the cache that constants share with code: what of both stays in it, with all the constants there are
-/// and with few of them.
+/// Of the cache that constants share with code: what of both stays in it, with all the constants
+/// there are and with few of them.
 Fact size_with_code(std::span<const Entry> entries, const char* id, const char* subject) {
   constexpr std::int64_t all = 64 * 1024, few = 16 * 1024;
   const Curve with_all = beside_code(entries, all), with_few = beside_code(entries, few);
   if (!with_all.cut) {
-    return missing_size(id, subject,
-                        std::string("constant memory ends before it; beside code, ") +
-                            swept_by_default);
+    return missing_size(
+        id, subject,
+        std::string("constant memory ends before it; beside code, ") + swept_by_default);
   }
   const std::optional<std::size_t> edge = edge_of(with_all), second = edge_of(with_few);
   const double most = with_all.cut->regimes.back().last_x;
@@ -122,11 +127,19 @@ std::vector<Level> levels_of(const Segmentation& cut) {
       levels.push_back({i, i});
     }
   }
+  const auto end_of = [&](const Level& level) { return cut.regimes[level.last].last_x; };
+  for (std::size_t i = 1; i + 1 < levels.size();) {
+    if (end_of(levels[i]) < next_size * end_of(levels[i - 1])) {
+      levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
   return levels;
 }
 
-/// A level's end is the size of the cache that it comes from; what comes from behind the last one has a
-/// pace, and no size.
+/// A level's end is the size of the cache that it comes from; what comes from behind the last one
+/// has a pace, and no size.
 void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "code"}});
   const std::vector<Level> levels = c.cut ? levels_of(*c.cut) : std::vector<Level>{};
@@ -137,9 +150,9 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
   if (levels.size() < 2) {
     const std::string reason = c.cut ? no_change(c) : swept_by_default;
     facts.push_back(missing_size(id("size", 0), "instruction cache level 1", reason));
-    facts.push_back(missing_fact(
-        {id("issue_interval", 0), "instruction cache level 1", "issue interval"}, "cycles",
-        Better::lower, reason));
+    facts.push_back(
+        missing_fact({id("issue_interval", 0), "instruction cache level 1", "issue interval"},
+                     "cycles", Better::lower, reason));
     return;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -155,6 +168,7 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
     pace.unit = "cycles";
     pace.better = Better::lower;
     pace.interval = regime.interval;
+    pace.bound = Bound{1, "a warp issues one instruction a clock at most"};
     pace.method = fmt::format(
         "cycles from one instruction of straight-line code to the next, one warp, code of {} to {}",
         format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
@@ -163,7 +177,8 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
     if (has_end) {
       Fact size = size_at(c, levels[i].last, id("size", i), subject, "size");
       size.method = fmt::format(
-          "longest straight-line code, run over and over, before its instructions leave a plateau of "
+          "longest straight-line code, run over and over, before its instructions leave a plateau "
+          "of "
           "their pace; {} regimes by change-point segmentation of {} points",
           c.cut->regimes.size(), c.entries.size());
       facts.push_back(std::move(size));

@@ -24,7 +24,8 @@ struct Curve {
 };
 Curve curve(std::span<const Entry> all, const AxisFilter& filter);
 
-inline constexpr const char* no_curve = "its curve was left out of this run, or too much of it failed";
+inline constexpr const char* no_curve =
+    "its curve was left out of this run, or too much of it failed";
 
 Fact missing_size(std::string id, std::string subject, std::string reason);
 
@@ -35,8 +36,8 @@ Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subj
 /// Why a curve that was cut has no boundary.
 std::string no_change(const Curve& c);
 
-/// The boundary beyond which there are misses, if there is one. A regime whose latency is within two percent
-/// of the first one's is still hits, however surely the two are told apart.
+/// The boundary beyond which there are misses, if there is one. A regime whose latency is within
+/// two percent of the first one's is still hits, however surely the two are told apart.
 std::optional<std::size_t> end_of_hits(const Segmentation& cut);
 
 }  // namespace fathom::memory_latency

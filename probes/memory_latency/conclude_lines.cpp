@@ -13,9 +13,9 @@ namespace {
 /// The levels' latencies must be this far apart to tell a hit from a miss.
 constexpr double told_apart = 1.3;
 
-/// Elements that fill the cache by four thirds take longer than those that fill it by two by at least this
-/// factor. A miss of the L1 takes six times as long as a hit or more. In the L2, some of what fits is far
-/// from the SM already, and of what overflows some hits.
+/// Elements that fill the cache by four thirds take longer than those that fill it by two by at
+/// least this factor. A miss of the L1 takes six times as long as a hit or more. In the L2, some of
+/// what fits is far from the SM already, and of what overflows some hits.
 struct LineSweep {
   const char* id;
   const char* level;
@@ -39,8 +39,8 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
   }
   const auto [least, most] = std::ranges::minmax(fitting);
   if (most >= sweep.overflow * least) {
-    fact.reason = fmt::format("elements that should all fit take from {:.0f} to {:.0f} cycles",
-                              least, most);
+    fact.reason =
+        fmt::format("elements that should all fit take from {:.0f} to {:.0f} cycles", least, most);
     return fact;
   }
   if (!at_least.at(64) || at_least.at(256)) {
@@ -56,8 +56,7 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
 
 Fact fetched(std::span<const Entry> entries, const char* level, const char* id) {
   Fact fact = missing_fact({id, level, "fetch granularity"}, "B", Better::higher, not_measured);
-  const Points points =
-      points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
+  const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return fact;
   add_evidence(fact, points);
   const double hit = points.begin()->second.latency, miss = points.rbegin()->second.latency;

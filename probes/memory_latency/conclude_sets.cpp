@@ -21,26 +21,26 @@ struct SetSweep {
   const char* level;
   const char* prefix;          ///< of the facts' ids
   const char* capacity_extra;  ///< of the entries
-  /// A set of which at least some misses every time takes longer than this times a hit: a miss of the L1
-  /// takes six times as long or more, one of the L2 more than twice as long.
+  /// A set of which at least some misses every time takes longer than this times a hit: a miss of
+  /// the L1 takes six times as long or more, one of the L2 more than twice as long.
   double missing_some;
 };
 constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
                                {"L2", "l2", "expected_l2_bytes", 1.3}};
 
-/// What the sweep of a level has told: by stride the most elements without misses, and how long they take.
+/// What the sweep of a level has told: by stride the most elements without misses, and how long
+/// they take.
 struct Kept {
-  std::map<std::int64_t, std::int64_t> most;     ///< strides at which some stay
-  std::map<std::int64_t, double> latency;        ///< of these elements
-  std::set<std::int64_t> strides, elements;      ///< tried
-  std::int64_t tried = 0;                        ///< most elements of all strides
-  double capacity = 0;                           ///< bytes
+  std::map<std::int64_t, std::int64_t> most;  ///< strides at which some stay
+  std::map<std::int64_t, double> latency;     ///< of these elements
+  std::set<std::int64_t> strides, elements;   ///< tried
+  std::int64_t tried = 0;                     ///< most elements of all strides
+  double capacity = 0;                        ///< bytes
 };
 
 Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
   Kept result;
-  for (const Entry* entry :
-       select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
+  for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
     const AxisValue* stride = find_axis(*entry, "stride (B)");
     if (stride == nullptr || !entry->metric.value) continue;
     result.strides.insert(std::get<std::int64_t>(*stride));
@@ -65,18 +65,17 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
   return result;
 }
 
-/// The level's own hit: of the L1 from its latency, of the L2, where it depends on the place, of as many
-/// lines side by side.
+/// The level's own hit: of the L1 from its latency, of the L2, where it depends on the place, of as
+/// many lines side by side.
 std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& sweep) {
-  const Entry* entry =
-      sweep.level == std::string_view("L1")
-          ? find_measured(entries, {{"sweep", "latency"},
-                                    {"level", "L1"},
-                                    {"instruction", "ld.global"},
-                                    {"method", "unrolled chase"}})
-          : find_measured(entries, {{"sweep", "associativity"},
-                                    {"level", sweep.level},
-                                    {"stride (B)", std::int64_t{line}}});
+  const Entry* entry = sweep.level == std::string_view("L1")
+                           ? find_measured(entries, {{"sweep", "latency"},
+                                                     {"level", "L1"},
+                                                     {"instruction", "ld.global"},
+                                                     {"method", "unrolled chase"}})
+                           : find_measured(entries, {{"sweep", "associativity"},
+                                                     {"level", sweep.level},
+                                                     {"stride (B)", std::int64_t{line}}});
   return entry == nullptr ? std::nullopt : entry->metric.value;
 }
 
@@ -90,26 +89,27 @@ Fact strided_lines(const Kept& k, Fact fact) {
   }
   fact.value = static_cast<double>(k.most.at(widest));
   fact.reason.clear();
-  fact.method = fmt::format("{} apart, {:.0f} cycles each", format_bytes(static_cast<double>(widest)),
-                            k.latency.at(widest));
+  fact.method = fmt::format("{} apart, {:.0f} cycles each",
+                            format_bytes(static_cast<double>(widest)), k.latency.at(widest));
   const std::int64_t narrowest = *k.strides.begin();
   if (narrowest != widest && k.latency.contains(narrowest)) {
     fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest),
                                format_bytes(static_cast<double>(narrowest)));
   }
   if (k.capacity > 0) {
-    const auto most = models::most_lines_kept_by_any(
-        static_cast<std::uint64_t>(k.capacity), line, most_ways,
-        static_cast<std::uint64_t>(widest), static_cast<std::uint64_t>(*fact.value));
-    fact.method += fmt::format(
-        "; sets of up to {} ways that are the line's number modulo theirs would keep {} of them",
-        most_ways, most);
+    const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line,
+                                                     most_ways, static_cast<std::uint64_t>(widest),
+                                                     static_cast<std::uint64_t>(*fact.value));
+    fact.method +=
+        fmt::format("; sets that are bits of the address, of up to {} ways, would keep {} of them",
+                    most_ways, most);
   }
   fact.method += fact.value == static_cast<double>(k.tried) ? "; no more were tried" : "";
   return fact;
 }
 
-/// Numbers of ways, powers of two, with which an index of address bits keeps at every stride what stayed.
+/// Numbers of ways, powers of two, with which an index of address bits keeps at every stride what
+/// stayed.
 std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
   constexpr std::uint64_t most_sets = 1 << 20;
   std::vector<std::uint32_t> result;
@@ -133,16 +133,17 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
 Fact associativity(const Kept& k, Fact fact) {
   const auto bytes = [](std::int64_t b) { return format_bytes(static_cast<double>(b)); };
   if (k.most.size() < k.strides.size()) {
-    fact.reason = fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
-                              k.strides.size() - k.most.size(), k.strides.size(),
-                              *k.elements.begin());
+    fact.reason =
+        fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
+                    k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
     return fact;
   }
   const auto all_stay = [&](const auto& at) { return at.second == k.tried; };
   if (std::ranges::all_of(k.most, all_stay)) {
-    fact.reason = fmt::format("sets are hashed, or there is only one: {} lines {} apart stay without "
-                              "a miss",
-                              k.tried, bytes(*k.strides.rbegin()));
+    fact.reason = fmt::format(
+        "sets are hashed, or there is only one: {} lines {} apart stay without "
+        "a miss",
+        k.tried, bytes(*k.strides.rbegin()));
     return fact;
   }
   if (k.strides.size() < 2) {
@@ -169,9 +170,9 @@ Fact associativity(const Kept& k, Fact fact) {
 }
 
 void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
-  Fact ways = missing_fact({fmt::format("{}.associativity", sweep.prefix), sweep.level,
-                            "associativity"},
-                           "ways", Better::higher, not_measured);
+  Fact ways =
+      missing_fact({fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity"},
+                   "ways", Better::higher, not_measured);
   Fact lines = missing_fact({fmt::format("{}.strided_lines", sweep.prefix), sweep.level,
                              "lines of a wide stride that stay"},
                             "lines", Better::higher, not_measured);
@@ -188,8 +189,8 @@ void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const Se
   facts.push_back(std::move(lines));
 }
 
-/// Sectors read in all over those read from a slice on average. What the SM's own part of the L2 answers for
-/// the other part counts where it is answered.
+/// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
+/// answers for the other part counts where it is answered.
 Fact slices(std::span<const Entry> entries) {
   Fact fact = missing_fact({"l2.slices", "L2", "slices"}, "slices", Better::higher, not_measured);
   std::string spread;
@@ -213,7 +214,8 @@ Fact slices(std::span<const Entry> entries) {
   }
   fact.reason.clear();
   fact.method = fmt::format(
-      "sectors that one SM reads, in all over the mean of the slices; the busiest slice has {}", spread);
+      "sectors that one SM reads, in all over the mean of the slices; the busiest slice has {}",
+      spread);
   return fact;
 }
 

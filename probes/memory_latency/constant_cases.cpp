@@ -76,8 +76,8 @@ Case level_case(const char* level, std::size_t bytes, Timed timed) {
   return c;
 }
 
-/// `first`: what a kernel pays that reads its parameters but once. Each launch brings them anew, and each
-/// load is from another 256 bytes.
+/// `first`: what a kernel pays that reads its parameters but once. Each launch brings them anew,
+/// and each load is from another 256 bytes.
 Case parameter_case(const char* level, std::size_t bytes, bool first, Timed timed) {
   Case c = make_case({"latency",
                       level,

@@ -17,8 +17,8 @@ struct Constant {
   }
 };
 
-/// Addresses are byte offsets into words that the launch brought along: the constant bank of the kernel's
-/// parameters.
+/// Addresses are byte offsets into words that the launch brought along: the constant bank of the
+/// kernel's parameters.
 struct Parameter {
   const ParameterWords& words;
   __device__ std::uint32_t load(std::uint32_t p) const {
@@ -51,8 +51,9 @@ __global__ void chase_parameters(const __grid_constant__ ParameterWords words, C
   end_report(chase.report);
 }
 
-/// A round is the code, then the loads. The first two are of one block, which is in the cache the second
-/// time: what such a round takes, the way back to the first block among it, is not the code's.
+/// A round is the code, then the loads. The first two are of one block, which is in the cache the
+/// second time: what such a round takes, the way back to the first block among it, is not the
+/// code's.
 __global__ void run_code_and_constants(CodeRun run, float one) {
   begin_report(run.report);
   float sums[8] = {};

@@ -35,12 +35,12 @@ enum class SharedLoad { load, atomic_add, atomic_cas };
 
 /// What a chase wrote. Clocks are the SM's, nanoseconds the GPU's global timer.
 struct Report {
-  std::uint64_t base;    ///< of the chain, where the kernel placed it (shared memory)
-  std::uint64_t end;     ///< address after the last load
-  std::uint32_t sum;     ///< of the low words of the addresses loaded from
-  std::uint32_t warmed;  ///< no figure: keeps the compiler from dropping the loads that warm up
-  std::int64_t clocks;   ///< `mean`: of all timed loads together
-  std::uint64_t executed;  ///< of a run of code: additions counted, see code_blocks.cuh
+  std::uint64_t base;      ///< of the chain, where the kernel placed it (shared memory)
+  std::uint64_t end;       ///< address after the last load
+  std::uint32_t sum;       ///< of the low words of the addresses loaded from
+  std::uint32_t warmed;    ///< no figure: keeps the compiler from dropping the loads that warm up
+  std::int64_t clocks;     ///< `mean`: of all timed loads together
+  std::uint64_t executed;  ///< of a run of code: additions counted
   std::int64_t clock_begin, clock_end;   ///< of the kernel
   std::uint64_t ns_begin, ns_end;        ///< at the same moments
   std::uint32_t empty[empty_brackets];   ///< `each`: clocks of a bracket without a load
@@ -90,8 +90,8 @@ int largest_cluster(int major, int shared_bytes);
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
 void launch_constant_chase(const Chase& chase, cudaStream_t stream);
 
-/// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++ Programming
-/// Guide, "Function Parameters", from compute capability 7.0 on) a round number.
+/// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++
+/// Programming Guide, "Function Parameters", from compute capability 7.0 on) a round number.
 inline constexpr int parameter_bytes = 31 * 1024;
 struct ParameterWords {
   std::uint32_t values[parameter_bytes / 4];
@@ -99,15 +99,23 @@ struct ParameterWords {
 /// The chain, whose base is 0, lies in `words`.
 void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
 
-/// Rounds of straight-line code and then of loads from constant memory, by one thread: what of both fits a
-/// cache together is not fetched again in the next round. A chain of no elements, or no blocks, leave that
-/// part out.
+/// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Of a block two
+/// instructions compare and leave after the last block wanted; each of the others adds 1 to one of
+/// eight sums, which so count what was executed.
+inline constexpr int code_block_bytes = 1024;
+inline constexpr int code_block_instructions = code_block_bytes / 16;
+inline constexpr int code_block_sums = code_block_instructions - 2;
+inline constexpr int most_code_blocks = 256;
+
+/// Rounds of straight-line code and then of loads from constant memory, by one thread: what of both
+/// fits a cache together is not fetched again in the next round. A chain of no elements, or no
+/// blocks, leave that part out.
 struct CodeRun {
-  int blocks = 0;  ///< of code_block_bytes (code_blocks.cuh), at most most_code_blocks
+  int blocks = 0;  ///< of code_block_bytes, at most most_code_blocks
   Chain constants;
   int warm_rounds = 1, rounds = 1;  ///< after two rounds of a single block
-  /// clocks: of all loads in the timed rounds, or, if there are none, of the code beyond its first block;
-  /// end: the address after the last load.
+  /// clocks: of all loads in the timed rounds, or, if there are none, of the code beyond its first
+  /// block; end: the address after the last load.
   Report* report = nullptr;
 };
 void launch_code_and_constants(const CodeRun& run, cudaStream_t stream);

@@ -51,7 +51,7 @@ Case size_case(const DeviceFacts& device, const models::SmLimits& sm, int carveo
   GlobalChase g = l1_chase(bytes / line, line, percent_for(sm, carveout_kib));
   g.chase.warm = every_word(bytes);
   c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
-  if (counted) c.counters = {load_sectors(g), {"l1_hit_rate", std::nullopt, 0, ""}};
+  if (counted) c.counters = hits_in_l1(g);
   c.prepare = global_workload(g, device, Timed::mean);
   return c;
 }

@@ -32,13 +32,13 @@ Case size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool co
   // measured longer.
   g.chase.loads = quick ? curve_loads : 4 * curve_loads;
   c.extras["expected_l2_bytes"] = static_cast<double>(device.l2_bytes);
-  if (counted) c.counters = {load_sectors(g), {"l2_hit_rate", std::nullopt, 0, ""}};
+  if (counted) c.counters = hits_past_l1(g);
   c.prepare = global_workload(g, device, Timed::mean);
   return c;
 }
 
-/// Elements as the L1's (see l1_cases.cpp): they fill two thirds of the L2 if a line is half of `candidate`
-/// and four thirds of it if a line is that long.
+/// Elements as the L1's (see l1_cases.cpp): they fill two thirds of the L2 if a line is half of
+/// `candidate` and four thirds of it if a line is that long.
 void add_line_cases(std::vector<Case>& result, const DeviceFacts& device) {
   for (const int candidate : {64, 128, 256}) {
     for (const int stride : {candidate / 2, candidate}) {
@@ -64,8 +64,8 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device) {
   }
 }
 
-/// As many lines at each stride, by far fewer than the L2 holds. A set that was some bits of the address
-/// would be one of fewer sets the wider the stride.
+/// As many lines at each stride, by far fewer than the L2 holds. A set that was some bits of the
+/// address would be one of fewer sets the wider the stride.
 void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& device) {
   constexpr std::size_t lines = 4096;
   for (const std::size_t stride : {line, 4 * kib, 16 * kib, 64 * kib, 256 * kib}) {
@@ -115,8 +115,9 @@ std::vector<Case> l2_cases(const DeviceFacts& device) {
     const auto at = std::ranges::find(coarse, size);
     const bool in_coarse = at != coarse.end();
     const bool every_fourth = size % (4 * step) == 0;
-    result.push_back(size_case(device, size, in_coarse || every_fourth,
-                               in_coarse && counted_point(static_cast<std::size_t>(at - coarse.begin()))));
+    result.push_back(
+        size_case(device, size, in_coarse || every_fourth,
+                  in_coarse && counted_point(static_cast<std::size_t>(at - coarse.begin()))));
   }
   add_line_cases(result, device);
   add_associativity_cases(result, device);

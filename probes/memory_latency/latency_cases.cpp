@@ -34,11 +34,8 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
   g.chase.warm = every_word(bytes);
   g.chase.warm_passes = 2;
   g.chase.loads = loads_for(timed);
-  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) {
-    c.counters = {load_sectors(g),
-                  {"l1_hit_rate", std::nullopt, 0, ""},
-                  {"l2_hit_rate", std::nullopt, 0, ""}};
-  }
+  if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
+  if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
   c.prepare = global_workload(g, device, timed);
   return c;
 }
@@ -60,9 +57,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
-  c.counters = {load_sectors(g),
-                {"l2_hit_rate", std::nullopt, 0, ""},
-                {"dram_read_bytes", std::nullopt, 0, ""}};
+  c.counters = hits_past_l1(g);
   c.prepare = global_workload(g, device, timed);
   return c;
 }

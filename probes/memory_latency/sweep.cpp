@@ -26,7 +26,11 @@ class MemoryLatency : public Probe {
         "the same SM before. Where a chase ends and the sum of the addresses that it visited must "
         "be "
         "the host's. Sizes are where the curve of latency over working set leaves a plateau, by "
-        "change-point segmentation with bootstrapped intervals. Nanoseconds are cycles by the SM "
+        "change-point segmentation with bootstrapped intervals. Instruction caches show in the "
+        "pace "
+        "of straight-line code by its length; code beside a chase through constants fills the "
+        "cache "
+        "that both share. Nanoseconds are cycles by the SM "
         "clock that the kernels saw (clock64 against the global timer).",
         max_timed_loads);
   }

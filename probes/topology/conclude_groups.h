@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "results/grouping_choice.h"
 #include "results/document.h"
+#include "results/grouping_choice.h"
 #include "results/query.h"
 
 // Groups of SMs by each method. Labels are by SM number: label i is of SM i.
@@ -34,11 +34,11 @@ Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, i
 /// two an SM's mean may have moved.
 Matrix both_sets(std::span<const Entry> entries, const char* instruction);
 
-/// A grouping by latency, made three times: from both sets of lines, which also say into how many groups,
-/// and into as many from each set alone.
+/// A grouping by latency, made three times: from both sets of lines, which also say into how many
+/// groups, and into as many from each set alone.
 struct LatencyGroups {
-  Grouping groups;             ///< from both sets
-  int widest = 0;              ///< the number of groups that fits best, if only by chance
+  Grouping groups;  ///< from both sets
+  int widest = 0;   ///< the number of groups that fits best, if only by chance
   double widest_silhouette = 0;
   double reproducibility = 0;  ///< adjusted Rand index of the two sets' own groupings
   std::string reason;  ///< why there are none, or none to be trusted; empty where they are the same

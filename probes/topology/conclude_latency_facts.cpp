@@ -110,9 +110,10 @@ void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
   } else {
     facts.push_back(stated(
         number, l.groups.groups,
-        fmt::format("correlation of {} latencies, average linkage; fewest groups at a peak of the "
-                    "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
-                    load_instruction, l.groups.silhouette, l.widest_silhouette, l.widest),
+        fmt::format(
+            "correlation of {} latencies, average linkage; fewest groups at a peak of the "
+            "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
+            load_instruction, l.groups.silhouette, l.widest_silhouette, l.widest),
         t.loads));
   }
   facts.push_back(

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <vector>
 
-#include "probes/memory_latency/code_blocks.cuh"
 #include "probes/memory_latency/index_image.h"
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -168,7 +167,8 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
       launch_code_and_constants(run, memory.stream.get());
       const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
       // Two rounds of one block, then one to warm up and two.
-      CHECK(r.executed == (3u * static_cast<unsigned>(blocks) + (blocks > 0 ? 2 : 0)) * code_block_sums);
+      CHECK(r.executed ==
+            (3u * static_cast<unsigned>(blocks) + (blocks > 0 ? 2 : 0)) * code_block_sums);
       const ChaseEnd end = with_loads ? follow(constants, 0, 5 * count) : ChaseEnd{};
       CHECK(r.sum == end.sum);
       CHECK(r.end == end.address);

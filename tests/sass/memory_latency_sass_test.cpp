@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "probes/memory_latency/code_blocks.cuh"
 #include "probes/memory_latency/kernels.h"
 #include "tests/sass/sass_file.h"
 

@@ -359,7 +359,8 @@ TEST_CASE("ways are those with which sets without a hash keep what stays",
   const Fact several = of([](int stride, int elements) { return elements <= 256 / stride; });
   CHECK(several.reason.find("several numbers of ways") != std::string::npos);
   // More at a wider stride than at a narrow one: no bits of the address do that.
-  const Fact uneven = of([](int stride, int elements) { return elements <= (stride == 16 ? 128 : 32); });
+  const Fact uneven =
+      of([](int stride, int elements) { return elements <= (stride == 16 ? 128 : 32); });
   CHECK(uneven.reason.find("sets are hashed: no index") != std::string::npos);
   const Fact none = of([](int stride, int) { return stride < 64; });
   CHECK(none.reason.find("at 1 of 3 strides") != std::string::npos);

@@ -20,6 +20,9 @@ TEST_CASE("lines of a stride keep to the sets that they reach", "[models]") {
   // A stride that has no factor with the number of sets reaches all of them.
   CHECK(most_lines_kept(cache, 128 * 129, 1000) == 512);
   CHECK(most_lines_kept_by_any(64 * 1024, 128, 64, 1 << 20, 1000) == 64);
+  // 60 MiB: 8192 sets of 60 ways, of which a stride of 256 KiB reaches four.
+  CHECK(most_lines_kept_by_any(60 << 20, 128, 64, 256 * 1024, 4096) == 240);
+  CHECK(most_lines_kept_by_any(60 << 20, 128, 64, 128, 4096) == 4096);
   CHECK_THROWS_AS(most_lines_kept(cache, 100, 1), std::invalid_argument);
   CHECK_THROWS_AS(most_lines_kept(cache, 0, 1), std::invalid_argument);
   CHECK_THROWS_AS(most_lines_kept({256, 128, 4}, 128, 1), std::invalid_argument);

@@ -12,8 +12,8 @@ using namespace fathom;
 
 namespace {
 
-/// 48 things on two sides, four groups on each: patterns over 120 columns, other ones with each seed.
-/// `groups` weighs the groups' patterns against the sides'.
+/// 48 things on two sides, four groups on each: patterns over 120 columns, other ones with each
+/// seed. `groups` weighs the groups' patterns against the sides'.
 Rows at_two_scales(double groups, double noise, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -29,7 +29,8 @@ Rows at_two_scales(double groups, double noise, unsigned seed) {
   for (int i = 0; i < 48; ++i) {
     std::vector<double>& row = rows.emplace_back(side);
     for (std::size_t c = 0; c < row.size(); ++c) {
-      row[c] = (i % 8 < 4 ? 1 : -1) * side[c] + groups * of_group[i % 8][c] + noise * normal(random);
+      row[c] =
+          (i % 8 < 4 ? 1 : -1) * side[c] + groups * of_group[i % 8][c] + noise * normal(random);
     }
   }
   return double_centred(rows);

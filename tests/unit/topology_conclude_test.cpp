@@ -457,8 +457,8 @@ TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
 }
 
 TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
-  const Document recorded = read_document(std::filesystem::path(FATHOM_SOURCE_DIR) /
-                                          "recordings/h200/atlas/result.json");
+  const Document recorded =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
   std::vector<Entry> entries;
   for (const Entry& entry : recorded.entries) {
     if (entry.probe == "topology") entries.push_back(entry);
