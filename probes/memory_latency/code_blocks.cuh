@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "probes/memory_latency/kernels.h"
 
 // Straight-line code of a length chosen at run time, to fill instruction caches with.
@@ -34,11 +36,11 @@ __device__ __forceinline__ void code_block(float (&sums)[8], float one) {
 
 /// Executes the first `blocks` code blocks, 1 to most_code_blocks, one after the other.
 __device__ __forceinline__ void run_code(int blocks, float (&sums)[8], float one) {
-#pragma unroll
-  for (int block = 1; block <= most_code_blocks; ++block) {
-    code_block(sums, one);
-    if (block == blocks) break;
-  }
+  // Not a loop to be unrolled: for some targets the compiler leaves one of this length a loop.
+  const auto run = [&]<int... block>(std::integer_sequence<int, block...>) {
+    ((code_block(sums, one), block + 1 == blocks) || ...);
+  };
+  run(std::make_integer_sequence<int, most_code_blocks>{});
 }
 
 }  // namespace fathom::memory_latency
