@@ -60,15 +60,14 @@ inline constexpr int most_l1 = 0;
 
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
                                                   const DeviceFacts& device, Timed timed);
-/// Of a curve's points, the `index`th is counted. Counting a case takes several times as long as
-/// timing it, and tells of all points of a curve the same: that the loads were those wanted, and
-/// where they hit.
-constexpr bool counted_point(std::size_t index) { return index % 4 == 0; }
+/// Whether the `index`th of a curve's coarse points is counted. Counting a case takes several times
+/// as long as timing it, and tells of all points of a curve the same: that the loads were those
+/// wanted, and where they hit.
+constexpr bool counted_point(std::size_t index) { return index % 6 == 0; }
 /// What a chase's loads must be by counter: each load of the one thread asks for one sector.
 CounterRequest load_sectors(const GlobalChase& chase);
 /// The same, and where the loads hit: of chases that may hit in the L1, and of those past it. All
-/// ask alike: cases that want the same counters share a session, and to begin one takes longer than
-/// to count a case.
+/// ask alike, so that they share a session of the profiler.
 std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
 std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
 

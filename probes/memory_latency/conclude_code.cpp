@@ -65,6 +65,10 @@ Fact size_with_code(std::span<const Entry> entries, const char* id, const char* 
   fact.method += fmt::format(
       "; of constants and of code together, which share it: {} with {} of constants, {} with {}",
       format_bytes(*fact.value), format_bytes(all), format_bytes(other), format_bytes(few));
+  if (fact.interval) {
+    fact.interval->low = std::min(fact.interval->low, other);
+    fact.interval->high = std::max(fact.interval->high, other);
+  }
   fact.repeats += with_few.samples;
   for (const Entry* entry : with_few.entries) fact.evidence.push_back(entry->name);
   return fact;

@@ -136,6 +136,9 @@ TEST_CASE("the cache behind the first constant one is sized by code beside const
   const Fact size = fact(entries, "const.l1_5.size");
   CHECK(size.value == 104 * kib);
   CHECK(size.method.find("108 KiB with 16 KiB") != std::string::npos);
+  REQUIRE(size.interval);
+  CHECK(size.interval->low <= 104 * kib);
+  CHECK(size.interval->high >= 108 * kib);
   const Fact behind = fact(entries, "const.behind_l1_5.latency");
   REQUIRE(behind.value);
   CHECK(std::abs(*behind.value - 151) < 1);
