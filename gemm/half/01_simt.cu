@@ -44,6 +44,15 @@ Rung rung_of(Class of) {
       "the peak is fp32's.";
   rung.kernel = tile_kernel<Tile<Element>, simt_product<Element>>();
   rung.launch = &launch<Element>;
+  rung.counters = [](const Problem& p, int) {
+    using T = Tile<Element>;
+    const auto blocks = static_cast<double>(
+        TileGrid(static_cast<int>(p.n), static_cast<int>(p.m), T::m, T::n).blocks());
+    double fma = blocks * T::m * T::n * T::k * static_cast<double>(ceil_div(p.k, T::k));
+    if (p.beta != 0) fma += static_cast<double>(p.m) * static_cast<double>(p.n);
+    return std::vector<CounterModel>{
+        {"fma_instructions", fma, "multiplications of whole tiles, and C's by beta"}};
+  };
   return rung;
 }
 

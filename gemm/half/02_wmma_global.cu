@@ -90,6 +90,11 @@ Rung rung_of(Class of) {
   rung.claims = {"G5"};
   rung.takes_own_path = &takes;
   rung.launch = &launch<Element>;
+  rung.counters = [](const Problem& p, int capability) {
+    constexpr double side = wmma_side;
+    const double fragments = p.flops() / 2 / (side * side * side);
+    return std::vector{tensor_instructions(fragments, capability)};
+  };
   return rung;
 }
 

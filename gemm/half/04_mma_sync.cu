@@ -42,6 +42,12 @@ Rung mma_sync(Class of) {
   constexpr const char* name = "04_mma_sync";
   Rung rung = of == Class::fp16 ? tile_rung<Kernels, __half>(of, name)
                                 : tile_rung<Kernels, __nv_bfloat16>(of, name);
+  rung.counters = [](const Problem& p, int capability) {
+    std::vector<CounterModel> counters = no_conflicts();
+    counters.push_back(tensor_instructions(tile_fragments<Tile>(p), capability));
+    counters.push_back(matrix_loads<Tile>(p));
+    return counters;
+  };
   rung.idea =
       "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma and padded ones.";
   rung.gain =

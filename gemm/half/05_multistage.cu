@@ -47,6 +47,13 @@ Rung multistage(Class of) {
   Rung rung = of == Class::fp16 ? tile_rung<Kernels, __half>(of, name)
                                 : tile_rung<Kernels, __nv_bfloat16>(of, name);
   rung.capability = 80;  // cp.async
+  rung.counters = [](const Problem& p, int capability) {
+    // The last step reads once more what is multiplied no more.
+    CounterModel loads = matrix_loads<Tile>(p);
+    loads.value *= 1 + 1.0 / (2.0 * static_cast<double>(ceil_div(p.k, Tile::k)));
+    loads.model += ", and one step more a tile";
+    return std::vector{tensor_instructions(tile_fragments<Tile>(p), capability), loads};
+  };
   rung.idea =
       "cp.async fills four stages of shared memory, three ahead, and fragments are read 16 of k ahead of "
       "their products.";

@@ -64,6 +64,35 @@ void launch_tile_rung(const Arguments& arguments, const Workspace& workspace, cu
   });
 }
 
+/// Warp-level products of the tensor cores that `fragments` of 16 x 16 x 16 take: two of 16 x 8 x 16, of which
+/// Turing needs two each.
+inline CounterModel tensor_instructions(double fragments, int capability) {
+  return {"tensor_instructions", fragments * (capability >= 80 ? 2 : 4),
+          "products of 16 x 8 x 16 (Turing: x 8) that whole tiles take"};
+}
+
+/// Fragments of 16 x 16 x 16 that the tiles of a product take, whole even at the edges.
+template <class Tile>
+double tile_fragments(const Problem& p) {
+  const auto blocks = static_cast<double>(TileGrid(static_cast<int>(p.n), static_cast<int>(p.m), Tile::m, Tile::n).blocks());
+  const auto steps = static_cast<double>(ceil_div(p.k, Tile::k));
+  return blocks * steps * (Tile::m / 16) * (Tile::n / 16) * (Tile::k / 16);
+}
+
+/// What swizzled tiles promise: eight lines below each other, and eight chunks of a line, lie in all banks.
+inline std::vector<CounterModel> no_conflicts() {
+  const char* const model = "swizzled chunks lie in all banks";
+  return {{"shared_load_conflicts", 0, model}, {"shared_store_conflicts", 0, model}};
+}
+
+/// ldmatrix that the products of whole tiles of MmaTile take, four 8 x 8 matrices each.
+template <class Tile>
+CounterModel matrix_loads(const Problem& p) {
+  const double of_a_warp = (Tile::warp_m / 16 + Tile::warp_n / 16) / (Tile::warp_m / 16.0 * Tile::warp_n / 16);
+  return {"shared_matrix_load_instructions", tile_fragments<Tile>(p) * of_a_warp,
+          "a warp's fragments of 16 of k, each element loaded once"};
+}
+
 /// Fills in what follows from the kernels; `name` is the file's.
 template <class Kernels, class Element>
 Rung tile_rung(Class of, const char* name) {
@@ -76,6 +105,9 @@ Rung tile_rung(Class of, const char* name) {
   };
   rung.workspace_bytes = [](const Problem& p, int) {
     return EngineOperands::copy_bytes(p, MajorsTaken{});
+  };
+  rung.counters = [](const Problem& p, int capability) {
+    return std::vector{tensor_instructions(tile_fragments<typename Kernels::Tile>(p), capability)};
   };
   // BLAS's NN.
   const auto kernel = Kernels::template function<Element, Major::k, Major::outer>();
