@@ -14,7 +14,8 @@ namespace fathom::gemm {
 /// Copies tiles of Outer x Depth (of k) of a 16-bit operand to shared memory by chunks of 16 bytes, as
 /// it lies: lines of the tile are contiguous along `major`, and the operand's start on 16 bytes. What
 /// of a tile is outside of the operand becomes zero and is not read. By way of registers (`load`,
-/// then `store`) or not (`copy`).
+/// then `store`) or not (`copy`). Both are told whether the tile is `whole`, so that a loop over such tiles
+/// has no instruction for others.
 template <class Element, int Outer, int Depth, int Threads, Major major,
           template <int> class LayoutOf>
 class ChunkCopy {
@@ -42,9 +43,13 @@ class ChunkCopy {
     target_ = Layout::offset(own_line(), own_column() / per_chunk);
   }
 
+  /// Whether tiles have all of their lines along the other dimension than k.
+  __device__ bool covers_outer() const { return outer_left_ >= Outer; }
+
   /// This thread's chunks of the tile of which `k_left` of k, more than 0, are left.
+  template <bool whole>
   __device__ void load(int k_left) {
-    if (is_whole(k_left)) {
+    if constexpr (whole) {
 #pragma unroll
       for (int i = 0; i < count; ++i) chunk_[i] = *reinterpret_cast<const uint4*>(source(i));
     } else {
@@ -61,8 +66,9 @@ class ChunkCopy {
   }
 
   /// The same without registers, to the tile at this address of shared memory.
+  template <bool whole>
   __device__ void copy(std::uint32_t tile, int k_left) {
-    if (is_whole(k_left)) {
+    if constexpr (whole) {
 #pragma unroll
       for (int i = 0; i < count; ++i)
         async_copy<chunk_bytes>(tile + target_ + Layout::bytes(i * step), source(i));
@@ -84,7 +90,6 @@ class ChunkCopy {
 
   __device__ const Element* source(int i) const { return source_ + i * step * stride_; }
   __device__ void advance() { source_ += major == Major::k ? std::int64_t{Depth} : Depth * stride_; }
-  __device__ bool is_whole(int k_left) const { return k_left >= Depth && outer_left_ >= Outer; }
 
   /// Elements of chunk i that are inside.
   __device__ int elements(int i, int k_left) const {

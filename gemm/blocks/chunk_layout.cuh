@@ -30,6 +30,11 @@ struct SwizzledChunks {
     const int exchanged = chunk ^ (row & (Chunks < 8 ? Chunks - 1 : 7));
     return (line * Chunks + exchanged) * chunk_bytes;
   }
+  /// `offset(line + lines, chunk + chunks)` from `offset(line, chunk)`, with one register for many: of
+  /// `lines` a multiple of 16, and of `chunks` whose bits `chunk` does not have.
+  static __device__ constexpr int moved(int offset, int lines, int chunks) {
+    return (offset ^ chunks * chunk_bytes) + lines * Chunks * chunk_bytes;
+  }
 };
 
 }  // namespace fathom::gemm

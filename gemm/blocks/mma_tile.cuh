@@ -16,25 +16,24 @@ namespace fathom::gemm {
 template <class Layout, Major major, bool along_outer>
 class MatrixRows {
  public:
-  /// Blocks from `first_outer` of the tile on.
+  /// Blocks from `first_outer` of the tile on, a multiple of what a warp has of it.
   __device__ explicit MatrixRows(int first_outer) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int inner = lane / 8 % 2, outer = lane / 16;
     const int of_outer = first_outer + (along_outer ? inner : outer) * 8;
     const int of_k = (along_outer ? outer : inner) * 8;
-    line_ = (major == Major::k ? of_outer : of_k) + lane % 8;
-    chunk_ = (major == Major::k ? of_k : of_outer) / 8;
+    offset_ = Layout::offset((major == Major::k ? of_outer : of_k) + lane % 8,
+                             (major == Major::k ? of_k : of_outer) / 8);
   }
 
   /// Reads block `block`, `step` blocks down k.
   __device__ void read(std::uint32_t (&r)[4], std::uint32_t tile, int block, int step) const {
     const int down = major == Major::k ? block : step, right = major == Major::k ? step : block;
-    load_matrices<major == Major::outer>(
-        r, tile + Layout::offset(line_ + down * 16, chunk_ + right * 2));
+    load_matrices<major == Major::outer>(r, tile + Layout::moved(offset_, down * 16, right * 2));
   }
 
  private:
-  int line_, chunk_;
+  int offset_;  ///< of block 0 and step 0
 };
 
 /// A warp's part of a block's tile, Tile::warp_m x Tile::warp_n, by ldmatrix and mma.sync from swizzled

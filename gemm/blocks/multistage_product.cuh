@@ -33,15 +33,16 @@ __device__ __forceinline__ void multistage_product(const P& p, int tiles_m, int 
 
   CopyA copy_a(p, tile_row);
   CopyB copy_b(p, tile_column);
-  const auto copy_next = [&](std::uint32_t stage, int k_left) {
-    if (k_left > 0) {
-      copy_a.copy(stage, k_left);
-      copy_b.copy(stage + CopyA::bytes, k_left);
+  const auto copy_next = [&]<bool whole>(std::uint32_t stage, int k_left) {
+    if (whole || k_left > 0) {
+      copy_a.template copy<whole>(stage, k_left);
+      copy_b.template copy<whole>(stage + CopyA::bytes, k_left);
     }
     async_commit();  // an empty group where nothing is left, to count alike
   };
 #pragma unroll
-  for (int s = 0; s < stages - 1; ++s) copy_next(base + s * stage_bytes, p.k - s * Tile::k);
+  for (int s = 0; s < stages - 1; ++s)
+    copy_next.template operator()<false>(base + s * stage_bytes, p.k - s * Tile::k);
   async_wait<stages - 2>();
   __syncthreads();
 
@@ -49,7 +50,7 @@ __device__ __forceinline__ void multistage_product(const P& p, int tiles_m, int 
   typename WarpTile::Fragment fragment[2];
   std::uint32_t reading = base, writing = base + (stages - 1) * stage_bytes;
   warp_tile.read(fragment[0], reading, reading + CopyA::bytes, 0);
-  for (int k_left = p.k; k_left > 0; k_left -= Tile::k) {
+  const auto multiply_tile = [&]<bool whole>(int k_left) {
 #pragma unroll
     for (int step = 0; step < WarpTile::steps; ++step) {
       if (step + 1 < WarpTile::steps) {
@@ -63,12 +64,18 @@ __device__ __forceinline__ void multistage_product(const P& p, int tiles_m, int 
         warp_tile.read(fragment[0], reading, reading + CopyA::bytes, 0);
       }
       if (step == 0) {
-        copy_next(writing, k_left - (stages - 1) * Tile::k);
+        copy_next.template operator()<whole>(writing, k_left - (stages - 1) * Tile::k);
         writing = writing + stage_bytes == end ? base : writing + stage_bytes;
       }
       warp_tile.add(fragment[step % 2]);
     }
+  };
+  int k_left = p.k;
+  if (copy_a.covers_outer() && copy_b.covers_outer()) {
+    for (; k_left >= stages * Tile::k; k_left -= Tile::k)
+      multiply_tile.template operator()<true>(k_left);
   }
+  for (; k_left > 0; k_left -= Tile::k) multiply_tile.template operator()<false>(k_left);
   async_wait<0>();
   __syncthreads();  // before C takes the tiles' place
   float* const staged =

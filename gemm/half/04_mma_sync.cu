@@ -43,10 +43,7 @@ Rung mma_sync(Class of) {
   Rung rung = of == Class::fp16 ? tile_rung<Kernels, __half>(of, name)
                                 : tile_rung<Kernels, __nv_bfloat16>(of, name);
   rung.counters = [](const Problem& p, int capability) {
-    std::vector<CounterModel> counters = no_conflicts();
-    counters.push_back(tensor_instructions(tile_fragments<Tile>(p), capability));
-    counters.push_back(matrix_loads<Tile>(p));
-    return counters;
+    return std::vector{tensor_instructions(tile_fragments<Tile>(p), capability), matrix_loads<Tile>(p)};
   };
   rung.idea =
       "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma and padded ones.";

@@ -79,12 +79,6 @@ double tile_fragments(const Problem& p) {
   return blocks * steps * (Tile::m / 16) * (Tile::n / 16) * (Tile::k / 16);
 }
 
-/// What swizzled tiles promise: eight lines below each other, and eight chunks of a line, lie in all banks.
-inline std::vector<CounterModel> no_conflicts() {
-  const char* const model = "swizzled chunks lie in all banks";
-  return {{"shared_load_conflicts", 0, model}, {"shared_store_conflicts", 0, model}};
-}
-
 /// ldmatrix that the products of whole tiles of MmaTile take, four 8 x 8 matrices each.
 template <class Tile>
 CounterModel matrix_loads(const Problem& p) {
