@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "gemm/claimed_products.h"
 #include "gemm/opponents.h"
 #include "gemm/verification.h"
 #include "harness/cuda_check.h"
@@ -89,6 +91,17 @@ std::vector<CounterRequest> counters_of_a_step() {
   return requests;
 }
 
+/// Puts what the rung knows of its counters beside what is asked for.
+void expect_counters(std::vector<CounterRequest>& requests, const std::vector<CounterModel>& models) {
+  for (const CounterModel& m : models) {
+    const auto found = std::ranges::find(requests, m.role, &CounterRequest::role);
+    CounterRequest& request = found == requests.end() ? requests.emplace_back(CounterRequest{m.role, {}, 0, ""})
+                                                      : *found;
+    request.expected = m.value;
+    request.model = m.model;
+  }
+}
+
 /// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own operands, where
 /// tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing for asynchronous
 /// copies, which are no loads to the counters.
@@ -129,6 +142,8 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
                     ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 0.6}
                     : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
   if (part != "sustained") c.counters = counters_of_a_step();
+  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && rung.takes_own_path(problem))
+    expect_counters(c.counters, rung.counters(problem, 10 * device.major + device.minor));
   c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
               {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
   if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
@@ -178,6 +193,13 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       if (!rung->contender) continue;
       add(*rung, contested(rung->of, shape.m, shape.n, shape.k), Suite::standard, "contest");
     }
+  }
+  for (const Rung* rung : rungs) {
+    const std::optional<Problem> problem = claimed_product(*rung);
+    if (!problem) continue;
+    add(*rung, *problem, Suite::standard, claimed_part);
+    const std::optional<double> peak = published_peak(device.name, rung->of);
+    if (peak) cases.back().extras[published_peak_key] = *peak;
   }
   // Under lasting load: last, since what it leaves is a hot card.
   for (const Rung* rung : rungs) {

@@ -33,5 +33,7 @@ std::optional<Library> library_of(std::span<const Entry> entries, const std::str
 std::optional<double> ratio_to_faster(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
+/// G5 and G6: fp16 by wmma.
+std::vector<Claim> half_claims(std::span<const Entry> entries);
 
 }  // namespace fathom::gemm

@@ -21,8 +21,8 @@ inline constexpr int most_algorithms = 32;
 
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
 /// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms that
-/// its heuristic names, each timed): none where the library is not there, and without the first for
-/// fp8, which it does not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
+/// its heuristic names, each timed): none where the library is not there or does not take the product (of
+/// fp8 and int8 some layouts and sizes), and without the first for fp8, which it does not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references);
 

@@ -28,6 +28,13 @@ struct Workspace {
   int sms = 1;            ///< of the GPU, for grids that fill it once
 };
 
+/// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
+struct CounterModel {
+  std::string role;
+  double value = 0;
+  std::string model;
+};
+
 /// The kernel that does a rung's work on the products that the rung is made for, and how it is
 /// launched: for the report's registers, shared memory and occupancy.
 struct RungKernel {
@@ -54,6 +61,10 @@ struct Rung {
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.
   std::function<bool(const Problem&)> takes_own_path = [](const Problem&) { return true; };
+  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of this
+  /// compute capability, 10 x major + minor.
+  std::function<std::vector<CounterModel>(const Problem&, int capability)> counters =
+      [](const Problem&, int) { return std::vector<CounterModel>{}; };
   /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
   std::function<std::size_t(const Problem&, int sms)> workspace_bytes =
       [](const Problem&, int) { return std::size_t{0}; };

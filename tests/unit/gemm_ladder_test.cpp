@@ -1,6 +1,8 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "gemm/cases.h"
@@ -45,6 +47,92 @@ TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[ge
   hopper.exact_capability = true;
   CHECK(runs_on(hopper, 9, 0));
   CHECK_FALSE(runs_on(hopper, 10, 0));
+}
+
+TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[gemm]") {
+  for (const char* type : {"fp16", "bf16"}) {
+    const auto rung = [&](const char* name) -> const Rung& {
+      const Rung* found = find_rung(std::string(type) + "/" + name);
+      REQUIRE(found != nullptr);
+      return *found;
+    };
+    CAPTURE(type);
+    const bool turing = std::string(type) == "fp16";
+    CHECK(runs_on(rung("01_simt"), 7, 5));
+    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"}) {
+      CAPTURE(name);
+      CHECK(runs_on(rung(name), 7, 5) == turing);
+      CHECK(runs_on(rung(name), 8, 0));
+      CHECK(runs_on(rung(name), 12, 0));
+    }
+    CHECK_FALSE(runs_on(rung("05_multistage"), 7, 5));
+    CHECK(runs_on(rung("05_multistage"), 8, 6));
+    CHECK(runs_on(rung("05_multistage"), 10, 0));
+    // Shared memory of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
+    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"})
+      CHECK(rung(name).kernel.dynamic_shared_bytes <= 64 * 1024);
+    CHECK(rung("05_multistage").kernel.dynamic_shared_bytes <= 99 * 1024);
+  }
+}
+
+TEST_CASE("half-precision rungs take every transposition as it lies", "[gemm]") {
+  for (const char* id : {"fp16/01_simt", "bf16/02_wmma_global", "fp16/03_wmma", "bf16/04_mma_sync", "fp16/05_multistage",
+                         "bf16/13_all_layouts"}) {
+    CAPTURE(id);
+    const Rung* const rung = find_rung(id);
+    REQUIRE(rung != nullptr);
+    for (const Transpose a : {Transpose::no, Transpose::yes}) {
+      for (const Transpose b : {Transpose::no, Transpose::yes}) {
+        const Problem whole = make_problem(rung->of, 512, 256, 96, a, b);
+        CHECK(rung->takes_own_path(whole));
+        CHECK(rung->workspace_bytes(whole, 132) == 0);
+      }
+    }
+    const Problem odd = make_problem(rung->of, 511, 255, 95);
+    CHECK(rung->takes_own_path(odd) == (rung->id == "fp16/01_simt"));
+  }
+}
+
+TEST_CASE("counters of half-precision rungs follow from their tiles", "[gemm]") {
+  const auto counters = [](const char* id, const Problem& problem, int capability) {
+    std::map<std::string, double> values;
+    for (const CounterModel& m : find_rung(id)->counters(problem, capability)) values[m.role] = m.value;
+    return values;
+  };
+  const Problem p = make_problem(Class::fp16, 512, 256, 64);
+  const double fma = 512.0 * 256 * 64;
+  CHECK(counters("fp16/01_simt", p, 90).at("fma_instructions") == fma);
+  for (const char* id : {"fp16/02_wmma_global", "fp16/03_wmma", "fp16/04_mma_sync", "fp16/05_multistage"}) {
+    CAPTURE(id);
+    CHECK(counters(id, p, 90).at("tensor_instructions") == fma / (16 * 8 * 16));
+    CHECK(counters(id, p, 75).at("tensor_instructions") == fma / (16 * 8 * 8));
+  }
+  // Four tiles of eight warps, four steps of 16, eight loads each.
+  CHECK(counters("fp16/04_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
+  CHECK(counters("fp16/05_multistage", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 5 * 8);
+  // At the edges tiles are whole all the same.
+  CHECK(counters("fp16/03_wmma", make_problem(Class::fp16, 264, 8, 40), 90).at("tensor_instructions") ==
+        2.0 * 128 * 256 * 64 / (16 * 8 * 16));
+}
+
+TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
+  DeviceFacts device;
+  device.name = "NVIDIA H200";
+  device.major = 9;
+  device.sms = 132;
+  device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
+  int found = 0;
+  for (const Case& c : ladder_cases(device, {})) {
+    const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
+    if (!claimed) continue;
+    ++found;
+    CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
+    const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
+    REQUIRE(alpha != c.axes.end());
+    CHECK(std::get<double>(alpha->second) == 0.5);
+    CHECK(c.extras.at("published_peak_FLOP_per_s") == 989.5e12);
+  }
+  CHECK(found == 1);
 }
 
 TEST_CASE("the plan fills the SMs", "[gemm]") {
