@@ -132,6 +132,8 @@ void launch_scale(const Arguments& arguments, cudaStream_t stream) {
       return scale_as<int, int>(arguments, stream);
     case Element::bf16:
       return scale_as<__nv_bfloat16, float>(arguments, stream);
+    case Element::f64:
+      return scale_as<double, double>(arguments, stream);
     default:
       break;
   }

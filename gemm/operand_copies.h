@@ -26,8 +26,8 @@ void launch_realign(const Lines& source, void* target, std::int64_t target_strid
 void launch_transpose(const Lines& source, void* target, std::int64_t target_stride,
                       cudaStream_t stream);
 
-/// C = beta C: a product whose k or alpha is 0. Where beta is 0, C is not read. Throws Error for C
-/// in fp64.
+/// C = beta C: a product whose k or alpha is 0. Where beta is 0, C is not read. Throws Error for a
+/// type that no class has C in.
 void launch_scale(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

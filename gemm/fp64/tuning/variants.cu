@@ -1,0 +1,63 @@
+#include "gemm/fp64/tuning/variants.h"
+
+#include <iterator>
+#include <utility>
+
+#include "gemm/fp64/engine_launch.cuh"
+
+namespace fathom::gemm::fp64 {
+namespace {
+
+/// A shape by its index: kernels are named by types.
+constexpr Design designs[] = {
+    {.stages = 6, .cluster_n = 1},
+    {.stages = 6, .cluster_n = 2},
+    {.stages = 6, .cluster_n = 2, .stream_k = true},
+    {.stages = 6, .cluster_n = 1, .stream_k = true},
+    {.stages = 4, .cluster_n = 2, .stream_k = true},
+    {.stages = 6, .cluster_n = 2, .band = 4, .stream_k = true},
+    {.stages = 6, .cluster_n = 2, .band = 16, .stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 8, .stages = 6, .cluster_n = 2, .stream_k = true, .b_streams = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 8, .stages = 6, .cluster_n = 2, .stream_k = true},
+    {.stages = 6, .cluster_n = 2, .persistent = false},
+};
+constexpr Design narrow[] = {
+    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true},
+    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 5, .band = 1, .stream_k = true},
+    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 4, .stages = 6, .band = 1, .stream_k = true},
+    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 1, .stages = 16, .band = 1, .stream_k = true},
+    {.stages = 6, .cluster_n = 1, .band = 1, .stream_k = true},
+    {.stages = 6, .cluster_n = 2, .band = 1, .stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .cluster_n = 1, .band = 1, .stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .cluster_n = 1, .band = 1, .persistent = false},
+};
+
+template <bool skinny, int Index>
+struct Shape {
+  static constexpr Design design = skinny ? narrow[Index] : designs[Index];
+};
+
+std::string name_of(const Design& d) {
+  return std::to_string(d.m()) + "x" + std::to_string(d.n()) + " warps " + std::to_string(d.warps_m) + "x" +
+         std::to_string(d.warps_n) + " stages " + std::to_string(d.stages) + " cluster " +
+         std::to_string(d.cluster_n) + " band " + std::to_string(d.band) + (d.persistent ? "" : " transient") + (d.stream_k ? " stream-k" : "") +
+         (d.b_streams ? " b streams" : "");
+}
+
+template <bool skinny, int... Indices>
+void add(std::vector<Variant>& list, int sms, std::integer_sequence<int, Indices...>) {
+  (list.push_back({name_of(Shape<skinny, Indices>::design), skinny ? Shape<skinny, Indices>::design.m() : 0,
+                   stream_bytes<Shape<skinny, Indices>::design>(sms), &launch_shape<Shape<skinny, Indices>>}),
+   ...);
+}
+
+}  // namespace
+
+std::vector<Variant> variants(int sms) {
+  std::vector<Variant> list;
+  add<false>(list, sms, std::make_integer_sequence<int, int{std::size(designs)}>{});
+  add<true>(list, sms, std::make_integer_sequence<int, int{std::size(narrow)}>{});
+  return list;
+}
+
+}  // namespace fathom::gemm::fp64

@@ -1,0 +1,243 @@
+#pragma once
+
+#include "gemm/fp64/fragments.cuh"
+#include "gemm/fp64/operand_ring.cuh"
+#include "gemm/fp64/work_walk.cuh"
+
+// A warp's sums: how they grow, are handed over to another worker and are stored.
+
+namespace fathom::gemm::fp64 {
+
+template <Design d>
+struct WarpSums {
+  double of[d.m_blocks][d.n_blocks][4];
+
+  __device__ void clear() {
+#pragma unroll
+    for (auto& row : of) {
+#pragma unroll
+      for (auto& block : row) {
+#pragma unroll
+        for (double& x : block) x = 0;
+      }
+    }
+  }
+};
+
+/// A warp's place and what it reads.
+template <Design d, Major a_major, Major b_major>
+struct WarpPlace {
+  static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
+  int row, column;  ///< of its tile, within the block's
+  LaneOfA<a_major, paired> a;
+  LaneOfB<b_major, paired> b;
+
+  __device__ WarpPlace(int warp, bool a_split, bool b_split)
+      : row(warp % d.warps_m * d.m_blocks * 16),
+        column(warp / d.warps_m * d.n_blocks * 8),
+        a(row, a_split),
+        b(column, b_split) {}
+};
+
+/// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
+/// in registers and A's come one block of 16 rows ahead of their products: the last block's
+/// products run while the next stage's first fragments are read, into the registers that they leave.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& position, int steps,
+                                  const WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
+  static_assert(d.m_blocks % 2 == 0);
+  constexpr int last = d.m_blocks - 1;
+  double a[2][8], b[d.n_blocks][4];
+  wait(ring.full(position.stage), position.parity);
+  place.a.load(ring.a(position.stage), 0, a[0]);
+#pragma unroll
+  for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
+#pragma unroll 1
+  for (; steps > 0; --steps) {
+    const int stage = position.stage;
+#pragma unroll
+    for (int i = 0; i < last; ++i) {
+      place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
+    }
+    position.advance();
+    if (steps > 1) {
+      wait(ring.full(position.stage), position.parity);
+      place.a.load(ring.a(position.stage), 0, a[0]);
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) {
+        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+        if (j == 0) ring.release(stage);  // this product has what was read last
+        place.b.load(ring.b(position.stage), j, b[j]);
+      }
+    } else {
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+      ring.release(stage);
+    }
+  }
+}
+
+/// The same with A's fragments kept and B's read a block of 8 columns ahead.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate_b_streams(const Ring<d>& ring, RingPosition<d.stages>& position,
+                                            int steps, const WarpPlace<d, a_major, b_major>& place,
+                                            WarpSums<d>& sums) {
+  static_assert(d.n_blocks % 2 == 0);
+  constexpr int last = d.n_blocks - 1;
+  double a[d.m_blocks][8], b[2][4];
+  wait(ring.full(position.stage), position.parity);
+#pragma unroll
+  for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
+  place.b.load(ring.b(position.stage), 0, b[0]);
+#pragma unroll 1
+  for (; steps > 0; --steps) {
+    const int stage = position.stage;
+#pragma unroll
+    for (int j = 0; j < last; ++j) {
+      place.b.load(ring.b(stage), j + 1, b[(j + 1) % 2]);
+#pragma unroll
+      for (int i = 0; i < d.m_blocks; ++i) multiply_16x8x16(sums.of[i][j], a[i], b[j % 2]);
+    }
+    position.advance();
+    if (steps > 1) {
+      wait(ring.full(position.stage), position.parity);
+      place.b.load(ring.b(position.stage), 0, b[0]);
+#pragma unroll
+      for (int i = 0; i < d.m_blocks; ++i) {
+        multiply_16x8x16(sums.of[i][last], a[i], b[1]);
+        if (i == 0) ring.release(stage);
+        place.a.load(ring.a(position.stage), i, a[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < d.m_blocks; ++i) multiply_16x8x16(sums.of[i][last], a[i], b[1]);
+      ring.release(stage);
+    }
+  }
+}
+
+/// The same for small tiles, which other warps and not their own registers keep fed: every stage's
+/// fragments are read, then multiplied.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.stages>& position,
+                                          int steps, const WarpPlace<d, a_major, b_major>& place,
+                                          WarpSums<d>& sums) {
+#pragma unroll 1
+  for (; steps > 0; --steps) {
+    double a[d.m_blocks][8], b[d.n_blocks][4];
+    wait(ring.full(position.stage), position.parity);
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
+#pragma unroll
+    for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) {
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i], b[j]);
+    }
+    ring.release(position.stage);
+    position.advance();
+  }
+}
+
+/// What becomes of an element of C that was `old`: anything finite where beta is 0, when nobody reads it.
+__device__ inline double finished(const DmmaProduct& p, double old, double sum) {
+  return fma(p.beta, old, p.alpha * sum);
+}
+
+/// Stores a warp's sums; `corner` is that of the block's tile.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner,
+                             const WarpPlace<d, a_major, b_major>& place) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int j = 0; j < d.n_blocks; ++j) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int in_tile = place.column + j * 8 + lane % 4 * 2 + e;
+      const int column = corner.n + place_of_line<d.n()>(in_tile, b_major == Major::k && p.b.split);
+      if (column >= p.n) continue;
+#pragma unroll
+      for (int i = 0; i < d.m_blocks; ++i) {
+        const double first = sums.of[i][j][e], second = sums.of[i][j][2 + e];
+        const int block = place.row + i * 16;
+        if constexpr (a_major == Major::outer) {
+          const int row = corner.m + block + lane / 4 * 2;
+          double* const c = &p.c(row, column);
+          if (p.vectors && row + 1 < p.m) {
+            double2* const pair = reinterpret_cast<double2*>(c);
+            const double2 old = p.beta == 0 ? double2{} : *pair;
+            *pair = make_double2(finished(p, old.x, first), finished(p, old.y, second));
+            continue;
+          }
+          if (row < p.m) *c = finished(p, p.beta == 0 ? 0 : *c, first);
+          if (row + 1 < p.m) {
+            double* const next = &p.c(row + 1, column);
+            *next = finished(p, p.beta == 0 ? 0 : *next, second);
+          }
+        } else {
+#pragma unroll
+          for (int half = 0; half < 2; ++half) {
+            const int row = corner.m + place_of_line<d.m()>(block + half * 8 + lane / 4, p.a.split);
+            if (row >= p.m) continue;
+            double* const c = &p.c(row, column);
+            *c = finished(p, p.beta == 0 ? 0 : *c, half == 0 ? first : second);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Where a block's sums lie on their way to another worker: thread by thread, as no other reads them.
+template <Design d>
+__device__ inline double2* partial_of(const DmmaProduct& p, int block) {
+  return reinterpret_cast<double2*>(p.partials) +
+         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + threadIdx.x;
+}
+
+/// Hands a warp's sums over to the worker that has begun the tile.
+template <Design d>
+__device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, int block, int warp) {
+  double2* to = partial_of<d>(p, block);
+#pragma unroll
+  for (const auto& row : sums.of) {
+#pragma unroll
+    for (const auto& x : row) {
+      to[0] = make_double2(x[0], x[1]);
+      to[32 * d.warps()] = make_double2(x[2], x[3]);
+      to += 2 * 32 * d.warps();
+    }
+  }
+  __threadfence();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(p.ready + block * d.warps() + warp) : "memory");
+  }
+}
+
+/// Adds the sums that block `block` has handed over.
+template <Design d>
+__device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block, int warp) {
+  const unsigned* const ready = p.ready + block * d.warps() + warp;
+  unsigned there = 0;
+#pragma unroll 1
+  for (int tries = 0; there == 0; ++tries) {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+    if (tries == most_tries) __trap();
+  }
+  const double2* from = partial_of<d>(p, block);
+#pragma unroll
+  for (auto& row : sums.of) {
+#pragma unroll
+    for (auto& x : row) {
+      const double2 low = __ldcg(from), high = __ldcg(from + 32 * d.warps());
+      x[0] += low.x, x[1] += low.y, x[2] += high.x, x[3] += high.y;
+      from += 2 * 32 * d.warps();
+    }
+  }
+}
+
+}  // namespace fathom::gemm::fp64
