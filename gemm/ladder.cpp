@@ -13,7 +13,9 @@ namespace fathom::gemm {
 namespace {
 
 std::vector<Rung> half_rungs(Class of) {
-  return {half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
+  return {half::simt(of),       half::wmma_global(of),       half::wmma(of),
+          half::mma_sync(of),   half::multistage(of),
+          half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
           half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
           half::split_depth(of), half::all_layouts(of)};
 }

@@ -19,10 +19,15 @@ struct PlainLayout {
   static constexpr int size = Outer * Depth;
 };
 
-/// A tile of BM x BN x BK, TM x TN neighbouring elements of C a thread.
+/// A tile of BM x BN x BK, TM x TN neighbouring elements of C a thread. In shared memory and in registers
+/// elements have the type of the sums.
 template <int BM, int BN, int BK, int TM, int TN, class LayoutA = PlainLayout,
-          class LayoutB = PlainLayout>
+          class LayoutB = PlainLayout, class TypesOfProduct = SameTypes<float>>
 struct BlockTile {
+  using Types = TypesOfProduct;
+  using In = typename Types::In;
+  using Sum = typename Types::Scalar;
+  using P = Product<In, typename Types::Out, Sum>;
   static constexpr int m = BM, n = BN, k = BK;
   static constexpr int threads_m = BM / TM, threads_n = BN / TN;
   static constexpr int threads = threads_m * threads_n;
@@ -31,13 +36,13 @@ struct BlockTile {
   static constexpr int per_thread_a = BM * BK / threads, per_thread_b = BN * BK / threads;
 
   struct Shared {
-    alignas(16) float a[size_a];
-    alignas(16) float b[size_b];
+    alignas(16) Sum a[size_a];
+    alignas(16) Sum b[size_b];
   };
 
   int thread_m = static_cast<int>(threadIdx.x) / threads_n;
   int thread_n = static_cast<int>(threadIdx.x) % threads_n;
-  float sums[TM][TN];
+  Sum sums[TM][TN];
 
   __device__ BlockTile() {
 #pragma unroll
@@ -54,26 +59,26 @@ struct BlockTile {
   /// matrices are zero.
   class ElementLoad {
    public:
-    __device__ ElementLoad(const Product<float>& p, int tile_row, int tile_column)
+    __device__ ElementLoad(const P& p, int tile_row, int tile_column)
         : row_(tile_row + a_row(0)),
           column_(tile_column + b_column(0)),
           from_a_(p.a.data + row_ * p.a.row_stride + a_k() * p.a.column_stride),
           from_b_(p.b.data + b_k(0) * p.b.row_stride + column_ * p.b.column_stride) {}
 
     /// The next tile along k, from `step` on.
-    __device__ void load(const Product<float>& p, int step) {
+    __device__ void load(const P& p, int step) {
       const bool in_k = step + a_k() < p.k;
 #pragma unroll
       for (int i = 0; i < per_thread_a; ++i) {
         // Between two of a thread's elements of A lie as many rows everywhere.
         const int down = i * (threads / BK);
-        a_[i] = in_k && row_ + down < p.m ? from_a_[down * p.a.row_stride] : 0.0f;
+        a_[i] = in_k && row_ + down < p.m ? from_a_[down * p.a.row_stride] : In(0.0f);
       }
 #pragma unroll
       for (int i = 0; i < per_thread_b; ++i) {
         const int down = i * threads / BN, right = BN > threads ? i * threads % BN : 0;
         const bool inside = step + b_k(0) + down < p.k && column_ + right < p.n;
-        b_[i] = inside ? from_b_[down * p.b.row_stride + right * p.b.column_stride] : 0.0f;
+        b_[i] = inside ? from_b_[down * p.b.row_stride + right * p.b.column_stride] : In(0.0f);
       }
       from_a_ += BK * p.a.column_stride;
       from_b_ += BK * p.b.row_stride;
@@ -81,10 +86,11 @@ struct BlockTile {
 
     __device__ void store(Shared& s) const {
 #pragma unroll
-      for (int i = 0; i < per_thread_a; ++i) s.a[LayoutA::template slot<BM, TM>(a_k(), a_row(i))] = a_[i];
+      for (int i = 0; i < per_thread_a; ++i)
+        s.a[LayoutA::template slot<BM, TM>(a_k(), a_row(i))] = static_cast<Sum>(a_[i]);
 #pragma unroll
       for (int i = 0; i < per_thread_b; ++i)
-        s.b[LayoutB::template slot<BN, TN>(b_k(i), b_column(i))] = b_[i];
+        s.b[LayoutB::template slot<BN, TN>(b_k(i), b_column(i))] = static_cast<Sum>(b_[i]);
     }
 
    private:
@@ -95,13 +101,13 @@ struct BlockTile {
     static __device__ int b_column(int i) { return number(i) % BN; }
 
     int row_, column_;                ///< of this thread's first elements
-    const float *from_a_, *from_b_;   ///< where those lie
-    float a_[per_thread_a], b_[per_thread_b];
+    const In *from_a_, *from_b_;      ///< where those lie
+    In a_[per_thread_a], b_[per_thread_b];
   };
 
   /// A thread's part of one k.
   struct Fragment {
-    float a[TM], b[TN];
+    Sum a[TM], b[TN];
   };
 
   __device__ void read(const Shared& s, int k, Fragment& f) const {
@@ -115,7 +121,7 @@ struct BlockTile {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
-      for (int j = 0; j < TN; ++j) sums[i][j] = fmaf(f.a[i], f.b[j], sums[i][j]);
+      for (int j = 0; j < TN; ++j) sums[i][j] = fma(f.a[i], f.b[j], sums[i][j]);
     }
   }
 
@@ -128,7 +134,7 @@ struct BlockTile {
     }
   }
 
-  __device__ void store(const Product<float>& p, int tile_row, int tile_column) const {
+  __device__ void store(const P& p, int tile_row, int tile_column) const {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       const int row = tile_row + thread_m * TM + i;
@@ -141,7 +147,7 @@ struct BlockTile {
   }
 
   /// The same by 16 bytes, of a tile that is whole.
-  __device__ void store_vectors(const Product<float>& p, int tile_row, int tile_column) const {
+  __device__ void store_vectors(const P& p, int tile_row, int tile_column) const {
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
@@ -153,7 +159,7 @@ struct BlockTile {
 
 /// The whole product of one block: load a tile, multiply, load the next.
 template <class Tile>
-__device__ void block_tile_product(const Product<float>& p, typename Tile::Shared& shared, int tiles_n) {
+__device__ void block_tile_product(const typename Tile::P& p, typename Tile::Shared& shared, int tiles_n) {
   const int tile_row = static_cast<int>(blockIdx.x) / tiles_n * Tile::m;
   const int tile_column = static_cast<int>(blockIdx.x) % tiles_n * Tile::n;
   Tile tile;

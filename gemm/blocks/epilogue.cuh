@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "gemm/blocks/operands.cuh"
 
 namespace fathom::gemm {
@@ -9,7 +11,7 @@ template <class In, class Out, class Scalar>
 __device__ void store_element(const Product<In, Out, Scalar>& p, int row, int column, Scalar sum) {
   Out& c = p.c(row, column);
   const Scalar scaled = p.alpha * sum;
-  c = p.beta == Scalar(0) ? scaled : scaled + p.beta * c;
+  c = Out(p.beta == Scalar(0) ? scaled : scaled + p.beta * static_cast<Scalar>(c));
 }
 
 /// Four neighbours of a row of fp32, 16-byte aligned, of a row-major C.
@@ -24,6 +26,28 @@ __device__ inline void store_vector(const Product<float>& p, int row, int column
     x.w = fmaf(p.beta, old.w, x.w);
   }
   *c = x;
+}
+
+/// Four neighbours of a row of 16-bit elements, 8-byte aligned, of a row-major C.
+template <class Element>
+__device__ void store_vector(const Product<Element, Element, float>& p, int row, int column,
+                             const float* sum) requires(sizeof(Element) == 2) {
+  uint2* const c = reinterpret_cast<uint2*>(&p.c(row, column));
+  Element x[4];
+  if (p.beta != 0.0f) {
+    const uint2 bits = *c;
+    Element old[4];
+    memcpy(old, &bits, sizeof old);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      x[i] = Element(fmaf(p.beta, static_cast<float>(old[i]), p.alpha * sum[i]));
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) x[i] = Element(p.alpha * sum[i]);
+  }
+  uint2 bits;
+  memcpy(&bits, x, sizeof bits);
+  *c = bits;
 }
 
 }  // namespace fathom::gemm

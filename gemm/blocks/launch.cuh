@@ -6,12 +6,13 @@
 
 namespace fathom::gemm {
 
-/// Launches a kernel `(Product<float>, int tiles_n)`, which sees the product row-major, with a block for
-/// each tile of Tile::m x Tile::n.
-template <class Tile, auto kernel>
+/// Launches a kernel `(Product, int tiles_n)`, which sees the product row-major, with a block for each tile
+/// of Tile::m x Tile::n.
+template <class Tile, auto kernel, class Types = SameTypes<float>>
 void launch_tiles(const Arguments& arguments, const Workspace&, cudaStream_t stream) {
   if (is_empty(arguments.problem)) return;
-  const auto p = row_major<float>(arguments);
+  const auto p =
+      row_major<typename Types::In, typename Types::Out, typename Types::Scalar>(arguments);
   const TileGrid tiles(p.m, p.n, Tile::m, Tile::n);
   kernel<<<tiles.blocks(), Tile::threads, 0, stream>>>(p, tiles.tiles_n);
   FATHOM_CUDA(cudaGetLastError());

@@ -1,21 +1,12 @@
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "gemm/blocks/engine_shapes.cuh"
 #include "gemm/half/rungs.h"
+#include "gemm/half/types.h"
 
 // What the Hopper rungs of fp16 and bf16 share: one template each, for both types.
 
 namespace fathom::gemm::half {
-
-template <class Element>
-struct Types {
-  using In = Element;
-  using Out = Element;
-  using Scalar = float;
-};
 
 /// The layout that a rung on the way is compiled for: BLAS's NN, the first operand of the row-major
 /// product along k, the second along n. Others are transposed into the workspace, inside the
