@@ -30,4 +30,7 @@ void launch_transpose(const Lines& source, void* target, std::int64_t target_str
 /// type that no class has C in.
 void launch_scale(const Arguments& arguments, cudaStream_t stream);
 
+/// Nothing to do, or no more than to scale C: done, and true.
+bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
+
 }  // namespace fathom::gemm

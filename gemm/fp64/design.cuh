@@ -61,4 +61,17 @@ struct DmmaProduct {
   unsigned* ready;   ///< of each warp of each block: whether they are there
 };
 
+/// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in which
+/// the sums have all registers.
+__device__ inline int thread_anew() {
+  int x;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+  return x;
+}
+__device__ inline int block_anew() {
+  int x;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+  return x;
+}
+
 }  // namespace fathom::gemm::fp64

@@ -125,9 +125,7 @@ void launch_engine_product(const Arguments& arguments, const Workspace& workspac
 
 template <class Shape>
 void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  if (p.m == 0 || p.n == 0) return;
-  if (p.k == 0 || p.alpha == 0) return launch_scale(arguments, stream);
+  if (launch_without_product(arguments, stream)) return;
   launch_engine_product<Shape>(arguments, workspace, false, stream);
 }
 

@@ -11,29 +11,52 @@ namespace fathom::gemm::fp64 {
 /// with.
 inline constexpr int loading_registers = 40, multiplying_registers = 232;
 
+/// A cluster is a worker; the blocks of one are neighbours.
+template <Design d>
+__device__ inline int worker_of_block() {
+  return block_anew() / d.cluster_n;
+}
+template <Design d>
+__device__ inline int rank_of_block() {
+  return block_anew() % d.cluster_n;
+}
+
 template <Design d, Major a_major, Major b_major>
-__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring, int worker, int rank) {
+__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
   prefetch_map(p.a.of[0]);
   prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
-  WorkWalk walk(p, worker);
-  for (Segment s; walk.next(s);) {
-    const TileIndex corner = corner_of<d>(p, s.tile, rank);
+  WorkWalk walk(p, worker_of_block<d>());
+  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
+    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
     for (int step = s.first; step < s.first + s.count; ++step) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      load_stage<d, a_major, b_major>(p, ring, position.stage, rank, corner.m, corner.n, step * stage_depth);
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m, corner.n,
+                                      step * stage_depth);
       position.advance();
     }
   }
 }
 
+/// Of a tile that this worker began, what others have added, in order.
+template <Design d>
+__device__ inline void take_over_rest(const DmmaProduct& p, WarpSums<d>& sums, int tile) {
+  const long long end = static_cast<long long>(tile + 1) * p.depth;
+  int other = worker_of_block<d>() + 1;
+  for (long long begin = WorkWalk::share_begin(p, other); begin < end; ++other) {
+    const long long next = WorkWalk::share_begin(p, other + 1);
+    // A share may have nothing in it.
+    if (next > begin) take_over(p, sums, other * d.cluster_n + rank_of_block<d>());
+    begin = next;
+  }
+}
+
 template <Design d, Major a_major, Major b_major>
-__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring, int worker, int rank) {
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const WarpPlace<d, a_major, b_major> place(warp, p.a.split, p.b.split);
+__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
+  const WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
   RingPosition<d.stages> position;
-  WorkWalk walk(p, worker);
-  for (Segment s; walk.next(s);) {
+  WorkWalk walk(p, worker_of_block<d>());
+  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     WarpSums<d> sums;
     sums.clear();
     if constexpr (d.m_blocks == 1) {
@@ -45,19 +68,12 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
     }
     if constexpr (d.stream_k) {
       if (s.first > 0) {
-        hand_over(p, sums, worker * d.cluster_n + rank, warp);
+        hand_over(p, sums, block_anew());
         continue;
       }
-      const long long end = static_cast<long long>(s.tile + 1) * p.depth;
-      if (s.tile < p.stream_tiles) {
-        for (int other = worker + 1; WorkWalk::share_begin(p, other) < end; ++other) {
-          // A share may have nothing in it.
-          if (WorkWalk::share_begin(p, other) == WorkWalk::share_begin(p, other + 1)) continue;
-          take_over(p, sums, other * d.cluster_n + rank, warp);
-        }
-      }
+      if (s.tile < p.stream_tiles) take_over_rest(p, sums, s.tile);
     }
-    store<d>(p, sums, corner_of<d>(p, s.tile, rank), place);
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
   }
 }
 
@@ -73,22 +89,19 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   Ring<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   if (threadIdx.x == 0) ring.init();
-  int rank = 0;
   if constexpr (d.cluster_n == 1) {
     __syncthreads();
   } else {
-    rank = static_cast<int>(cluster_rank());
     cluster_sync();
   }
-  const int worker = static_cast<int>(blockIdx.x) / d.cluster_n;
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.warps() / 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
-    if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring, worker, rank);
+    if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
-    multiply_segments<d, a_major, b_major>(p, ring, worker, rank);
+    multiply_segments<d, a_major, b_major>(p, ring);
   }
   // No block ends while another of its cluster may still arrive at its barriers.
   if constexpr (d.cluster_n > 1) cluster_sync();

@@ -95,9 +95,8 @@ class LaneOfB {
       if constexpr (major == Major::k) {
         of_[i] = first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
       } else {
-        // Eight columns are four words: the first four of a line, or the others.
         of_[i] = first * line_bytes + column % 2 * 8 +
-                 outer_offset(k_slot<paired>(lane % 4, i % 4), i / 4 * 4 + column / 2, split);
+                 outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
       }
     }
   }
@@ -109,16 +108,18 @@ class LaneOfB {
       load_two(from + of_[0], b[0], b[1]);
       load_two(from + of_[1], b[2], b[3]);
     } else {
-      const std::uint32_t from =
-          stage + (major == Major::k ? block * 8 : block / 2 * stage_depth) * line_bytes;
+      // Along the outer dimension eight columns are four words of a line: the first, or the other four,
+      // whose places differ in bit 2.
+      constexpr bool along = major == Major::k;
+      const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
+      const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;
 #pragma unroll
-      for (int slot = 0; slot < 4; ++slot)
-        load_one(from + of_[major == Major::k ? slot : block % 2 * 4 + slot], b[slot]);
+      for (int slot = 0; slot < 4; ++slot) load_one(((stage + of_[slot]) ^ others) + lines, b[slot]);
     }
   }
 
  private:
-  static constexpr int count = major == Major::outer ? 8 : paired ? 2 : 4;
+  static constexpr int count = paired && major == Major::k ? 2 : 4;
   std::uint32_t of_[count];
 };
 

@@ -28,15 +28,14 @@ struct WarpSums {
 template <Design d, Major a_major, Major b_major>
 struct WarpPlace {
   static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
-  int row, column;  ///< of its tile, within the block's
   LaneOfA<a_major, paired> a;
   LaneOfB<b_major, paired> b;
 
-  __device__ WarpPlace(int warp, bool a_split, bool b_split)
-      : row(warp % d.warps_m * d.m_blocks * 16),
-        column(warp / d.warps_m * d.n_blocks * 8),
-        a(row, a_split),
-        b(column, b_split) {}
+  __device__ WarpPlace(bool a_split, bool b_split) : a(row(), a_split), b(column(), b_split) {}
+
+  /// Of its tile, within the block's.
+  static __device__ int row() { return thread_anew() / 32 % d.warps_m * d.m_blocks * 16; }
+  static __device__ int column() { return thread_anew() / 32 / d.warps_m * d.n_blocks * 8; }
 };
 
 /// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
@@ -142,49 +141,48 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
   }
 }
 
-/// What becomes of an element of C that was `old`: anything finite where beta is 0, when nobody reads it.
-__device__ inline double finished(const DmmaProduct& p, double old, double sum) {
-  return fma(p.beta, old, p.alpha * sum);
-}
-
 /// Stores a warp's sums; `corner` is that of the block's tile.
 template <Design d, Major a_major, Major b_major>
-__device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner,
-                             const WarpPlace<d, a_major, b_major>& place) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+__device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
+  using Place = WarpPlace<d, a_major, b_major>;
+  const int lane = thread_anew() % 32;
+  // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
+  constexpr int row_of_lane = a_major == Major::outer ? 2 : 1, next_row = a_major == Major::outer ? 1 : 8;
+  const int first_row = Place::row() + lane / 4 * row_of_lane, first_column = Place::column() + lane % 4 * 2;
+  const bool a_split = a_major == Major::k && p.a.split, b_split = b_major == Major::k && p.b.split;
+  if (a_major == Major::outer && !b_split && p.vectors && p.beta == 0 && corner.m + d.m() <= p.m &&
+      corner.n + d.n() <= p.n) {
+    double* column = &p.c(corner.m + first_row, corner.n + first_column);
+#pragma unroll
+    for (int j = 0; j < d.n_blocks; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+#pragma unroll
+        for (int i = 0; i < d.m_blocks; ++i) {
+          *reinterpret_cast<double2*>(column + i * 16) =
+              make_double2(p.alpha * sums.of[i][j][e], p.alpha * sums.of[i][j][2 + e]);
+        }
+        column += e == 0 ? p.c.column_stride : 7 * p.c.column_stride;
+      }
+    }
+    return;
+  }
 #pragma unroll
   for (int j = 0; j < d.n_blocks; ++j) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const int in_tile = place.column + j * 8 + lane % 4 * 2 + e;
-      const int column = corner.n + place_of_line<d.n()>(in_tile, b_major == Major::k && p.b.split);
+      const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
       if (column >= p.n) continue;
 #pragma unroll
       for (int i = 0; i < d.m_blocks; ++i) {
-        const double first = sums.of[i][j][e], second = sums.of[i][j][2 + e];
-        const int block = place.row + i * 16;
-        if constexpr (a_major == Major::outer) {
-          const int row = corner.m + block + lane / 4 * 2;
-          double* const c = &p.c(row, column);
-          if (p.vectors && row + 1 < p.m) {
-            double2* const pair = reinterpret_cast<double2*>(c);
-            const double2 old = p.beta == 0 ? double2{} : *pair;
-            *pair = make_double2(finished(p, old.x, first), finished(p, old.y, second));
-            continue;
-          }
-          if (row < p.m) *c = finished(p, p.beta == 0 ? 0 : *c, first);
-          if (row + 1 < p.m) {
-            double* const next = &p.c(row + 1, column);
-            *next = finished(p, p.beta == 0 ? 0 : *next, second);
-          }
-        } else {
 #pragma unroll
-          for (int half = 0; half < 2; ++half) {
-            const int row = corner.m + place_of_line<d.m()>(block + half * 8 + lane / 4, p.a.split);
-            if (row >= p.m) continue;
-            double* const c = &p.c(row, column);
-            *c = finished(p, p.beta == 0 ? 0 : *c, half == 0 ? first : second);
-          }
+        for (int half = 0; half < 2; ++half) {
+          const int line = first_row + i * 16 + half * next_row;
+          const int row = corner.m + place_of_line<d.m()>(line, a_split);
+          if (row >= p.m) continue;
+          double& c = p.c(row, column);
+          const double scaled = p.alpha * sums.of[i][j][2 * half + e];
+          c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
         }
       }
     }
@@ -195,12 +193,18 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
 template <Design d>
 __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
   return reinterpret_cast<double2*>(p.partials) +
-         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + threadIdx.x;
+         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + thread_anew();
+}
+
+/// Set once this warp's share of them is there.
+template <Design d>
+__device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
+  return p.ready + block * d.warps() + thread_anew() / 32;
 }
 
 /// Hands a warp's sums over to the worker that has begun the tile.
 template <Design d>
-__device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, int block, int warp) {
+__device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, int block) {
   double2* to = partial_of<d>(p, block);
 #pragma unroll
   for (const auto& row : sums.of) {
@@ -213,15 +217,15 @@ __device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, 
   }
   __threadfence();
   __syncwarp();
-  if (threadIdx.x % 32 == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(p.ready + block * d.warps() + warp) : "memory");
+  if (thread_anew() % 32 == 0) {
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
 template <Design d>
-__device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block, int warp) {
-  const unsigned* const ready = p.ready + block * d.warps() + warp;
+__device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
+  const unsigned* const ready = ready_flag<d>(p, block);
   unsigned there = 0;
 #pragma unroll 1
   for (int tries = 0; there == 0; ++tries) {
@@ -231,6 +235,7 @@ __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int bl
   const double2* from = partial_of<d>(p, block);
 #pragma unroll
   for (auto& row : sums.of) {
+    asm volatile("" ::: "memory");  // registers are for one row's loads at a time
 #pragma unroll
     for (auto& x : row) {
       const double2 low = __ldcg(from), high = __ldcg(from + 32 * d.warps());

@@ -20,26 +20,25 @@ struct Segment {
 /// hands over what belongs to another worker's tile before waiting for anything.
 class WorkWalk {
  public:
-  __device__ WorkWalk(const DmmaProduct& p, int worker)
-      : depth_(p.depth),
-        step_(share_begin(p, worker)),
-        end_(share_begin(p, worker + 1)),
-        tile_(p.stream_tiles + worker),
-        tiles_(p.tiles_m * p.tiles_n),
-        workers_(p.workers) {}
+  __device__ WorkWalk(const DmmaProduct& p, int worker) {
+    const long long begin = share_begin(p, worker);
+    left_ = static_cast<int>(share_begin(p, worker + 1) - begin);
+    tile_ = left_ == 0 ? p.stream_tiles + worker : static_cast<int>(begin / p.depth);
+    first_ = left_ == 0 ? 0 : static_cast<int>(begin % p.depth);
+  }
 
   /// The next segment, or false.
-  __device__ bool next(Segment& s) {
-    if (step_ < end_) {
-      s.tile = static_cast<int>(step_ / depth_);
-      s.first = static_cast<int>(step_ - static_cast<long long>(s.tile) * depth_);
-      s.count = static_cast<int>(min(static_cast<long long>(depth_ - s.first), end_ - step_));
-      step_ += s.count;
+  __device__ bool next(const DmmaProduct& p, int worker, Segment& s) {
+    if (left_ == 0) {
+      if (tile_ >= p.tiles_m * p.tiles_n) return false;
+      s = {tile_, 0, p.depth};
+      tile_ += p.workers;
       return true;
     }
-    if (tile_ >= tiles_) return false;
-    s = {tile_, 0, depth_};
-    tile_ += workers_;
+    s = {tile_, first_, min(p.depth - first_, left_)};
+    left_ -= s.count;
+    tile_ = left_ == 0 ? p.stream_tiles + worker : tile_ + 1;
+    first_ = 0;
     return true;
   }
 
@@ -49,9 +48,8 @@ class WorkWalk {
   }
 
  private:
-  int depth_;
-  long long step_, end_;
-  int tile_, tiles_, workers_;
+  int tile_, first_;  ///< of the next segment
+  int left_;          ///< stages of the share that are left
 };
 
 /// First row and column of this block's tile.
