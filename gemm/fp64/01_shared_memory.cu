@@ -24,7 +24,7 @@ struct RowLayout {
 using Types = SameTypes<double>;
 using Tile = BlockTile<16, 16, RowLayout::depth, 1, 1, RowLayout, PlainLayout, Types>;
 
-__global__ void __launch_bounds__(Tile::threads) shared_memory_product(Product<double> p, int tiles_n) {
+__global__ void __launch_bounds__(Tile::threads) square_tile_product(Product<double> p, int tiles_n) {
   __shared__ Tile::Shared shared;
   block_tile_product<Tile>(p, shared, tiles_n);
 }
@@ -37,12 +37,11 @@ Rung shared_memory() {
   rung.of = Class::fp64;
   rung.idea = "A block of 16 x 16 threads stages 16 x 16 tiles of doubles in shared memory; a thread "
               "computes one element.";
-  rung.gain = "Each element is read from memory once for 16 uses. Two loads from shared memory still stand "
-              "before each multiplication: 12 bytes of its bandwidth for each, where the FP64 pipes could "
-              "take two a lane and clock.";
+  rung.gain = "Each element is read from memory once for 16 uses; but each multiplication still takes an element "
+              "of both operands from shared memory, whose bandwidth is the limit.";
   rung.claims = {"S7", "G4"};
-  rung.kernel = tile_kernel<Tile, shared_memory_product>();
-  rung.launch = &launch_tiles<Tile, shared_memory_product, Types>;
+  rung.kernel = tile_kernel<Tile, square_tile_product>();
+  rung.launch = &launch_tiles<Tile, square_tile_product, Types>;
   return rung;
 }
 
