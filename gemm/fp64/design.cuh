@@ -40,16 +40,22 @@ struct Design {
   }
 };
 
-/// An operand as the copy engine finds it. Where a line (a column of the matrix in memory) does not
-/// start on 16 bytes, which for 8-byte elements is every other line, there are two maps, of the even
-/// lines and of the odd ones, each twice as far apart; that of the odd ones starts an element early.
-struct OperandMaps {
-  CUtensorMap of[2];
+/// Threads of the loading warpgroup that copy what the copy engine cannot: three warps.
+inline constexpr int copying_threads = 96;
+
+/// An operand as it is loaded. The copy engine reads from where 16 bytes start. Where a line (a column of
+/// the matrix in memory) does not, which for 8-byte elements is every other line, the map is of the even
+/// lines, twice as far apart, and threads copy the odd ones, element by element: `split`.
+struct LoadedOperand {
+  CUtensorMap map;
+  const double* data;
+  std::int64_t stride;  ///< from a line to the next
+  int outer, k;
   bool split;
 };
 
 struct DmmaProduct {
-  OperandMaps a, b;
+  LoadedOperand a, b;
   int m, n, depth;       ///< depth in stages
   int tiles_m, tiles_n;  ///< of a cluster
   int workers;           ///< clusters that are launched

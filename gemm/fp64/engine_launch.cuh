@@ -20,22 +20,19 @@ struct EngineConfig {
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// The maps of an operand for tiles of `rows`.
-inline OperandMaps operand_maps(const EngineOperand& x, int rows) {
+/// The operand for tiles of `rows`.
+inline LoadedOperand loaded_operand(const EngineOperand& x, int rows) {
   const bool along_k = x.major == Major::k;
   const std::int64_t inner = along_k ? x.k : x.outer, lines = along_k ? x.outer : x.k;
   const int box = along_k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
-  OperandMaps maps{};
+  LoadedOperand loaded{{}, static_cast<const double*>(x.data), x.stride, static_cast<int>(x.outer),
+                       static_cast<int>(x.k), false};
   // Of a single line, no other one has to be found.
-  maps.split = x.stride % 2 != 0 && lines > 1;
-  if (!maps.split) {
-    maps.of[0] = tensor_map(x.data, x.element, inner, lines, lines > 1 ? x.stride : inner + inner % 2, box);
-    return maps;
-  }
-  maps.of[0] = tensor_map(x.data, x.element, inner, (lines + 1) / 2, 2 * x.stride, box);
-  maps.of[1] = tensor_map(static_cast<const double*>(x.data) + x.stride - 1, x.element, inner + 1,
-                          lines / 2, 2 * x.stride, box);
-  return maps;
+  const std::int64_t stride = lines > 1 ? x.stride : inner + inner % 2;
+  loaded.split = stride % 2 != 0;
+  loaded.map = loaded.split ? tensor_map(x.data, x.element, inner, (lines + 1) / 2, 2 * stride, box)
+                            : tensor_map(x.data, x.element, inner, lines, stride, box);
+  return loaded;
 }
 
 template <Design d>
@@ -102,8 +99,8 @@ void launch_engine_product(const Arguments& arguments, const Workspace& workspac
   const EngineOperand& a = swapped ? operands.a : operands.b;
   const EngineOperand& b = swapped ? operands.b : operands.a;
   DmmaProduct p{};
-  p.a = operand_maps(a, d.m());
-  p.b = operand_maps(b, d.n());
+  p.a = loaded_operand(a, d.m());
+  p.b = loaded_operand(b, d.n());
   p.m = static_cast<int>(a.outer);
   p.n = static_cast<int>(b.outer);
   p.depth = static_cast<int>(ceil_div(problem.k, stage_depth));

@@ -27,6 +27,7 @@ struct WarpSums {
 /// A warp's place and what it reads.
 template <Design d, Major a_major, Major b_major>
 struct WarpPlace {
+  static_assert(d.n_blocks % 2 == 0, "along the outer dimension, 16 columns are a block of shared memory");
   static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
   LaneOfA<a_major, paired> a;
   LaneOfB<b_major, paired> b;

@@ -10,26 +10,22 @@ namespace {
 
 /// A shape by its index: kernels are named by types.
 constexpr Design designs[] = {
-    {.stages = 6, .cluster_n = 1},
-    {.stages = 6, .cluster_n = 2},
-    {.stages = 6, .cluster_n = 2, .stream_k = true},
-    {.stages = 6, .cluster_n = 1, .stream_k = true},
+    {.cluster_n = 2, .stream_k = true},
     {.stages = 4, .cluster_n = 2, .stream_k = true},
-    {.stages = 6, .cluster_n = 2, .band = 4, .stream_k = true},
-    {.stages = 6, .cluster_n = 2, .band = 16, .stream_k = true},
-    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 8, .stages = 6, .cluster_n = 2, .stream_k = true, .b_streams = true},
-    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 8, .stages = 6, .cluster_n = 2, .stream_k = true},
-    {.stages = 6, .cluster_n = 2, .persistent = false},
+    {.cluster_n = 2, .band = 4, .stream_k = true},
+    {.cluster_n = 2},
+    {.stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 8, .cluster_n = 2, .stream_k = true, .b_streams = true},
 };
 constexpr Design narrow[] = {
     {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true},
     {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 5, .band = 1, .stream_k = true},
     {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 4, .stages = 6, .band = 1, .stream_k = true},
-    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 1, .stages = 16, .band = 1, .stream_k = true},
-    {.stages = 6, .cluster_n = 1, .band = 1, .stream_k = true},
-    {.stages = 6, .cluster_n = 2, .band = 1, .stream_k = true},
-    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .cluster_n = 1, .band = 1, .stream_k = true},
-    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .cluster_n = 1, .band = 1, .persistent = false},
+    {.warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1, .stream_k = true},
+    {.band = 1, .stream_k = true},
+    {.cluster_n = 2, .band = 1, .stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1, .stream_k = true},
+    {.warps_m = 4, .warps_n = 2, .m_blocks = 2, .n_blocks = 4, .stages = 8, .cluster_n = 2, .band = 1, .stream_k = true},
 };
 
 template <bool skinny, int Index>
