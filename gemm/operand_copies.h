@@ -10,8 +10,8 @@
 
 namespace fathom::gemm {
 
-/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2 or
-/// 4), `stride` elements from one to the next.
+/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2, 4 or,
+/// to be realigned, 8), `stride` elements from one to the next.
 struct Lines {
   const void* data;
   std::int64_t lines, length, stride;

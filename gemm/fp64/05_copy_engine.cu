@@ -7,14 +7,14 @@
 namespace fathom::gemm::fp64 {
 namespace {
 
-struct Engine {
+struct CopyEngine {
   static constexpr Design design{.band = 1, .persistent = false};
 };
 
 }  // namespace
 
 Rung copy_engine() {
-  Rung rung = shape_rung<Engine>("05_copy_engine");
+  Rung rung = shape_rung<CopyEngine>("05_copy_engine");
   rung.idea = "One thread asks the copy engine for stages of 16 of k, six ahead; eight warps read fragments, "
               "16 bytes at a time, from swizzled lines, the next ones while they multiply.";
   rung.gain = "Neither loads nor barriers of the block stand between products: 48 bytes of shared memory a "

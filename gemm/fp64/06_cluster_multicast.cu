@@ -6,14 +6,14 @@
 namespace fathom::gemm::fp64 {
 namespace {
 
-struct Multicast {
+struct PairedBlocks {
   static constexpr Design design{.cluster_n = 2};
 };
 
 }  // namespace
 
 Rung cluster_multicast() {
-  Rung rung = shape_rung<Multicast>("06_cluster_multicast");
+  Rung rung = shape_rung<PairedBlocks>("06_cluster_multicast");
   rung.idea = "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks side by side each "
               "loads half of A's tile for both.";
   rung.gain = "The ring fills with the next tile while the last one is stored, and a block takes 12 bytes a "

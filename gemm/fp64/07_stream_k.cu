@@ -9,7 +9,7 @@ namespace fathom::gemm::fp64 {
 namespace {
 
 /// For products that the tensor cores bound.
-struct Wide {
+struct EqualShares {
   static constexpr Design design{.cluster_n = 2, .stream_k = true};
 };
 /// For products of few rows, which the memory bus bounds: no more rows than there are are multiplied, and
@@ -30,13 +30,13 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   const bool swapped = p.n < p.m;  // the tiles' rows go along the small side
   if (small_side <= Rows16::design.m()) return launch_engine_product<Rows16>(arguments, workspace, swapped, stream);
   if (small_side <= Rows64::design.m()) return launch_engine_product<Rows64>(arguments, workspace, swapped, stream);
-  launch_engine_product<Wide>(arguments, workspace, false, stream);
+  launch_engine_product<EqualShares>(arguments, workspace, false, stream);
 }
 
 }  // namespace
 
 Rung stream_k() {
-  Rung rung = shape_rung<Wide>("07_stream_k");
+  Rung rung = shape_rung<EqualShares>("07_stream_k");
   rung.idea = "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; who "
               "begins a tile adds up, in order, what others have summed of it. For few rows, tiles of 16 or 64.";
   rung.gain = "1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and 4096 that of 31.03 instead of "

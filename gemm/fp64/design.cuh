@@ -25,7 +25,9 @@ struct Design {
   int band = 8;       ///< tile rows that are gone through column by column
   bool persistent = true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool stream_k = false;   ///< what is left after whole waves is shared along k (work_walk.cuh)
-  bool b_streams = false;  ///< the warp keeps A's fragments of a stage and reads B's one by one
+  int batch = 1;           ///< stages that are asked for at once, one behind the other in memory
+  bool early_test = false;
+  bool serpentine = false;
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }
@@ -40,22 +42,16 @@ struct Design {
   }
 };
 
-/// Threads of the loading warpgroup that copy what the copy engine cannot: three warps.
-inline constexpr int copying_threads = 96;
-
-/// An operand as it is loaded. The copy engine reads from where 16 bytes start. Where a line (a column of
-/// the matrix in memory) does not, which for 8-byte elements is every other line, the map is of the even
-/// lines, twice as far apart, and threads copy the odd ones, element by element: `split`.
-struct LoadedOperand {
-  CUtensorMap map;
-  const double* data;
-  std::int64_t stride;  ///< from a line to the next
-  int outer, k;
+/// An operand as the copy engine finds it. The engine reads from where 16 bytes start. Where a line (a
+/// column of the matrix in memory) does not, which for 8-byte elements is every other line, the odd ones
+/// are copied to the workspace first, and have a map of their own: `split`.
+struct OperandMaps {
+  CUtensorMap of[2];
   bool split;
 };
 
 struct DmmaProduct {
-  LoadedOperand a, b;
+  OperandMaps a, b;
   int m, n, depth;       ///< depth in stages
   int tiles_m, tiles_n;  ///< of a cluster
   int workers;           ///< clusters that are launched

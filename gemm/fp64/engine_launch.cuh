@@ -20,24 +20,53 @@ struct EngineConfig {
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// The operand for tiles of `rows`.
-inline LoadedOperand loaded_operand(const EngineOperand& x, int rows) {
-  const bool along_k = x.major == Major::k;
-  const std::int64_t inner = along_k ? x.k : x.outer, lines = along_k ? x.outer : x.k;
-  const int box = along_k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
-  LoadedOperand loaded{{}, static_cast<const double*>(x.data), x.stride, static_cast<int>(x.outer),
-                       static_cast<int>(x.k), false};
-  // Of a single line, no other one has to be found.
-  const std::int64_t stride = lines > 1 ? x.stride : inner + inner % 2;
-  loaded.split = stride % 2 != 0;
-  loaded.map = loaded.split ? tensor_map(x.data, x.element, inner, (lines + 1) / 2, 2 * stride, box)
-                            : tensor_map(x.data, x.element, inner, lines, stride, box);
-  return loaded;
+/// Parts of the workspace start on so many bytes.
+inline constexpr std::int64_t copy_alignment = 256;
+
+/// An operand's lines in memory, and what has to become of the odd ones.
+struct OperandLines {
+  std::int64_t inner, lines, stride;
+  explicit OperandLines(const EngineOperand& x)
+      : inner(x.major == Major::k ? x.k : x.outer),
+        lines(x.major == Major::k ? x.outer : x.k),
+        // Of a single line, no other one has to be found.
+        stride(lines > 1 ? x.stride : inner + inner % 2) {}
+  bool split() const { return stride % 2 != 0; }
+  std::int64_t copied_stride() const { return inner + inner % 2; }
+  std::size_t copied_bytes() const {
+    const std::size_t bytes = split() ? sizeof(double) * copied_stride() * (lines / 2) : 0;
+    return ceil_div(bytes, copy_alignment) * copy_alignment;
+  }
+};
+
+inline std::size_t copied_bytes(const Problem& problem) {
+  if (problem.m == 0 || problem.n == 0 || problem.k == 0) return 0;
+  const EngineOperands operands = EngineOperands::of({problem});
+  return OperandLines(operands.a).copied_bytes() + OperandLines(operands.b).copied_bytes();
+}
+
+/// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on, where
+/// the copy engine cannot read them in place.
+inline OperandMaps operand_maps(const EngineOperand& x, int rows, std::byte*& workspace, cudaStream_t stream) {
+  const OperandLines l(x);
+  const int box = x.major == Major::k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
+  OperandMaps maps{{}, l.split()};
+  if (!maps.split) {
+    maps.of[0] = tensor_map(x.data, x.element, l.inner, l.lines, l.stride, box);
+    return maps;
+  }
+  const double* const odd = static_cast<const double*>(x.data) + l.stride;
+  launch_realign({odd, l.lines / 2, l.inner, 2 * l.stride, sizeof(double)}, workspace, l.copied_stride(), stream);
+  maps.of[0] = tensor_map(x.data, x.element, l.inner, (l.lines + 1) / 2, 2 * l.stride, box);
+  maps.of[1] = tensor_map(workspace, x.element, l.inner, l.lines / 2, l.copied_stride(), box);
+  workspace += l.copied_bytes();
+  return maps;
 }
 
 template <Design d>
 std::size_t flag_bytes(int blocks) {
-  return static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned);
+  const std::size_t bytes = static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned);
+  return ceil_div(bytes, copy_alignment) * copy_alignment;
 }
 /// Room for what is handed over between blocks, on as many SMs.
 template <Design d>
@@ -99,8 +128,9 @@ void launch_engine_product(const Arguments& arguments, const Workspace& workspac
   const EngineOperand& a = swapped ? operands.a : operands.b;
   const EngineOperand& b = swapped ? operands.b : operands.a;
   DmmaProduct p{};
-  p.a = loaded_operand(a, d.m());
-  p.b = loaded_operand(b, d.n());
+  std::byte* copies = workspace.data + stream_bytes<d>(workspace.sms);
+  p.a = operand_maps(a, d.m(), copies, stream);
+  p.b = operand_maps(b, d.n(), copies, stream);
   p.m = static_cast<int>(a.outer);
   p.n = static_cast<int>(b.outer);
   p.depth = static_cast<int>(ceil_div(problem.k, stage_depth));

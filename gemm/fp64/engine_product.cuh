@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gemm/fp64/odd_lines.cuh"
 #include "gemm/fp64/warp_sums.cuh"
 
 // The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps multiply
@@ -24,38 +23,22 @@ __device__ inline int rank_of_block() {
 
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
-  prefetch_map(p.a.map);
-  prefetch_map(p.b.map);
+  prefetch_map(p.a.of[0]);
+  prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
   WorkWalk walk(p, worker_of_block<d>());
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
     for (int step = s.first; step < s.first + s.count; ++step) {
-      wait(ring.empty(position.stage), position.parity ^ 1);
+      static_assert(d.stages % d.batch == 0);
+      if (position.stage % d.batch == 0) {
+        for (int i = 0; i < d.batch; ++i) wait(ring.empty(position.stage + i), position.parity ^ 1);
+      }
       load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m, corner.n,
                                       step * stage_depth);
       position.advance();
     }
   }
-}
-
-/// The same by each of the copying threads.
-template <Design d, Major a_major, Major b_major>
-__device__ inline void copy_segments(const DmmaProduct& p, const Ring<d>& ring) {
-  RingPosition<d.stages> position;
-  WorkWalk walk(p, worker_of_block<d>());
-  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
-    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
-    for (int step = s.first; step < s.first + s.count; ++step) {
-      wait(ring.empty(position.stage), position.parity ^ 1);
-      const int k = step * stage_depth;
-      if (p.a.split) copy_odd_lines<a_major, d.m()>(ring.a(position.stage), p.a, corner.m, k);
-      if (p.b.split) copy_odd_lines<b_major, d.n()>(ring.b(position.stage), p.b, corner.n, k);
-      arrive_after_copies(ring.full(position.stage));
-      position.advance();
-    }
-  }
-  async_wait_for_all();
 }
 
 /// Of a tile that this worker began, what others have added, in order.
@@ -81,8 +64,6 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
     sums.clear();
     if constexpr (d.m_blocks == 1) {
       accumulate_plainly<d>(ring, position, s.count, place, sums);
-    } else if constexpr (d.b_streams) {
-      accumulate_b_streams<d>(ring, position, s.count, place, sums);
     } else {
       accumulate<d>(ring, position, s.count, place, sums);
     }
@@ -108,8 +89,7 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   extern __shared__ std::byte shared[];
   Ring<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
-  const bool copies = p.a.split || p.b.split;
-  if (threadIdx.x == 0) ring.init(copies ? copying_threads : 0);
+  if (threadIdx.x == 0) ring.init();
   if constexpr (d.cluster_n == 1) {
     __syncthreads();
   } else {
@@ -120,7 +100,6 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   if (group == d.warps() / 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
-    if (copies && threadIdx.x % 128 >= 32) copy_segments<d, a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
     multiply_segments<d, a_major, b_major>(p, ring);

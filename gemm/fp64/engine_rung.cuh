@@ -23,7 +23,8 @@ Rung shape_rung(const char* name) {
                  d.n(),
                  stage_depth};
   rung.launch = &launch_shape<Shape>;
-  rung.workspace_bytes = [](const Problem&, int sms) { return stream_bytes<Shape::design>(sms); };
+  rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
+  rung.workspace_bytes = [](const Problem& p, int sms) { return stream_bytes<Shape::design>(sms) + copied_bytes(p); };
   return rung;
 }
 

@@ -8,7 +8,7 @@
 // every 16 of it: 16 lines of k. Word w (16 bytes) of line l lies at w ^ (l % 8).
 //
 // Either way it comes in two halves: lines of the tile's first half and of its second, or of a split
-// operand the even lines and, by threads (odd_lines.cuh), the odd ones.
+// operand the even lines and the odd ones.
 
 namespace fathom::gemm::fp64 {
 
@@ -23,14 +23,24 @@ struct Ring {
   /// Ends when every warp that reads what this block loads has read it.
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * d.stages; }
 
-  /// By one thread; the cluster must meet before anybody uses the ring. `copiers`: threads that copy
-  /// beside the engine.
-  __device__ void init(int copiers) const {
+  /// By one thread; the cluster must meet before anybody uses the ring.
+  __device__ void init() const {
     for (int stage = 0; stage < d.stages; ++stage) {
-      barrier_init(full(stage), 1 + copiers);
+      barrier_init(full(stage), 1);
       barrier_init(empty(stage), d.warps() * d.cluster_n);
     }
     barrier_init_fence();
+  }
+
+  /// Whether the stage is full in this round already: asked early, the answer costs no time.
+  __device__ bool is_full(const RingPosition<d.stages>& position) const {
+    std::uint32_t ended;
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+        : "=r"(ended)
+        : "r"(full(position.stage)), "r"(position.parity)
+        : "memory");
+    return ended != 0;
   }
 
   /// Tells every block that loads for this warp's that the warp has read the stage.
@@ -53,41 +63,41 @@ __host__ __device__ constexpr int box_lines(int rows) {
 /// Loads half `half` of a tile of `Rows` x 16 of k to `target`: to this block, or where `blocks` is
 /// not 0 to these of the cluster.
 template <Major major, int Rows>
-__device__ inline void load_half(std::uint32_t target, const LoadedOperand& x, int half, int outer, int k,
+__device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, int half, int outer, int k,
                                  std::uint32_t barrier, std::uint16_t blocks) {
-  const auto load = [&](std::uint32_t to, int inner, int line) {
+  const CUtensorMap& map = maps.of[maps.split ? half : 0];
+  const auto load = [&](std::uint32_t to, int x, int y) {
     if (blocks == 0) {
-      load_box(to, x.map, inner, line, barrier);
+      load_box(to, map, x, y, barrier);
     } else {
-      load_box_multicast(to, x.map, inner, line, barrier, blocks);
+      load_box_multicast(to, map, x, y, barrier, blocks);
     }
   };
   constexpr int lines = box_lines<major>(Rows);
   if constexpr (major == Major::k) {
-    load(target + half * lines * line_bytes, k, x.split ? outer / 2 : outer + half * lines);
+    load(target + half * lines * line_bytes, k, maps.split ? outer / 2 : outer + half * lines);
   } else {
 #pragma unroll
     for (int block = 0; block < Rows / 16; ++block) {
       load(target + (block * stage_depth + half * lines) * line_bytes, outer + block * 16,
-           x.split ? k / 2 : k + half * lines);
+           maps.split ? k / 2 : k + half * lines);
     }
   }
 }
 
-/// Fills a stage from row `row` of A and column `column` of B, but for odd lines.
+/// Fills a stage from row `row` of A and column `column` of B.
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_stage(const DmmaProduct& p, const Ring<d>& ring, int stage, int rank,
                                   int row, int column, int k) {
   const std::uint32_t full = ring.full(stage);
-  constexpr int b_bytes = d.stage_bytes() - d.a_bytes();
-  arrive_expecting(full, (p.a.split ? d.a_bytes() / 2 : d.a_bytes()) + (p.b.split ? b_bytes / 2 : b_bytes));
+  arrive_expecting(full, d.stage_bytes());
   load_half<b_major, d.n()>(ring.b(stage), p.b, 0, column, k, full, 0);
-  if (!p.b.split) load_half<b_major, d.n()>(ring.b(stage), p.b, 1, column, k, full, 0);
-  if (d.cluster_n == 1 || p.a.split) {
+  load_half<b_major, d.n()>(ring.b(stage), p.b, 1, column, k, full, 0);
+  if constexpr (d.cluster_n == 1) {
     load_half<a_major, d.m()>(ring.a(stage), p.a, 0, row, k, full, 0);
-    if (!p.a.split) load_half<a_major, d.m()>(ring.a(stage), p.a, 1, row, k, full, 0);
+    load_half<a_major, d.m()>(ring.a(stage), p.a, 1, row, k, full, 0);
   } else {
-    static_assert(d.cluster_n <= 2, "each block loads one half of A's tile");
+    static_assert(d.cluster_n == 2, "each block loads one half of A's tile");
     load_half<a_major, d.m()>(ring.a(stage), p.a, rank, row, k, full, 3);
   }
 }

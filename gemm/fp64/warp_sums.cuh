@@ -59,10 +59,27 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
     for (int i = 0; i < last; ++i) {
       place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
 #pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
+      for (int jj = 0; jj < d.n_blocks; ++jj) {
+        const int j = d.serpentine && i % 2 == 1 ? d.n_blocks - 1 - jj : jj;
+        multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
+      }
     }
     position.advance();
-    if (steps > 1) {
+    if (d.early_test && steps > 1) {
+      const bool there = ring.is_full(position);
+      multiply_16x8x16(sums.of[last][0], a[1], b[0]);
+      ring.release(stage);  // this product has what was read last
+      multiply_16x8x16(sums.of[last][1], a[1], b[1]);
+      if (!there) wait(ring.full(position.stage), position.parity);
+      place.a.load(ring.a(position.stage), 0, a[0]);
+      place.b.load(ring.b(position.stage), 0, b[0]);
+      place.b.load(ring.b(position.stage), 1, b[1]);
+#pragma unroll
+      for (int j = 2; j < d.n_blocks; ++j) {
+        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+        place.b.load(ring.b(position.stage), j, b[j]);
+      }
+    } else if (steps > 1) {
       wait(ring.full(position.stage), position.parity);
       place.a.load(ring.a(position.stage), 0, a[0]);
 #pragma unroll
@@ -79,55 +96,19 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
   }
 }
 
-/// The same with A's fragments kept and B's read a block of 8 columns ahead.
-template <Design d, Major a_major, Major b_major>
-__device__ inline void accumulate_b_streams(const Ring<d>& ring, RingPosition<d.stages>& position,
-                                            int steps, const WarpPlace<d, a_major, b_major>& place,
-                                            WarpSums<d>& sums) {
-  static_assert(d.n_blocks % 2 == 0);
-  constexpr int last = d.n_blocks - 1;
-  double a[d.m_blocks][8], b[2][4];
-  wait(ring.full(position.stage), position.parity);
-#pragma unroll
-  for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
-  place.b.load(ring.b(position.stage), 0, b[0]);
-#pragma unroll 1
-  for (; steps > 0; --steps) {
-    const int stage = position.stage;
-#pragma unroll
-    for (int j = 0; j < last; ++j) {
-      place.b.load(ring.b(stage), j + 1, b[(j + 1) % 2]);
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i) multiply_16x8x16(sums.of[i][j], a[i], b[j % 2]);
-    }
-    position.advance();
-    if (steps > 1) {
-      wait(ring.full(position.stage), position.parity);
-      place.b.load(ring.b(position.stage), 0, b[0]);
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i) {
-        multiply_16x8x16(sums.of[i][last], a[i], b[1]);
-        if (i == 0) ring.release(stage);
-        place.a.load(ring.a(position.stage), i, a[i]);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i) multiply_16x8x16(sums.of[i][last], a[i], b[1]);
-      ring.release(stage);
-    }
-  }
-}
-
 /// The same for small tiles, which other warps and not their own registers keep fed: every stage's
-/// fragments are read, then multiplied.
+/// fragments are read, then multiplied. A stage is released during the next one: the products that
+/// took its fragments have begun then, and so nothing of it is still to be read.
 template <Design d, Major a_major, Major b_major>
 __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.stages>& position,
                                           int steps, const WarpPlace<d, a_major, b_major>& place,
                                           WarpSums<d>& sums) {
+  int last = -1;
 #pragma unroll 1
   for (; steps > 0; --steps) {
     double a[d.m_blocks][8], b[d.n_blocks][4];
     wait(ring.full(position.stage), position.parity);
+    if (last >= 0) ring.release(last);
 #pragma unroll
     for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
 #pragma unroll
@@ -137,9 +118,10 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
 #pragma unroll
       for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i], b[j]);
     }
-    ring.release(position.stage);
+    last = position.stage;
     position.advance();
   }
+  if (last >= 0) ring.release(last);
 }
 
 /// Stores a warp's sums; `corner` is that of the block's tile.

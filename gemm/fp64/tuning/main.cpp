@@ -49,9 +49,11 @@ double median(std::vector<double> x) {
 }
 
 Candidate candidate_of(Context& context, const fp64::Variant& variant, const std::shared_ptr<Operands>& operands) {
-  const Buffer buffer = context.buffers().output("workspace", std::max<std::size_t>(variant.workspace_bytes, 16));
+  const int sms = context.device().sms;
+  const std::size_t bytes = variant.workspace_bytes(operands->arguments().problem, sms);
+  const Buffer buffer = context.buffers().output("workspace", std::max<std::size_t>(bytes, 16));
   context.buffers().poison(buffer);
-  const Workspace workspace{buffer.data, variant.workspace_bytes, context.device().sms};
+  const Workspace workspace{buffer.data, bytes, sms};
   Candidate candidate{variant.name, false, {}, {}, {}};
   candidate.launch = [=, launch = variant.launch, stream = context.stream()] {
     launch(operands->arguments(), workspace, stream);
@@ -71,7 +73,7 @@ void compare(Context& context, const Problem& problem, bool sustained) {
   const bool skinny = problem.m <= 128;
   const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
   std::vector<Candidate> candidates;
-  for (const fp64::Variant& variant : fp64::variants(context.device().sms)) {
+  for (const fp64::Variant& variant : fp64::variants()) {
     if ((variant.most_rows != 0) != skinny || (skinny && variant.most_rows < problem.m)) continue;
     if (skinny && variant.most_rows >= 2 * problem.m && variant.most_rows > 16) continue;
     candidates.push_back(candidate_of(context, variant, operands));
@@ -128,7 +130,7 @@ int check_all(Context& context) {
       problem.ldb += problem.ldb % 2 ^ (kind / 8 % 2);
       problem.ldc += kind % 3;
       const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
-      for (const fp64::Variant& variant : fp64::variants(context.device().sms)) {
+      for (const fp64::Variant& variant : fp64::variants()) {
         const Candidate c = candidate_of(context, variant, operands);
         if (!c.wrong.empty()) {
           fmt::print("WRONG {}: {}\n", c.name, c.wrong);

@@ -12,11 +12,10 @@ namespace fathom::gemm::fp64 {
 struct Variant {
   std::string name;
   std::int64_t most_rows = 0;  ///< made for products of at most so many rows; 0: for large ones
-  std::size_t workspace_bytes = 0;
+  std::size_t (*workspace_bytes)(const Problem&, int sms) = nullptr;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
 };
 
-/// For a GPU of so many SMs.
-std::vector<Variant> variants(int sms);
+std::vector<Variant> variants();
 
 }  // namespace fathom::gemm::fp64
