@@ -147,6 +147,8 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   for (const LadderClaim& row : table) claims.push_back(share_claim(entries, row));
   for (const RatioClaim& row : ratios) claims.push_back(ratio_claim(entries, row));
   claims.push_back(g2(entries));
+  claims.push_back(conflicts_of_doubles(entries));
+  claims.push_back(doubles_by_shared_tiles(entries));
   claims.push_back(traffic(entries));
   for (const Claim& claim : half_claims(entries)) claims.push_back(claim);
   return claims;

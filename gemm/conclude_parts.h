@@ -35,5 +35,8 @@ std::optional<double> ratio_to_faster(const Entry& entry);
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// G5 and G6: fp16 by wmma.
 std::vector<Claim> half_claims(std::span<const Entry> entries);
+/// S7 and G4: the fp64 ladder's first rung.
+Claim conflicts_of_doubles(std::span<const Entry> entries);
+Claim doubles_by_shared_tiles(std::span<const Entry> entries);
 
 }  // namespace fathom::gemm

@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "gemm/fp32/rungs.h"
+#include "gemm/fp64/rungs.h"
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
@@ -18,6 +19,11 @@ std::vector<Rung> half_rungs(Class of) {
           half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
           half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
           half::split_depth(of), half::all_layouts(of)};
+}
+
+std::vector<Rung> fp64_rungs() {
+  return {fp64::shared_memory(), fp64::register_tile(),     fp64::tensor_cores(), fp64::wide_products(),
+          fp64::copy_engine(),   fp64::cluster_multicast(), fp64::stream_k()};
 }
 
 std::vector<Rung> every_rung() {
@@ -46,6 +52,7 @@ std::vector<Rung> every_rung() {
       fp32::planned_tiles(),
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
   rungs.push_back(tf32::wgmma());
   rungs.push_back(tf32::a_in_registers());
   rungs.push_back(fp8::promoted());

@@ -132,10 +132,20 @@ void launch_scale(const Arguments& arguments, cudaStream_t stream) {
       return scale_as<int, int>(arguments, stream);
     case Element::bf16:
       return scale_as<__nv_bfloat16, float>(arguments, stream);
+    case Element::f64:
+      return scale_as<double, double>(arguments, stream);
     default:
       break;
   }
   throw Error(ExitCode::check_failed, "No kernel scales a C of this type.");
+}
+
+bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
+  const Problem& p = arguments.problem;
+  if (p.m == 0 || p.n == 0) return true;
+  if (p.k != 0 && p.alpha != 0) return false;
+  launch_scale(arguments, stream);
+  return true;
 }
 
 }  // namespace fathom::gemm

@@ -79,13 +79,4 @@ void launch_engine_product(const Arguments& arguments, const EngineOperands& ope
   launch.template operator()<Major::outer, Major::outer>();
 }
 
-/// Nothing to do, or no more than to scale C: done, and true.
-inline bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  if (p.m == 0 || p.n == 0) return true;
-  if (p.k != 0 && p.alpha != 0) return false;
-  launch_scale(arguments, stream);
-  return true;
-}
-
 }  // namespace fathom::gemm

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "gemm/fp64/engine_launch.cuh"
+
+namespace fathom::gemm::fp64 {
+
+/// The rung of a shape: what follows from it.
+template <class Shape>
+Rung shape_rung(const char* name) {
+  using Config = EngineConfig<Shape, Major::outer, Major::k>;
+  constexpr Design d = Shape::design;
+  Rung rung;
+  rung.id = std::string("fp64/") + name;
+  rung.of = Class::fp64;
+  rung.capability = 90;
+  rung.exact_capability = true;
+  rung.kernel = {reinterpret_cast<const void*>(&engine_product<Config>),
+                 d.threads(),
+                 d.shared_bytes(),
+                 d.m(),
+                 d.n(),
+                 stage_depth};
+  rung.launch = &launch_shape<Shape>;
+  rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
+  rung.workspace_bytes = [](const Problem& p, int sms) { return stream_bytes<Shape::design>(sms) + copied_bytes(p); };
+  return rung;
+}
+
+}  // namespace fathom::gemm::fp64

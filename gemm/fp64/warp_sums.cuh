@@ -1,0 +1,231 @@
+#pragma once
+
+#include "gemm/fp64/fragments.cuh"
+#include "gemm/fp64/operand_ring.cuh"
+#include "gemm/fp64/work_walk.cuh"
+
+// A warp's sums: how they grow, are handed over to another worker and are stored.
+
+namespace fathom::gemm::fp64 {
+
+template <Design d>
+struct WarpSums {
+  double of[d.m_blocks][d.n_blocks][4];
+
+  __device__ void clear() {
+#pragma unroll
+    for (auto& row : of) {
+#pragma unroll
+      for (auto& block : row) {
+#pragma unroll
+        for (double& x : block) x = 0;
+      }
+    }
+  }
+};
+
+/// A warp's place and what it reads.
+template <Design d, Major a_major, Major b_major>
+struct WarpPlace {
+  static_assert(d.n_blocks % 2 == 0, "along the outer dimension, 16 columns are a block of shared memory");
+  static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
+  LaneOfA<a_major, paired> a;
+  LaneOfB<b_major, paired> b;
+
+  __device__ WarpPlace(bool a_split, bool b_split) : a(row(), a_split), b(column(), b_split) {}
+
+  /// Of its tile, within the block's.
+  static __device__ int row() { return thread_anew() / 32 % d.warps_m * d.m_blocks * 16; }
+  static __device__ int column() { return thread_anew() / 32 / d.warps_m * d.n_blocks * 8; }
+};
+
+/// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
+/// in registers and A's come one block of 16 rows ahead of their products: the last block's
+/// products run while the next stage's first fragments are read, into the registers that they leave.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& position, int steps,
+                                  const WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
+  static_assert(d.m_blocks % 2 == 0);
+  constexpr int last = d.m_blocks - 1;
+  double a[2][8], b[d.n_blocks][4];
+  wait(ring.full(position.stage), position.parity);
+  place.a.load(ring.a(position.stage), 0, a[0]);
+#pragma unroll
+  for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
+#pragma unroll 1
+  for (; steps > 0; --steps) {
+    const int stage = position.stage;
+#pragma unroll
+    for (int i = 0; i < last; ++i) {
+      place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
+#pragma unroll
+      for (int jj = 0; jj < d.n_blocks; ++jj) {
+        const int j = d.serpentine && i % 2 == 1 ? d.n_blocks - 1 - jj : jj;
+        multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
+      }
+    }
+    position.advance();
+    if (d.early_test && steps > 1) {
+      const bool there = ring.is_full(position);
+      multiply_16x8x16(sums.of[last][0], a[1], b[0]);
+      ring.release(stage);  // this product has what was read last
+      multiply_16x8x16(sums.of[last][1], a[1], b[1]);
+      if (!there) wait(ring.full(position.stage), position.parity);
+      place.a.load(ring.a(position.stage), 0, a[0]);
+      place.b.load(ring.b(position.stage), 0, b[0]);
+      place.b.load(ring.b(position.stage), 1, b[1]);
+#pragma unroll
+      for (int j = 2; j < d.n_blocks; ++j) {
+        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+        place.b.load(ring.b(position.stage), j, b[j]);
+      }
+    } else if (steps > 1) {
+      wait(ring.full(position.stage), position.parity);
+      place.a.load(ring.a(position.stage), 0, a[0]);
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) {
+        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+        if (j == 0) ring.release(stage);  // this product has what was read last
+        place.b.load(ring.b(position.stage), j, b[j]);
+      }
+    } else {
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[last][j], a[1], b[j]);
+      ring.release(stage);
+    }
+  }
+}
+
+/// The same for small tiles, which other warps and not their own registers keep fed: every stage's
+/// fragments are read, then multiplied. A stage is released during the next one: the products that
+/// took its fragments have begun then, and so nothing of it is still to be read.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.stages>& position,
+                                          int steps, const WarpPlace<d, a_major, b_major>& place,
+                                          WarpSums<d>& sums) {
+  int last = -1;
+#pragma unroll 1
+  for (; steps > 0; --steps) {
+    double a[d.m_blocks][8], b[d.n_blocks][4];
+    wait(ring.full(position.stage), position.parity);
+    if (last >= 0) ring.release(last);
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
+#pragma unroll
+    for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) {
+#pragma unroll
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i], b[j]);
+    }
+    last = position.stage;
+    position.advance();
+  }
+  if (last >= 0) ring.release(last);
+}
+
+/// Stores a warp's sums; `corner` is that of the block's tile.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
+  using Place = WarpPlace<d, a_major, b_major>;
+  const int lane = thread_anew() % 32;
+  // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
+  constexpr int row_of_lane = a_major == Major::outer ? 2 : 1, next_row = a_major == Major::outer ? 1 : 8;
+  const int first_row = Place::row() + lane / 4 * row_of_lane, first_column = Place::column() + lane % 4 * 2;
+  const bool a_split = a_major == Major::k && p.a.split, b_split = b_major == Major::k && p.b.split;
+  if (a_major == Major::outer && !b_split && p.vectors && p.beta == 0 && corner.m + d.m() <= p.m &&
+      corner.n + d.n() <= p.n) {
+    double* column = &p.c(corner.m + first_row, corner.n + first_column);
+#pragma unroll
+    for (int j = 0; j < d.n_blocks; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+#pragma unroll
+        for (int i = 0; i < d.m_blocks; ++i) {
+          *reinterpret_cast<double2*>(column + i * 16) =
+              make_double2(p.alpha * sums.of[i][j][e], p.alpha * sums.of[i][j][2 + e]);
+        }
+        column += e == 0 ? p.c.column_stride : 7 * p.c.column_stride;
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < d.n_blocks; ++j) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
+      if (column >= p.n) continue;
+#pragma unroll
+      for (int i = 0; i < d.m_blocks; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int line = first_row + i * 16 + half * next_row;
+          const int row = corner.m + place_of_line<d.m()>(line, a_split);
+          if (row >= p.m) continue;
+          double& c = p.c(row, column);
+          const double scaled = p.alpha * sums.of[i][j][2 * half + e];
+          c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
+        }
+      }
+    }
+  }
+}
+
+/// Where a block's sums lie on their way to another worker: thread by thread, as no other reads them.
+template <Design d>
+__device__ inline double2* partial_of(const DmmaProduct& p, int block) {
+  return reinterpret_cast<double2*>(p.partials) +
+         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + thread_anew();
+}
+
+/// Set once this warp's share of them is there.
+template <Design d>
+__device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
+  return p.ready + block * d.warps() + thread_anew() / 32;
+}
+
+/// Hands a warp's sums over to the worker that has begun the tile.
+template <Design d>
+__device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, int block) {
+  double2* to = partial_of<d>(p, block);
+#pragma unroll
+  for (const auto& row : sums.of) {
+#pragma unroll
+    for (const auto& x : row) {
+      to[0] = make_double2(x[0], x[1]);
+      to[32 * d.warps()] = make_double2(x[2], x[3]);
+      to += 2 * 32 * d.warps();
+    }
+  }
+  __threadfence();
+  __syncwarp();
+  if (thread_anew() % 32 == 0) {
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
+  }
+}
+
+/// Adds the sums that block `block` has handed over.
+template <Design d>
+__device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
+  const unsigned* const ready = ready_flag<d>(p, block);
+  unsigned there = 0;
+#pragma unroll 1
+  for (int tries = 0; there == 0; ++tries) {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+    if (tries == most_tries) __trap();
+  }
+  const double2* from = partial_of<d>(p, block);
+#pragma unroll
+  for (auto& row : sums.of) {
+    asm volatile("" ::: "memory");  // registers are for one row's loads at a time
+#pragma unroll
+    for (auto& x : row) {
+      const double2 low = __ldcg(from), high = __ldcg(from + 32 * d.warps());
+      x[0] += low.x, x[1] += low.y, x[2] += high.x, x[3] += high.y;
+      from += 2 * 32 * d.warps();
+    }
+  }
+}
+
+}  // namespace fathom::gemm::fp64
