@@ -80,10 +80,12 @@ struct TileRing {
 template <Design d>
 struct ClusterPlace {
   int rank, m, n, k;
-  __device__ ClusterPlace() : rank(d.cluster() == 1 ? 0 : static_cast<int>(cluster_rank())) {
-    m = rank % d.cluster_m;
-    n = rank / d.cluster_m % d.cluster_n;
-    k = rank / (d.cluster_m * d.cluster_n);
+  __device__ ClusterPlace() {
+    const unsigned r = d.cluster() == 1 ? 0 : cluster_rank();  // unsigned: a mask and a shift each
+    rank = static_cast<int>(r);
+    m = static_cast<int>(r % d.cluster_m);
+    n = static_cast<int>(r / d.cluster_m % d.cluster_n);
+    k = static_cast<int>(r / (d.cluster_m * d.cluster_n));
   }
   /// Rank of the block of the same part of k at (m, n).
   __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }

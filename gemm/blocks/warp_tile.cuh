@@ -67,10 +67,22 @@ __device__ inline void finish(const TiledProduct<Out, Scalar>& p, std::uint32_t 
     return;
   }
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  row += lane / 4;
+  column += lane % 4 * 2;
+  const std::int64_t next_column = p.c.column_stride, next_row = 8 * p.c.row_stride;
+  const Out* old = &p.c(row, column);
+  const int rows = p.m - row, columns = p.n - column;  // from here on
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    sums[i] = bits_of(finished(p, row + lane / 4 + i % 4 / 2 * 8,
-                               column + i / 4 * 8 + lane % 4 * 2 + i % 2, sum_of<Scalar>(sums[i])));
+  for (int i = 0; i < Count; i += 4) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      Scalar x = p.alpha * sum_of<Scalar>(sums[i + j]);
+      if (j / 2 * 8 < rows && i * 2 + j % 2 < columns)
+        x += p.beta * static_cast<Scalar>(old[j / 2 * next_row + j % 2 * next_column]);
+      sums[i + j] = bits_of(x);
+    }
+    old += 8 * next_column;
+    if (i % 16 == 12) __syncwarp();  // more old elements at once would not fit into registers
   }
 }
 
