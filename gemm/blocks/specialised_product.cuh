@@ -132,14 +132,15 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
 /// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
+__global__ void __launch_bounds__(Config::design.threads(), Config::design.resident) specialised_product(
     const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
   constexpr Design d = Config::design;
   constexpr Major a_major = Config::a_major, b_major = Config::b_major;
   extern __shared__ std::byte shared[];
-  static_assert(d.consumers == 2, "the register counts are those of two");
+  constexpr bool alone = d.resident == 1;
+  static_assert(d.consumers == 2 || !alone, "the register counts are those of two");
   if constexpr (d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<d> place;
   TileRing<d> ring;
@@ -158,10 +159,10 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    if constexpr (alone) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
+    if constexpr (alone) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
                                             staging + warp * staging_slots * staged_bytes);

@@ -20,6 +20,7 @@ struct Design {
   int cluster_n = 1;  ///< and beside each other: they load each tile of A once
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
   int band = 8;       ///< cluster rows that are gone through column by column
+  int resident = 1;   ///< blocks that share an SM; alone, threads that multiply take registers from the others
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine

@@ -35,15 +35,19 @@ constexpr Design designs[] = {
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
-    {.n = 16, .stages = 5, .split_k = 4, .band = 1},
-    {.n = 16, .stages = 5, .split_k = 2, .band = 1},
-    {.n = 16, .stages = 3, .split_k = 8, .band = 1},
-    {.m_blocks = 2, .n = 16, .stages = 5, .split_k = 4, .band = 1},
+    {.n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
+    {.n = 16, .stages = 3, .split_k = 4, .band = 1, .resident = 3},
+    {.consumers = 1, .n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 3},
+    {.consumers = 1, .n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 3},
+    {.consumers = 1, .n = 16, .stages = 4, .split_k = 8, .band = 1, .resident = 3},
     {.n = 64, .stages = 8, .split_k = 2, .band = 1},
+    {.n = 64, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1},
     {.n = 128, .stages = 6, .cluster_m = 2, .split_k = 2, .band = 1},
+    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .band = 1, .resident = 2},
+    {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2},
+    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .split_k = 2, .band = 1, .resident = 2},
     {.m_blocks = 2, .n = 128, .stages = 4, .split_k = 4, .band = 1},
-    {.m_blocks = 2, .n = 128, .stages = 4, .cluster_m = 2, .split_k = 4, .band = 1},
 };
 
 template <bool skinny, int Index>
@@ -57,6 +61,7 @@ std::string name_of(const Design& d) {
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
+  if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
   if (d.passing_b) name += " passing B";
