@@ -235,30 +235,43 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
 }
 
 /// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores
-/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
+/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then. The registers
+/// hold such sums of 128 columns at a time beside those of all.
 template <class In, Design d, Major a_major, Major b_major>
 __device__ inline void accumulate_promoted(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
                                            const ClusterPlace<d>& place, Sums<d>& sums) {
-  Sums<d> stage_sums;
-  start(stage_sums);
+  static_assert(d.m_blocks == 1);
+  constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
+  static_assert(parts * columns == d.n);
+  std::uint32_t part_sums[columns / 2];
 #pragma unroll
-  for (int i = 0; i < d.m_blocks; ++i) {
+  for (std::uint32_t& sum : part_sums) sum = 0;
+  sums_are_ready(part_sums);
 #pragma unroll
-    for (std::uint32_t& sum : sums.of[i]) sum = 0;
-  }
+  for (std::uint32_t& sum : sums.of[0]) sum = 0;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
-    multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, stage_sums, false);
-    products_wait<0>();
-    release(ring, position.stage, place);
+    const std::uint64_t a = tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes);
+    const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
 #pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) {
-      sums_are_ready(stage_sums.of[i]);
+    for (int part = 0; part < parts; ++part) {
+      products_begin();
 #pragma unroll
-      for (int j = 0; j < d.n / 2; ++j) {
-        sums.of[i][j] =
-            __float_as_uint(__uint_as_float(sums.of[i][j]) + __uint_as_float(stage_sums.of[i][j]));
+      for (int s = 0; s < 4; ++s) {
+        multiply<a_major, b_major>(In{}, part_sums, a + s * step_units<a_major>,
+                                   b + part * columns / block_side * (block_bytes >> 4) +
+                                       s * step_units<b_major>,
+                                   s > 0);
+      }
+      products_commit();
+      products_wait<0>();
+      if (part == parts - 1) release(ring, position.stage, place);
+      sums_are_ready(part_sums);
+#pragma unroll
+      for (int j = 0; j < columns / 2; ++j) {
+        std::uint32_t& sum = sums.of[0][part * columns / 2 + j];
+        sum = __float_as_uint(__uint_as_float(sum) + __uint_as_float(part_sums[j]));
       }
     }
     position.advance();
