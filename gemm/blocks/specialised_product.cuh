@@ -80,6 +80,13 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
   }
 }
 
+/// Calls `use` with 0 to Count - 1 as constants.
+template <int Count, class Use>
+__device__ inline void each_block(const Use& use) {
+  if constexpr (Count > 1) each_block<Count - 1>(use);
+  use.template operator()<Count - 1>();
+}
+
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
@@ -89,6 +96,10 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   const int a_block = warpgroup * d.m_blocks;
   const DepthRange range = depth_range<d>(p, place);
   RingPosition<d.stages> position;
+  using Out = std::remove_reference_t<decltype(*p.c.data)>;
+  constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
+  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots == 0,
+                "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
@@ -108,22 +119,21 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       return;
     } else {
       const TileIndex corner = walk.corner(p, place);
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i) {
+      each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
         if constexpr (!d.a_in_registers) finish(p, sums.of[i], row, corner.n);
         if constexpr (d.a_in_registers) {
           store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
         } else if constexpr (d.engine_stores) {
           if (p.engine_stores) {
-            store_by_engine<d.passing_c>(p, sums.of[i], row, corner.n, staging);
+            store_by_engine<d.passing_c, i * chunks>(p, sums.of[i], row, corner.n, staging);
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
         } else {
           store_from_registers(p, sums.of[i], row, corner.n);
         }
-      }
+      });
     }
   }
   if constexpr (d.engine_stores) wait_stores();

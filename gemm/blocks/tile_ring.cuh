@@ -18,6 +18,7 @@ struct Design {
   int stages = 4;     ///< of the ring
   int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
   int cluster_n = 1;  ///< and beside each other: they load each tile of A once
+  int box_lines = block_side;  ///< of 128 bytes that the copy engine loads at once: of a share
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
   int band = 8;       ///< cluster rows that are gone through column by column
   int resident = 1;   ///< blocks that share an SM; alone, threads that multiply take registers from the others
@@ -108,17 +109,20 @@ struct ClusterPlace {
   }
 };
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
-/// `Sharers` blocks of the cluster, `blocks`.
-template <Major major, int Sharers, bool Passing>
-__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
-  const int o = outer + block * block_side;
-  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+/// Loads box `box` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`. A box is `Lines` of the 64 of a block of the tile.
+template <Major major, int Lines, int Sharers, bool Passing>
+__device__ inline void load_box_of_tile(std::uint32_t tile, int box, const CUtensorMap& map,
+                                        int outer, int k, std::uint32_t barrier,
+                                        std::uint16_t blocks) {
+  constexpr int of_block = block_side / Lines;
+  const int line = box % of_block * Lines, o = outer + box / of_block * block_side;
+  const int x = major == Major::k ? k : o, y = (major == Major::k ? o : k) + line;
+  const std::uint32_t target = tile + box * Lines * 128;
   if constexpr (Sharers == 1) {
-    load_box<Passing>(tile + block * block_bytes, map, x, y, barrier);
+    load_box<Passing>(target, map, x, y, barrier);
   } else {
-    load_box_multicast<Passing>(tile + block * block_bytes, map, x, y, barrier, blocks);
+    load_box_multicast<Passing>(target, map, x, y, barrier, blocks);
   }
 }
 
@@ -143,8 +147,11 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                   int column, int k) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
-  constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
-  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == d.b_blocks());
+  constexpr int of_block = block_side / d.box_lines;
+  constexpr int share_a = d.a_blocks() * of_block / d.cluster_n,
+                share_b = d.b_blocks() * of_block / d.cluster_m;
+  static_assert(share_a * d.cluster_n == d.a_blocks() * of_block &&
+                share_b * d.cluster_m == d.b_blocks() * of_block);
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
@@ -152,14 +159,14 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
       static_assert(d.cluster_n == 1);
       load_split_block(ring.a(stage), i, map_a, row, k, full);
     } else {
-      load_block<a_major, d.cluster_n, false>(ring.a(stage), place.n * share_a + i, map_a, row, k,
-                                              full, row_blocks);
+      load_box_of_tile<a_major, d.box_lines, d.cluster_n, false>(
+          ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks);
     }
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_block<b_major, d.cluster_m, d.passing_b>(ring.b(stage), place.m * share_b + i, map_b,
-                                                  column, k, full, column_blocks);
+    load_box_of_tile<b_major, d.box_lines, d.cluster_m, d.passing_b>(
+        ring.b(stage), place.m * share_b + i, map_b, column, k, full, column_blocks);
   }
 }
 

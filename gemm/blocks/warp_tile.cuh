@@ -178,18 +178,17 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
 
 /// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine stores
 /// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
-/// under way.
-template <bool Passing, class Out, class Scalar, int Count>
+/// under way. `First`: buffers that were filled before, of this tile.
+template <bool Passing, int First, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
   constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
-  // An even number of chunks: the buffers take turns over tiles too.
-  static_assert(chunks % staging_slots == 0 && chunks * columns == Count * 2);
+  static_assert(chunks * columns == Count * 2);
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    const std::uint32_t buffer = staging + (First + chunk) % staging_slots * staged_bytes;
     const int to_column = column + chunk * columns;
     if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();

@@ -9,6 +9,13 @@ namespace {
 /// The chosen wide tile, from which the others differ.
 constexpr Design wide{
     .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
+/// More products for an element of the tiles, at the price of more rows and columns beyond C.
+constexpr Design square{.m_blocks = 2,
+                        .n = 192,
+                        .stages = 3,
+                        .box_lines = 32,
+                        .persistent = true,
+                        .engine_stores = true};
 constexpr Design with(Design d, auto change) {
   change(d);
   return d;
@@ -24,21 +31,20 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 /// A shape by its index: kernels are named by types.
 constexpr Design designs[] = {
     wide,
-    with(wide, [](Design& d) { d.serpentine = true; }),
-    with(wide, [](Design& d) { d.passing_b = d.passing_c = true; }),
-    with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }),
-    large(wide, 4, 1, 4),
-    large(wide, 2, 2, 8),
-    large(with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }), 2, 2, 8),
-    large(wide, 4, 2, 4),
-    large(with(wide, [](Design& d) { d.passing_b = d.passing_c = true; }), 2, 2, 8),
-    with(wide, [](Design& d) { d.band = 16; }),
+    large(with(wide, [](Design& d) { d.serpentine = true; }), 4, 2, 4),
+    large(with(wide, [](Design& d) { d.box_lines = 32; }), 2, 4, 8),
+    with(square, [](Design& d) { d.cluster_m = 1, d.cluster_n = 2, d.band = 8; }),
+    with(square, [](Design& d) { d.cluster_m = 2, d.cluster_n = 1, d.band = 4; }),
+    large(square, 2, 2, 4),
+    large(with(square, [](Design& d) { d.serpentine = true; }), 2, 2, 4),
+    large(square, 2, 4, 4),
 };
 constexpr Design fp8_designs[] = {
     wide,
     large(wide, 2, 2, 8),
-    large(wide, 4, 1, 4),
-    large(with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }), 2, 2, 8),
+    large(with(wide, [](Design& d) { d.serpentine = true; }), 4, 2, 4),
+    with(square, [](Design& d) { d.cluster_m = 1, d.cluster_n = 2, d.band = 8; }),
+    large(square, 2, 4, 4),
     {.n = 128,
      .stages = 5,
      .cluster_m = 2,
@@ -48,6 +54,7 @@ constexpr Design fp8_designs[] = {
      .promoted = true},
     with(wide, [](Design& d) { d.promoted = true; }),
     large(with(wide, [](Design& d) { d.promoted = true; }), 2, 2, 8),
+    large(with(wide, [](Design& d) { d.promoted = true; }), 4, 2, 4),
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
