@@ -35,6 +35,13 @@ struct TileWalk {
   __device__ explicit TileWalk(const P& p)
       : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
   __device__ bool done() const { return next >= end; }
+  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2 is
+  /// of no more use.
+  template <class P>
+  __device__ bool leaves_band(const P& p) const {
+    const int of_band = d.band * p.tiles_n * d.parent();
+    return next + step >= end || (next + step) / of_band != next / of_band;
+  }
   __device__ void advance() {
     next += step;
     backwards = d.serpentine && !backwards;
@@ -70,11 +77,14 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     const TileIndex corner = walk.corner(p, place);
+    std::uint64_t policy_a = 0;
+    if constexpr (d.kept_a > 0)
+      policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
     for (int i = 0; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
       const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
       load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, stage * stage_depth<In>);
+                                      corner.n, stage * stage_depth<In>, policy_a);
       position.advance();
     }
   }
@@ -126,7 +136,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
           store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
         } else if constexpr (d.engine_stores) {
           if (p.engine_stores) {
-            store_by_engine<d.passing_c, i * chunks>(p, sums.of[i], row, corner.n, staging);
+            store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }

@@ -30,8 +30,7 @@ struct Design {
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  bool passing_b = false;  ///< B's lines are the first to leave the L2
-  bool passing_c = false;  ///< and C's
+  float kept_a = 0;        ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
   /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
   int parent_m = 1, parent_n = 1;
@@ -111,18 +110,18 @@ struct ClusterPlace {
 
 /// Loads box `box` of an operand's tile whose first outer index is `outer`, at `k`, to all of
 /// `Sharers` blocks of the cluster, `blocks`. A box is `Lines` of the 64 of a block of the tile.
-template <Major major, int Lines, int Sharers, bool Passing>
+template <Major major, int Lines, int Sharers, bool Hinted>
 __device__ inline void load_box_of_tile(std::uint32_t tile, int box, const CUtensorMap& map,
                                         int outer, int k, std::uint32_t barrier,
-                                        std::uint16_t blocks) {
+                                        std::uint16_t blocks, std::uint64_t policy) {
   constexpr int of_block = block_side / Lines;
   const int line = box % of_block * Lines, o = outer + box / of_block * block_side;
   const int x = major == Major::k ? k : o, y = (major == Major::k ? o : k) + line;
   const std::uint32_t target = tile + box * Lines * 128;
   if constexpr (Sharers == 1) {
-    load_box<Passing>(target, map, x, y, barrier);
+    load_box<Hinted>(target, map, x, y, barrier, policy);
   } else {
-    load_box_multicast<Passing>(target, map, x, y, barrier, blocks);
+    load_box_multicast<Hinted>(target, map, x, y, barrier, blocks, policy);
   }
 }
 
@@ -135,7 +134,7 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     load_box<false>(tile + block * block_bytes + half * half_block_bytes, map,
-                    outer + block * block_side + half * half_block_side, k, barrier);
+                    outer + block * block_side + half * half_block_side, k, barrier, 0);
   }
 }
 
@@ -144,7 +143,7 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
-                                  int column, int k) {
+                                  int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
   constexpr int of_block = block_side / d.box_lines;
@@ -159,14 +158,14 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
       static_assert(d.cluster_n == 1);
       load_split_block(ring.a(stage), i, map_a, row, k, full);
     } else {
-      load_box_of_tile<a_major, d.box_lines, d.cluster_n, false>(
-          ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks);
+      load_box_of_tile<a_major, d.box_lines, d.cluster_n, (d.kept_a > 0)>(
+          ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
     }
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_box_of_tile<b_major, d.box_lines, d.cluster_m, d.passing_b>(
-        ring.b(stage), place.m * share_b + i, map_b, column, k, full, column_blocks);
+    load_box_of_tile<b_major, d.box_lines, d.cluster_m, false>(
+        ring.b(stage), place.m * share_b + i, map_b, column, k, full, column_blocks, 0);
   }
 }
 

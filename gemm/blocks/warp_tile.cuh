@@ -179,7 +179,7 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
 /// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine stores
 /// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
 /// under way. `First`: buffers that were filled before, of this tile.
-template <bool Passing, int First, class Out, class Scalar, int Count>
+template <int First, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
@@ -197,7 +197,7 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
     __syncwarp();
     if (lane == 0) {
       // What is outside C is not stored; the group is closed all the same, to count alike.
-      if (row < p.m && to_column < p.n) store_box<Passing>(p.map_c, to_column, row, buffer);
+      if (row < p.m && to_column < p.n) store_box(p.map_c, to_column, row, buffer);
       commit_stores();
     }
   }

@@ -31,13 +31,14 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 /// A shape by its index: kernels are named by types.
 constexpr Design designs[] = {
     wide,
+    large(wide, 4, 2, 4),
     large(with(wide, [](Design& d) { d.serpentine = true; }), 4, 2, 4),
-    large(with(wide, [](Design& d) { d.box_lines = 32; }), 2, 4, 8),
-    with(square, [](Design& d) { d.cluster_m = 1, d.cluster_n = 2, d.band = 8; }),
-    with(square, [](Design& d) { d.cluster_m = 2, d.cluster_n = 1, d.band = 4; }),
-    large(square, 2, 2, 4),
-    large(with(square, [](Design& d) { d.serpentine = true; }), 2, 2, 4),
+    large(with(wide, [](Design& d) { d.kept_a = 0.3f; }), 4, 2, 4),
+    large(with(wide, [](Design& d) { d.kept_a = 0.6f; }), 4, 2, 4),
+    large(with(wide, [](Design& d) { d.serpentine = true, d.kept_a = 0.5f; }), 4, 2, 4),
     large(square, 2, 4, 4),
+    large(with(square, [](Design& d) { d.serpentine = true; }), 2, 4, 5),
+    large(with(square, [](Design& d) { d.serpentine = true, d.kept_a = 0.5f; }), 2, 4, 5),
 };
 constexpr Design fp8_designs[] = {
     wide,
@@ -91,8 +92,7 @@ std::string name_of(const Design& d) {
   if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
-  if (d.passing_b) name += " passing B";
-  if (d.passing_c) name += " passing C";
+  if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
   if (d.promoted) name += " promoted";
   return name;
 }
