@@ -19,15 +19,16 @@ struct EngineConfig : Types {
 };
 
 /// The shape of the kernel for the SMs that a shape's large clusters leave: clusters of two, one
-/// below the other.
+/// below the other or each with its part of k.
 template <class Shape>
 struct RestOf {
   static constexpr MajorsTaken majors = Shape::majors;
   static constexpr Design design = [] {
     Design d = Shape::design;
-    d.parent_m = d.cluster_m / 2;
+    const int cluster_m = d.split_k == 1 ? 2 : 1;
+    d.parent_m = d.cluster_m / cluster_m;
     d.parent_n = d.cluster_n;
-    d.cluster_m = 2;
+    d.cluster_m = cluster_m;
     d.cluster_n = 1;
     d.leaves_rest = false;
     return d;
@@ -74,7 +75,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   // the piece, which is the gap up to the leading dimension, would be written too (seen on an H200).
   product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
                           columns_aligned(p.m, output, map_alignment);
-  if (d.engine_stores && product.engine_stores)
+  if (d.engine_stores && !d.line_stores && product.engine_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;
 }

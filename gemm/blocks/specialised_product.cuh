@@ -21,7 +21,7 @@ inline constexpr int loading_registers = 40, multiplying_registers = 232;
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
 constexpr int specialised_shared_bytes() {
-  const int staging = d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
+  const int staging = d.staged() ? d.consumers * 4 * staging_slots * staged_bytes : 0;
   return 1024 + TileRing<d>::bytes + staging + TileRing<d>::barrier_bytes;
 }
 
@@ -113,6 +113,9 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   Sums<d> sums;
   start(sums);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
+    TileIndex corner = walk.corner(p, place);
+    // Divided now, under the products, and not when the results wait for it.
+    asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.a_in_registers) {
       accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
     } else if constexpr (d.promoted) {
@@ -128,15 +131,18 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
         keep_partial<d.n>(ring.tiles, sums.of[i], (a_block + i) * 64 + warp * 16, range.count > 0);
       return;
     } else {
-      const TileIndex corner = walk.corner(p, place);
       each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
         if constexpr (!d.a_in_registers) finish(p, sums.of[i], row, corner.n);
         if constexpr (d.a_in_registers) {
           store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
-        } else if constexpr (d.engine_stores) {
+        } else if constexpr (d.staged()) {
           if (p.engine_stores) {
-            store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
+            if constexpr (d.line_stores) {
+              store_by_lines(p, sums.of[i], row, corner.n, staging);
+            } else {
+              store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
+            }
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
@@ -161,13 +167,12 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
   extern __shared__ std::byte shared[];
   constexpr bool alone = d.resident == 1;
   static_assert(d.consumers == 2 || !alone, "the register counts are those of two");
-  if constexpr (d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<d> place;
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   constexpr int staging_bytes =
-      d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
+      d.staged() ? d.consumers * 4 * staging_slots * staged_bytes : 0;
   ring.barriers = staging + staging_bytes;
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
@@ -175,6 +180,11 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
   } else {
     cluster_sync();
   }
+
+  // What the kernel before has written can be read from here on; the kernel of the rest starts after
+  // this, so that it need not wait itself.
+  if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
+  if constexpr (d.early || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
 
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
@@ -204,7 +214,7 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
 
 template <Design d>
 ClusterLaunch specialised_launch(cudaStream_t stream) {
-  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream};
+  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream, d.early};
 }
 
 /// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as
@@ -232,7 +242,7 @@ template <class Config, class Rest>
 void launch_with_rest(TiledProduct<typename Config::Out, typename Config::Scalar> product,
                       cudaStream_t stream) {
   constexpr Design d = Config::design, rest = Rest::design;
-  static_assert(d.leaves_rest && d.persistent && rest.persistent);
+  static_assert(d.leaves_rest && d.persistent == rest.persistent);
   static_assert(rest.parent_m * rest.cluster_m * rest.m() == d.cluster_m * d.m() &&
                 rest.parent_n * rest.cluster_n * rest.n == d.cluster_n * d.n);
   const auto kernel = specialised_product<Config>;
@@ -244,7 +254,9 @@ void launch_with_rest(TiledProduct<typename Config::Out, typename Config::Scalar
       (resident_clusters(rest_kernel, rest_launch) * rest.cluster() - resident * d.cluster()) /
       (rest.cluster() * rest.parent());
   const int entries = product.tiles_m * product.tiles_n;
-  const int clusters = std::min(entries, resident);
+  // Blocks that do not stay are worth it for a single wave.
+  const bool one_kernel = !d.persistent && entries > resident + rest_entries;
+  const int clusters = one_kernel ? entries : std::min(entries, resident);
   const int rest_clusters = std::min(entries - clusters, rest_entries) * rest.parent();
   product.step = clusters + rest_clusters / rest.parent();
   if (clusters > 0) {

@@ -25,6 +25,9 @@ struct Design {
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
+  bool line_stores = false;    ///< C leaves through shared memory by stores of whole lines
+  /// Its blocks may start, and wait, while the kernel before it on the stream ends.
+  bool early = false;
   bool a_in_registers =
       false;  ///< A's blocks come to the products through registers (register_operand.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
@@ -39,6 +42,7 @@ struct Design {
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
   /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
   __host__ __device__ constexpr int sharing() const { return cluster_m + cluster_n - 1; }
+  __host__ __device__ constexpr bool staged() const { return engine_stores || line_stores; }
   __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }

@@ -203,6 +203,39 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
   }
 }
 
+/// Stores a warp's finished sums through its two buffers and the threads' own stores, whole lines of
+/// 128 bytes: nothing waits for the copy engine, which has the next tile's loads to do. For a C whose
+/// rows start and end on 16 bytes.
+template <class Out, class Scalar, int Count>
+__device__ inline void store_by_lines(const TiledProduct<Out, Scalar>& p,
+                                      const std::uint32_t (&sums)[Count], int row, int column,
+                                      std::uint32_t staging) {
+  constexpr int columns = staged_columns<Out>, per_word = 16 / static_cast<int>(sizeof(Out));
+  const int lane = static_cast<int>(threadIdx.x) % 32, word = lane % 8;
+  const int own_row = row + lane / 8, own_column = column + word * per_word;
+  Out* out = &p.c(own_row, own_column);
+  const std::int64_t four_rows = 4 * p.c.row_stride;
+#pragma unroll
+  for (int chunk = 0; chunk < Count * 2 / columns; ++chunk) {
+    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
+    __syncwarp();
+    const bool inside = own_column + chunk * columns < p.n;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      uint4 x;
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                   : "r"(staged_word(buffer, lane / 8 + i * 4, word))
+                   : "memory");
+      if (inside && own_row + i * 4 < p.m)
+        *reinterpret_cast<uint4*>(out + chunk * columns + i * four_rows) = x;
+    }
+    // The buffer after the next is filled when all lanes have met again.
+  }
+  __syncwarp();
+}
+
 template <class T>
 __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   constexpr int per_word = 16 / static_cast<int>(sizeof(T));

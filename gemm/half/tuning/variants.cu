@@ -9,13 +9,6 @@ namespace {
 /// The chosen wide tile, from which the others differ.
 constexpr Design wide{
     .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
-/// More products for an element of the tiles, at the price of more rows and columns beyond C.
-constexpr Design square{.m_blocks = 2,
-                        .n = 192,
-                        .stages = 3,
-                        .box_lines = 32,
-                        .persistent = true,
-                        .engine_stores = true};
 constexpr Design with(Design d, auto change) {
   change(d);
   return d;
@@ -29,49 +22,35 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 }
 
 /// A shape by its index: kernels are named by types.
+constexpr Design lines = with(wide, [](Design& d) { d.engine_stores = false, d.line_stores = true; });
 constexpr Design designs[] = {
     wide,
+    lines,
     large(wide, 4, 2, 4),
-    large(with(wide, [](Design& d) { d.serpentine = true; }), 4, 2, 4),
-    large(with(wide, [](Design& d) { d.kept_a = 0.3f; }), 4, 2, 4),
-    large(with(wide, [](Design& d) { d.kept_a = 0.6f; }), 4, 2, 4),
-    large(with(wide, [](Design& d) { d.serpentine = true, d.kept_a = 0.5f; }), 4, 2, 4),
-    large(square, 2, 4, 4),
-    large(with(square, [](Design& d) { d.serpentine = true; }), 2, 4, 5),
-    large(with(square, [](Design& d) { d.serpentine = true, d.kept_a = 0.5f; }), 2, 4, 5),
+    large(lines, 4, 2, 4),
+    large(with(lines, [](Design& d) { d.early = true; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.serpentine = d.early = true; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.3f; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.6f; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.early = d.serpentine = true, d.kept_a = 0.4f; }), 4, 2, 4),
 };
 constexpr Design fp8_designs[] = {
-    wide,
-    large(wide, 2, 2, 8),
-    large(with(wide, [](Design& d) { d.serpentine = true; }), 4, 2, 4),
-    with(square, [](Design& d) { d.cluster_m = 1, d.cluster_n = 2, d.band = 8; }),
-    large(square, 2, 4, 4),
-    {.n = 128,
-     .stages = 5,
-     .cluster_m = 2,
-     .band = 8,
-     .persistent = true,
-     .engine_stores = true,
-     .promoted = true},
-    with(wide, [](Design& d) { d.promoted = true; }),
-    large(with(wide, [](Design& d) { d.promoted = true; }), 2, 2, 8),
-    large(with(wide, [](Design& d) { d.promoted = true; }), 4, 2, 4),
+    large(wide, 4, 2, 4),
+    large(lines, 4, 2, 4),
+    large(with(lines, [](Design& d) { d.serpentine = d.early = true; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.6f; }), 4, 2, 4),
+    large(with(lines, [](Design& d) { d.promoted = d.early = true; }), 4, 2, 4),
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
-    {.n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
-    {.n = 16, .stages = 3, .split_k = 4, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 8, .band = 1, .resident = 3},
-    {.n = 64, .stages = 8, .split_k = 2, .band = 1},
-    {.n = 64, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
-    {.n = 128, .stages = 6, .split_k = 2, .band = 1},
-    {.n = 128, .stages = 6, .cluster_m = 2, .split_k = 2, .band = 1},
-    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .band = 1, .resident = 2},
-    {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2},
-    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .split_k = 2, .band = 1, .resident = 2},
-    {.m_blocks = 2, .n = 128, .stages = 4, .split_k = 4, .band = 1},
+    {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
+    {.n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
+    {.n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 2},
+    {.n = 64, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
+    {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
+    {.n = 128, .stages = 6, .cluster_m = 2, .split_k = 2, .band = 1, .early = true, .leaves_rest = true},
+    {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
 };
 
 enum class List { square, skinny, fp8 };
@@ -92,6 +71,8 @@ std::string name_of(const Design& d) {
   if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
+  if (d.line_stores) name += " lines";
+  if (d.early) name += " early";
   if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
   if (d.promoted) name += " promoted";
   return name;
