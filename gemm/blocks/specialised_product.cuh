@@ -16,13 +16,16 @@ namespace fathom::gemm {
 
 /// Registers of a thread that loads and of one that multiplies: 128 of the first and 256 of the
 /// second share what 384 threads of 168 are given (64512 of the 65536).
-inline constexpr int loading_registers = 40, multiplying_registers = 232;
+inline constexpr int loading_registers = 24, multiplying_registers = 240;
+
+/// Of all warps' buffers.
+template <Design d>
+inline constexpr int staging_bytes = d.staged() ? d.consumers * 4 * d.slots * staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
 constexpr int specialised_shared_bytes() {
-  const int staging = d.staged() ? d.consumers * 4 * staging_slots * staged_bytes : 0;
-  return 1024 + TileRing<d>::bytes + staging + TileRing<d>::barrier_bytes;
+  return 1024 + TileRing<d>::bytes + staging_bytes<d> + TileRing<d>::barrier_bytes;
 }
 
 /// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in bands;
@@ -97,6 +100,48 @@ __device__ inline void each_block(const Use& use) {
   use.template operator()<Count - 1>();
 }
 
+/// What a warp has yet to store of the tile before.
+template <Design d, class Out>
+struct DeferredStores {
+  static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
+  static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
+  static_assert(!used || (d.engine_stores && d.m_blocks == 1 && chunks % d.slots == 0));
+  std::uint32_t pairs[used ? d.n / 4 : 1] = {};
+  int row = 0, column = 0;
+  bool pending = false;
+
+  /// Keeps a tile's finished sums.
+  template <int Count>
+  __device__ void take(const std::uint32_t (&sums)[Count], int to_row, int to_column) {
+    pack<Out>(sums, pairs);
+    row = to_row;
+    column = to_column;
+    pending = true;
+  }
+  /// Stores one of the chunks of 64 columns; nothing if there is no such.
+  template <class P>
+  __device__ void store(const P& p, int chunk, std::uint32_t staging) {
+    if constexpr (used) {
+      if (!pending || chunk >= chunks) return;
+      if (threadIdx.x % 32 == 0) wait_stores_read<d.slots - 1>();
+      __syncwarp();
+      const std::uint32_t buffer = staging + chunk % d.slots * staged_bytes;
+#pragma unroll
+      for (int c = 0; c < chunks; ++c) {
+        if (chunk == c) stage_pairs(pairs, c * 16, buffer);
+      }
+      store_staged(p, row, column + chunk * staged_columns<Out>, buffer);
+    }
+  }
+  /// Stores the chunks from `first` on.
+  template <class P>
+  __device__ void store_from(const P& p, int first, std::uint32_t staging) {
+#pragma unroll 1
+    for (int chunk = first; chunk < chunks; ++chunk) store(p, chunk, staging);
+    pending = false;
+  }
+};
+
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
@@ -108,10 +153,11 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
   constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots == 0,
+  static_assert(!d.engine_stores || d.m_blocks * chunks % d.slots == 0,
                 "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
+  DeferredStores<d, Out> deferred;
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     TileIndex corner = walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
@@ -122,7 +168,8 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
     } else {
-      accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums);
+      accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums,
+                                          [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
@@ -138,10 +185,13 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
           store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
         } else if constexpr (d.staged()) {
           if (p.engine_stores) {
-            if constexpr (d.line_stores) {
+            if constexpr (deferred.used) {
+              deferred.store_from(p, range.count, staging);
+              deferred.take(sums.of[i], row, corner.n);
+            } else if constexpr (d.line_stores) {
               store_by_lines(p, sums.of[i], row, corner.n, staging);
             } else {
-              store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
+              store_by_engine<i * chunks, d.slots>(p, sums.of[i], row, corner.n, staging);
             }
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
@@ -152,6 +202,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       });
     }
   }
+  deferred.store_from(p, 0, staging);
   if constexpr (d.engine_stores) wait_stores();
 }
 
@@ -171,9 +222,7 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
-  constexpr int staging_bytes =
-      d.staged() ? d.consumers * 4 * staging_slots * staged_bytes : 0;
-  ring.barriers = staging + staging_bytes;
+  ring.barriers = staging + staging_bytes<d>;
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
     __syncthreads();
@@ -195,7 +244,7 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
     if constexpr (alone) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
-                                            staging + warp * staging_slots * staged_bytes);
+                                            staging + warp * d.slots * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.

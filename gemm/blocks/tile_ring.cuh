@@ -25,6 +25,9 @@ struct Design {
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
+  int slots = 2;  ///< buffers of a warp for that: some are filled while the others are read
+  /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
+  bool deferred_stores = false;
   bool line_stores = false;    ///< C leaves through shared memory by stores of whole lines
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
@@ -225,14 +228,16 @@ __device__ inline void release(const TileRing<d>& ring, int stage, const Cluster
 
 /// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage
 /// is under way while the next is issued.
-template <class In, Design d, Major a_major, Major b_major>
+/// `meanwhile` is called with each step while its products are under way.
+template <class In, Design d, Major a_major, Major b_major, class Meanwhile>
 __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                   int steps, int a_block, const ClusterPlace<d>& place,
-                                  Sums<d>& sums) {
+                                  Sums<d>& sums, const Meanwhile& meanwhile) {
   int last = -1;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
     multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, sums, step > 0);
+    meanwhile(step);
     products_wait<1>();
     if (last >= 0) release(ring, last, place);
     last = position.stage;

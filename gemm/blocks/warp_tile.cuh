@@ -130,8 +130,6 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
 
 /// Bytes of a row that a warp hands to the copy engine at once, and of its 16 rows.
 inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
-/// Buffers a warp: one is filled while the other is read.
-inline constexpr int staging_slots = 2;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
 
@@ -141,10 +139,10 @@ __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int w
   return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
 }
 
-/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
-template <class Out, class Scalar, int Count>
-__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
-                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
+/// Fills a buffer with 64 columns of 16-bit elements, 32 pairs a thread from the first on.
+template <int Count>
+__device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int first,
+                                   std::uint32_t buffer) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
   // next 8.
@@ -153,12 +151,30 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   for (int j = 0; j < 4; ++j) {
     std::uint32_t r[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
-      r[i] = packed<Out>(sum_of<Scalar>(sums[sum]), sum_of<Scalar>(sums[sum + 1]));
-    }
+    for (int i = 0; i < 4; ++i) r[i] = pairs[first + j * 4 + i];
     store_matrices(staged_word(buffer, own_row, j * 2 + own_word), r);
   }
+}
+
+/// A warp's finished sums as elements of C, in pairs of neighbours of a row.
+template <class Out, int Count>
+__device__ inline void pack(const std::uint32_t (&sums)[Count],
+                            std::uint32_t (&pairs)[Count / 2]) {
+#pragma unroll
+  for (int i = 0; i < Count / 2; ++i)
+    pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
+}
+
+/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
+template <class Out, class Scalar, int Count>
+__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
+                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
+  std::uint32_t pairs[16];
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    pairs[i] = packed<Out>(sum_of<Scalar>(sums[first + 2 * i]), sum_of<Scalar>(sums[first + 2 * i + 1]));
+  }
+  stage_pairs(pairs, 0, buffer);
 }
 
 /// Fills a buffer with 32 columns of 32-bit elements.
@@ -176,10 +192,23 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   }
 }
 
-/// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine stores
-/// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
-/// under way. `First`: buffers that were filled before, of this tile.
-template <int First, class Out, class Scalar, int Count>
+/// Hands a warp's buffer over to the engine, which stores it while the warp goes on. What is outside C
+/// is not stored; the group of stores is closed all the same, to count alike.
+template <class Out, class Scalar>
+__device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row, int column,
+                                    std::uint32_t buffer) {
+  fence_async_proxy();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    if (row < p.m && column < p.n) store_box(p.map_c, column, row, buffer);
+    commit_stores();
+  }
+}
+
+/// Stores a warp's finished sums through its `Slots` buffers at `staging`, each 2 KiB that the engine
+/// stores while the warp goes on, the last ones even while it multiplies the next tile. Ends with
+/// stores under way. `First`: buffers that were filled before, of this tile.
+template <int First, int Slots, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
@@ -188,18 +217,12 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer = staging + (First + chunk) % staging_slots * staged_bytes;
+    const std::uint32_t buffer = staging + (First + chunk) % Slots * staged_bytes;
     const int to_column = column + chunk * columns;
-    if (lane == 0) wait_stores_read<staging_slots - 1>();
+    if (lane == 0) wait_stores_read<Slots - 1>();
     __syncwarp();
     stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
-    fence_async_proxy();
-    __syncwarp();
-    if (lane == 0) {
-      // What is outside C is not stored; the group is closed all the same, to count alike.
-      if (row < p.m && to_column < p.n) store_box(p.map_c, to_column, row, buffer);
-      commit_stores();
-    }
+    store_staged(p, row, to_column, buffer);
   }
 }
 
@@ -217,7 +240,7 @@ __device__ inline void store_by_lines(const TiledProduct<Out, Scalar>& p,
   const std::int64_t four_rows = 4 * p.c.row_stride;
 #pragma unroll
   for (int chunk = 0; chunk < Count * 2 / columns; ++chunk) {
-    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    const std::uint32_t buffer = staging + chunk % 2 * staged_bytes;
     stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
     __syncwarp();
     const bool inside = own_column + chunk * columns < p.n;

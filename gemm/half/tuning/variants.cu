@@ -22,24 +22,20 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 }
 
 /// A shape by its index: kernels are named by types.
-constexpr Design lines = with(wide, [](Design& d) { d.engine_stores = false, d.line_stores = true; });
+constexpr Design early = with(wide, [](Design& d) { d.early = d.serpentine = true; });
+constexpr Design deferred = with(early, [](Design& d) { d.deferred_stores = true; });
 constexpr Design designs[] = {
-    wide,
-    lines,
-    large(wide, 4, 2, 4),
-    large(lines, 4, 2, 4),
-    large(with(lines, [](Design& d) { d.early = true; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.serpentine = d.early = true; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.3f; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.6f; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.early = d.serpentine = true, d.kept_a = 0.4f; }), 4, 2, 4),
+    large(early, 4, 2, 4),
+    deferred,
+    large(deferred, 4, 2, 4),
+    large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
+    large(with(early, [](Design& d) { d.stages = 3, d.slots = 4; }), 4, 2, 4),
 };
 constexpr Design fp8_designs[] = {
-    large(wide, 4, 2, 4),
-    large(lines, 4, 2, 4),
-    large(with(lines, [](Design& d) { d.serpentine = d.early = true; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.early = true, d.kept_a = 0.6f; }), 4, 2, 4),
-    large(with(lines, [](Design& d) { d.promoted = d.early = true; }), 4, 2, 4),
+    large(early, 4, 2, 4),
+    large(deferred, 4, 2, 4),
+    large(with(early, [](Design& d) { d.stages = 3, d.slots = 4; }), 4, 2, 4),
+    large(with(early, [](Design& d) { d.promoted = true; }), 4, 2, 4),
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
@@ -71,6 +67,8 @@ std::string name_of(const Design& d) {
   if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
+  if (d.slots != 2) name += " slots " + std::to_string(d.slots);
+  if (d.deferred_stores) name += " deferred";
   if (d.line_stores) name += " lines";
   if (d.early) name += " early";
   if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
