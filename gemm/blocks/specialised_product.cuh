@@ -158,6 +158,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   Sums<d> sums;
   start(sums);
   DeferredStores<d, Out> deferred;
+  if (d.promoted && a_block == 1) pass_turn(1);  // the first is the other's
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     TileIndex corner = walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
@@ -202,6 +203,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       });
     }
   }
+  if (d.promoted && a_block == 0) take_turn(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.engine_stores) wait_stores();
 }

@@ -45,7 +45,6 @@ constexpr Design skinny_designs[] = {
     {.n = 64, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
     {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
-    {.n = 128, .stages = 6, .cluster_m = 2, .split_k = 2, .band = 1, .early = true, .leaves_rest = true},
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
 };
 
