@@ -173,6 +173,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
+      if (d.promoted && a_block == 0) take_turn(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
 #pragma unroll
       for (int i = 0; i < d.m_blocks; ++i)
