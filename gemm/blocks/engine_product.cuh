@@ -39,12 +39,11 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
-/// The map of an operand: boxes of so many columns or, of 32-bit elements along the outer dimension,
-/// 32.
-inline CUtensorMap operand_map(const EngineOperand& x, int box_lines) {
-  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, box_lines);
+/// The map of an operand: boxes of 64 columns or, of 32-bit elements along the outer dimension, 32.
+inline CUtensorMap operand_map(const EngineOperand& x) {
+  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, block_side);
   return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
-                    element_bytes(x.element) == 4 ? half_block_side : box_lines);
+                    element_bytes(x.element) == 4 ? half_block_side : block_side);
 }
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
@@ -58,8 +57,8 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   const EngineOperand& a = swapped ? operands.b : operands.a;
   const EngineOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
-  product.map_a = operand_map(a, d.box_lines);
-  product.map_b = operand_map(b, d.box_lines);
+  product.map_a = operand_map(a);
+  product.map_b = operand_map(b);
   product.m = static_cast<int>(a.outer);
   product.n = static_cast<int>(b.outer);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
@@ -75,7 +74,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   // the piece, which is the gap up to the leading dimension, would be written too (seen on an H200).
   product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
                           columns_aligned(p.m, output, map_alignment);
-  if (d.engine_stores && !d.line_stores && product.engine_stores)
+  if (d.engine_stores && product.engine_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;
 }

@@ -50,6 +50,7 @@ struct LargeClusters : Layout {
                                  .early = true,
                                  .promoted = Layout::promoted,
                                  .serpentine = true,
+                                 .kept_a = 0.4f,
                                  .leaves_rest = true};
 };
 

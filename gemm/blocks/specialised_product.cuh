@@ -20,7 +20,7 @@ inline constexpr int loading_registers = 24, multiplying_registers = 240;
 
 /// Of all warps' buffers.
 template <Design d>
-inline constexpr int staging_bytes = d.staged() ? d.consumers * 4 * d.slots * staged_bytes : 0;
+inline constexpr int staging_bytes = d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
@@ -105,7 +105,7 @@ template <Design d, class Out>
 struct DeferredStores {
   static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
   static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
-  static_assert(!used || (d.engine_stores && d.m_blocks == 1 && chunks % d.slots == 0));
+  static_assert(!used || (d.engine_stores && d.m_blocks == 1 && chunks % staging_slots == 0));
   std::uint32_t pairs[used ? d.n / 4 : 1] = {};
   int row = 0, column = 0;
   bool pending = false;
@@ -123,9 +123,9 @@ struct DeferredStores {
   __device__ void store(const P& p, int chunk, std::uint32_t staging) {
     if constexpr (used) {
       if (!pending || chunk >= chunks) return;
-      if (threadIdx.x % 32 == 0) wait_stores_read<d.slots - 1>();
+      if (threadIdx.x % 32 == 0) wait_stores_read<staging_slots - 1>();
       __syncwarp();
-      const std::uint32_t buffer = staging + chunk % d.slots * staged_bytes;
+      const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
 #pragma unroll
       for (int c = 0; c < chunks; ++c) {
         if (chunk == c) stage_pairs(pairs, c * 16, buffer);
@@ -153,7 +153,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
   constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.engine_stores || d.m_blocks * chunks % d.slots == 0,
+  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots == 0,
                 "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
@@ -185,15 +185,13 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
         if constexpr (!d.a_in_registers) finish(p, sums.of[i], row, corner.n);
         if constexpr (d.a_in_registers) {
           store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
-        } else if constexpr (d.staged()) {
+        } else if constexpr (d.engine_stores) {
           if (p.engine_stores) {
             if constexpr (deferred.used) {
               deferred.store_from(p, range.count, staging);
               deferred.take(sums.of[i], row, corner.n);
-            } else if constexpr (d.line_stores) {
-              store_by_lines(p, sums.of[i], row, corner.n, staging);
             } else {
-              store_by_engine<i * chunks, d.slots>(p, sums.of[i], row, corner.n, staging);
+              store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
             }
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
@@ -212,15 +210,14 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
 /// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), Config::design.resident) specialised_product(
+__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
     const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
   constexpr Design d = Config::design;
   constexpr Major a_major = Config::a_major, b_major = Config::b_major;
   extern __shared__ std::byte shared[];
-  constexpr bool alone = d.resident == 1;
-  static_assert(d.consumers == 2 || !alone, "the register counts are those of two");
+  static_assert(d.consumers == 2, "the register counts are those of two");
   const ClusterPlace<d> place;
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
@@ -241,13 +238,13 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    if constexpr (alone) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
   } else {
-    if constexpr (alone) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
-                                            staging + warp * d.slots * staged_bytes);
+                                            staging + warp * staging_slots * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.

@@ -18,17 +18,13 @@ struct Design {
   int stages = 4;     ///< of the ring
   int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
   int cluster_n = 1;  ///< and beside each other: they load each tile of A once
-  int box_lines = block_side;  ///< of 128 bytes that the copy engine loads at once: of a share
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
   int band = 8;       ///< cluster rows that are gone through column by column
-  int resident = 1;   ///< blocks that share an SM; alone, threads that multiply take registers from the others
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
-  int slots = 2;  ///< buffers of a warp for that: some are filled while the others are read
   /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
   bool deferred_stores = false;
-  bool line_stores = false;    ///< C leaves through shared memory by stores of whole lines
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
   bool a_in_registers =
@@ -45,7 +41,6 @@ struct Design {
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
   /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
   __host__ __device__ constexpr int sharing() const { return cluster_m + cluster_n - 1; }
-  __host__ __device__ constexpr bool staged() const { return engine_stores || line_stores; }
   __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
@@ -115,16 +110,15 @@ struct ClusterPlace {
   }
 };
 
-/// Loads box `box` of an operand's tile whose first outer index is `outer`, at `k`, to all of
-/// `Sharers` blocks of the cluster, `blocks`. A box is `Lines` of the 64 of a block of the tile.
-template <Major major, int Lines, int Sharers, bool Hinted>
-__device__ inline void load_box_of_tile(std::uint32_t tile, int box, const CUtensorMap& map,
-                                        int outer, int k, std::uint32_t barrier,
-                                        std::uint16_t blocks, std::uint64_t policy) {
-  constexpr int of_block = block_side / Lines;
-  const int line = box % of_block * Lines, o = outer + box / of_block * block_side;
-  const int x = major == Major::k ? k : o, y = (major == Major::k ? o : k) + line;
-  const std::uint32_t target = tile + box * Lines * 128;
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`.
+template <Major major, int Sharers, bool Hinted>
+__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
+                                  int k, std::uint32_t barrier, std::uint16_t blocks,
+                                  std::uint64_t policy) {
+  const int o = outer + block * block_side;
+  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+  const std::uint32_t target = tile + block * block_bytes;
   if constexpr (Sharers == 1) {
     load_box<Hinted>(target, map, x, y, barrier, policy);
   } else {
@@ -153,11 +147,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                   int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
-  constexpr int of_block = block_side / d.box_lines;
-  constexpr int share_a = d.a_blocks() * of_block / d.cluster_n,
-                share_b = d.b_blocks() * of_block / d.cluster_m;
-  static_assert(share_a * d.cluster_n == d.a_blocks() * of_block &&
-                share_b * d.cluster_m == d.b_blocks() * of_block);
+  constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
+  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == d.b_blocks());
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
@@ -165,14 +156,14 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
       static_assert(d.cluster_n == 1);
       load_split_block(ring.a(stage), i, map_a, row, k, full);
     } else {
-      load_box_of_tile<a_major, d.box_lines, d.cluster_n, (d.kept_a > 0)>(
+      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(
           ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
     }
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_box_of_tile<b_major, d.box_lines, d.cluster_m, false>(
-        ring.b(stage), place.m * share_b + i, map_b, column, k, full, column_blocks, 0);
+    load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column, k,
+                                            full, column_blocks, 0);
   }
 }
 

@@ -130,6 +130,8 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
 
 /// Bytes of a row that a warp hands to the copy engine at once, and of its 16 rows.
 inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
+/// Buffers a warp: one is filled while the other is read.
+inline constexpr int staging_slots = 2;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
 
@@ -205,10 +207,10 @@ __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row,
   }
 }
 
-/// Stores a warp's finished sums through its `Slots` buffers at `staging`, each 2 KiB that the engine
-/// stores while the warp goes on, the last ones even while it multiplies the next tile. Ends with
+/// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine
+/// stores while the warp goes on, the last two even while it multiplies the next tile. Ends with
 /// stores under way. `First`: buffers that were filled before, of this tile.
-template <int First, int Slots, class Out, class Scalar, int Count>
+template <int First, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
@@ -217,46 +219,13 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer = staging + (First + chunk) % Slots * staged_bytes;
+    const std::uint32_t buffer = staging + (First + chunk) % staging_slots * staged_bytes;
     const int to_column = column + chunk * columns;
-    if (lane == 0) wait_stores_read<Slots - 1>();
+    if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();
     stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
     store_staged(p, row, to_column, buffer);
   }
-}
-
-/// Stores a warp's finished sums through its two buffers and the threads' own stores, whole lines of
-/// 128 bytes: nothing waits for the copy engine, which has the next tile's loads to do. For a C whose
-/// rows start and end on 16 bytes.
-template <class Out, class Scalar, int Count>
-__device__ inline void store_by_lines(const TiledProduct<Out, Scalar>& p,
-                                      const std::uint32_t (&sums)[Count], int row, int column,
-                                      std::uint32_t staging) {
-  constexpr int columns = staged_columns<Out>, per_word = 16 / static_cast<int>(sizeof(Out));
-  const int lane = static_cast<int>(threadIdx.x) % 32, word = lane % 8;
-  const int own_row = row + lane / 8, own_column = column + word * per_word;
-  Out* out = &p.c(own_row, own_column);
-  const std::int64_t four_rows = 4 * p.c.row_stride;
-#pragma unroll
-  for (int chunk = 0; chunk < Count * 2 / columns; ++chunk) {
-    const std::uint32_t buffer = staging + chunk % 2 * staged_bytes;
-    stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
-    __syncwarp();
-    const bool inside = own_column + chunk * columns < p.n;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      uint4 x;
-      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                   : "r"(staged_word(buffer, lane / 8 + i * 4, word))
-                   : "memory");
-      if (inside && own_row + i * 4 < p.m)
-        *reinterpret_cast<uint4*>(out + chunk * columns + i * four_rows) = x;
-    }
-    // The buffer after the next is filled when all lanes have met again.
-  }
-  __syncwarp();
 }
 
 template <class T>

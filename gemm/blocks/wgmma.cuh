@@ -122,17 +122,6 @@ __device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[64], std::uint
         "n"(static_cast<int>(b_major)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__half, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 "
-#include "harness/wgmma/sum_names_192.inc"
-      ", %96, %97, p, 1, 1, %99, %100;\n}" :
-#include "harness/wgmma/sums_192.inc"
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(static_cast<int>(a_major)),
-        "n"(static_cast<int>(b_major)));
-}
-template <Major a_major, Major b_major>
 __device__ inline void multiply(__half, std::uint32_t (&d)[128], std::uint64_t a, std::uint64_t b, bool add) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
@@ -140,17 +129,6 @@ __device__ inline void multiply(__half, std::uint32_t (&d)[128], std::uint64_t a
 #include "harness/wgmma/sum_names_256.inc"
       ", %128, %129, p, 1, 1, %131, %132;\n}" :
 #include "harness/wgmma/sums_256.inc"
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(static_cast<int>(a_major)),
-        "n"(static_cast<int>(b_major)));
-}
-template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 "
-#include "harness/wgmma/sum_names_192.inc"
-      ", %96, %97, p, 1, 1, %99, %100;\n}" :
-#include "harness/wgmma/sums_192.inc"
       : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(static_cast<int>(a_major)),
         "n"(static_cast<int>(b_major)));
 }

@@ -43,17 +43,6 @@ __device__ inline void multiply(float, std::uint32_t (&d)[64], std::uint64_t a, 
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(float, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  static_assert(a_major == Major::k && b_major == Major::k);
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32 "
-#include "harness/wgmma/sum_names_192.inc"
-      ", %96, %97, p, 1, 1;\n}" :
-#include "harness/wgmma/sums_192.inc"
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-template <Major a_major, Major b_major>
 __device__ inline void multiply(float, std::uint32_t (&d)[128], std::uint64_t a, std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
@@ -98,17 +87,6 @@ __device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[64], std::uint
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  static_assert(a_major == Major::k && b_major == Major::k);
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 "
-#include "harness/wgmma/sum_names_192.inc"
-      ", %96, %97, p, 1, 1;\n}" :
-#include "harness/wgmma/sums_192.inc"
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-template <Major a_major, Major b_major>
 __device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[128], std::uint64_t a, std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
@@ -150,17 +128,6 @@ __device__ inline void multiply(std::int8_t, std::uint32_t (&d)[64], std::uint64
 #include "harness/wgmma/sum_names_128.inc"
       ", %64, %65, p;\n}" :
 #include "harness/wgmma/sums_128.inc"
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-template <Major a_major, Major b_major>
-__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  static_assert(a_major == Major::k && b_major == Major::k);
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k32.s32.s8.s8 "
-#include "harness/wgmma/sum_names_192.inc"
-      ", %96, %97, p;\n}" :
-#include "harness/wgmma/sums_192.inc"
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>

@@ -25,26 +25,22 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 constexpr Design early = with(wide, [](Design& d) { d.early = d.serpentine = true; });
 constexpr Design deferred = with(early, [](Design& d) { d.deferred_stores = true; });
 constexpr Design designs[] = {
+    wide,
     large(early, 4, 2, 4),
     deferred,
     large(deferred, 4, 2, 4),
     large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
-    large(with(early, [](Design& d) { d.stages = 3, d.slots = 4; }), 4, 2, 4),
 };
 constexpr Design fp8_designs[] = {
     large(early, 4, 2, 4),
     large(deferred, 4, 2, 4),
-    large(with(early, [](Design& d) { d.stages = 3, d.slots = 4; }), 4, 2, 4),
+    large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
     large(with(early, [](Design& d) { d.promoted = true; }), 4, 2, 4),
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
-    {.n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
-    {.n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 2},
-    {.n = 64, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
-    {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2, .early = true},
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
 };
 
@@ -63,12 +59,9 @@ std::string name_of(const Design& d) {
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
-  if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
-  if (d.slots != 2) name += " slots " + std::to_string(d.slots);
   if (d.deferred_stores) name += " deferred";
-  if (d.line_stores) name += " lines";
   if (d.early) name += " early";
   if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
   if (d.promoted) name += " promoted";
