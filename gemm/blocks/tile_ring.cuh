@@ -256,7 +256,7 @@ __device__ inline void pass_turn(int a_block) {
 ///
 /// The two warpgroups take turns: one's products go on while the other adds. Left alone they get in
 /// step, since the tensor cores serve both alike: then both add, and the tensor cores wait. A turn is
-/// handed over when the last product is under way.
+/// handed over half way, since the other needs a while to begin.
 template <class In, Design d, Major a_major, Major b_major>
 __device__ inline void accumulate_promoted(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
@@ -280,7 +280,7 @@ __device__ inline void accumulate_promoted(const TileRing<d>& ring,
       products_begin();
 #pragma unroll
       for (int s = 0; s < 4; ++s) {
-        if (s == 3) products_commit();
+        if (s == 2) products_commit();
         multiply<a_major, b_major>(In{}, part_sums, a + s * step_units<a_major>,
                                    b + part * columns / block_side * (block_bytes >> 4) +
                                        s * step_units<b_major>,
