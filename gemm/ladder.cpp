@@ -18,7 +18,8 @@ std::vector<Rung> half_rungs(Class of) {
           half::mma_sync(of),   half::multistage(of),
           half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
           half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
-          half::split_depth(of), half::all_layouts(of)};
+          half::split_depth(of), half::all_layouts(of),      half::large_clusters(of),
+          half::deferred_stores(of)};
 }
 
 std::vector<Rung> fp64_rungs() {

@@ -16,25 +16,60 @@ __device__ inline void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier.
+/// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
+__device__ inline std::uint64_t keeping_policy(float share) {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, %1;"
+      : "=l"(policy)
+      : "f"(share));
+  return policy;
+}
+/// Like any others, also those that were kept.
+__device__ inline std::uint64_t ordinary_policy() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
+  return policy;
+}
+
+/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier. `Hinted`: the
+/// L2 is told how to hold its lines.
+template <bool Hinted>
 __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
-                                std::uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(target),
-      "l"(&map), "r"(x), "r"(y), "r"(barrier)
-      : "memory");
+                                std::uint32_t barrier, std::uint64_t policy) {
+  if constexpr (Hinted) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3}], [%4];" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier)
+        : "memory");
+  }
 }
 
 /// The same to the same address of every block of the cluster whose bit is set, and on the barrier
 /// of the same address there: the box crosses from the L2 once.
+template <bool Hinted>
 __device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMap& map, int x,
-                                          int y, std::uint32_t barrier, std::uint16_t blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
-      "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks)
-      : "memory");
+                                          int y, std::uint32_t barrier, std::uint16_t blocks,
+                                          std::uint64_t policy) {
+  if constexpr (Hinted) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks)
+        : "memory");
+  }
 }
 
 /// Stores a box from shared memory; belongs to the thread's open group of stores.
