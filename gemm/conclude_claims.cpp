@@ -148,6 +148,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   for (const RatioClaim& row : ratios) claims.push_back(ratio_claim(entries, row));
   claims.push_back(g2(entries));
   claims.push_back(traffic(entries));
+  claims.push_back(tile_claim(entries));
   return claims;
 }
 

@@ -83,6 +83,29 @@ double place(const View& view, const Row& row, const std::vector<std::string>& c
                              categories.begin());
 }
 
+/// A line for each opponent beside each series; only of the metric have opponents figures.
+void add_opponents(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
+                   std::map<std::string, std::size_t>& known, PlotData& data) {
+  if (view.y != "metric") return;
+  // A name in common says nothing of its own where there is one series of entries.
+  const bool apart = known.size() > 1;
+  for (const Row& row : rows) {
+    for (const Opponent& opponent : row.entry->opponents) {
+      const auto value = drawable(opponent.value);
+      if (!value || (logarithmic && *value <= 0)) continue;
+      const std::string own = apart ? series_label(view, *row.entry) : "";
+      const std::string label = own.empty() ? opponent.name : opponent.name + " beside " + own;
+      const auto [at, is_new] = known.try_emplace(label, data.series.size());
+      if (is_new) data.series.push_back({label, {}, true});
+      Point point{place(view, row, data.categories), *value / factor, {}, {}, {}, {},
+                  one_line(format_quantity(*value, row.figure.unit))};
+      // What physics allows, it allows nobody.
+      if (view.show_bound && row.figure.bound) point.bound = *row.figure.bound / factor;
+      data.series[at->second].points.push_back(std::move(point));
+    }
+  }
+}
+
 void make_series(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
                  PlotData& data) {
   std::map<std::string, std::size_t> known;
@@ -106,6 +129,7 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
   }
+  if (view.show_opponents) add_opponents(view, rows, factor, logarithmic, known, data);
   for (Series& series : data.series) {
     const auto by_x = [](const Point& a, const Point& b) { return a.x < b.x; };
     std::stable_sort(series.points.begin(), series.points.end(), by_x);
@@ -155,6 +179,24 @@ void make_marks(const View& view, double factor, bool logarithmic, PlotData& dat
   const auto by_x = [](const Mark& a, const Mark& b) { return a.first_x < b.first_x; };
   std::stable_sort(data.markers.begin(), data.markers.end(), by_x);
   std::stable_sort(data.stretches.begin(), data.stretches.end(), by_x);
+}
+
+void make_levels(const View& view, const std::string& unit, double factor, bool logarithmic,
+                 PlotData& data) {
+  double highest = 0;
+  for (const Series& series : data.series) {
+    for (const Point& point : series.points) highest = std::max(highest, point.y);
+  }
+  for (const PlotLevel& level : view.levels) {
+    if (!drawable(level.y) || (logarithmic && level.y <= 0)) continue;
+    const std::string label = one_line(level.label + ": " + format_quantity(level.y, unit));
+    if (!logarithmic && level.y / factor > bound_drawn_up_to * highest) {
+      data.beyond += (data.beyond.empty() ? "" : ", ") + label;
+    } else {
+      data.levels.push_back({level.y / factor, label});
+    }
+  }
+  std::ranges::stable_sort(data.levels, {}, &Level::y);
 }
 
 struct Extent {
@@ -227,6 +269,7 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
     figures.include(stretch.first_y);
     figures.include(stretch.last_y);
   }
+  for (const Level& level : data.levels) all.include(level.y);
   all.include(figures.low);
   all.include(figures.high);
   // Labels of marks need room above the points.
@@ -239,6 +282,7 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
   if (all.high > bound_drawn_up_to * std::max(figures.high, 0.0) && figures.high > 0) {
     data.bound_beyond = data.bound.has_value();
     all.high = data.bound ? figures.high : bound_drawn_up_to * figures.high;
+    for (const Level& level : data.levels) all.include(level.y);
   }
   // Without zero asked for, still some room: points on the frame are hard to see.
   const double room = (marked ? 0.12 : 0.04) * (all.high - all.low);
@@ -254,7 +298,11 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   PlotData data;
   const std::string unit = rows.front().figure.unit;
   Extent values;
-  for (const Row& row : rows) values.include(row.figure.value);
+  for (const Row& row : rows) {
+    values.include(row.figure.value);
+    if (!view.show_opponents || view.y != "metric") continue;
+    for (const Opponent& opponent : row.entry->opponents) values.include(drawable(opponent.value));
+  }
   const bool logarithmic = view.y_log && values.low > 0;
   // The ticks of a logarithmic axis carry their own prefixes.
   const PrefixedUnit shown =
@@ -264,6 +312,7 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   make_series(view, rows, shown.factor, logarithmic, data);
   stand_apart(data);
   make_marks(view, shown.factor, logarithmic, data);
+  make_levels(view, unit, shown.factor, logarithmic, data);
   scale_x(view, data);
   find_bound(unit, shown.factor, data);
   scale_y(view, unit, logarithmic, data);
@@ -272,7 +321,7 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   data.x_label = one_line(view.x_label.empty() ? view.x : view.x_label);
   data.y_label = label_with_unit(figure_label(view.y_label, rows.front().figure.name), unit,
                                  one_line(shown.text));
-  data.key_title = key_title(view);
+  data.key_title = view.show_opponents ? "" : key_title(view);
   data.bound_text = one_line(data.bound_text);
   data.lowest = one_line(format_quantity(values.low, unit));
   data.highest = one_line(format_quantity(values.high, unit));

@@ -13,6 +13,14 @@
 using namespace fathom;
 using namespace fathom::gemm;
 
+namespace {
+
+std::shared_ptr<Tuning> no_tuning() {
+  return std::make_shared<Tuning>(TuningRequest{.unused = true}, TuningFingerprint{"a GPU", "580", 132});
+}
+
+}  // namespace
+
 TEST_CASE("rungs are numbered in order, say what they add, and are found by their id", "[gemm]") {
   std::set<std::string> ids;
   for (const ClassTraits& row : all_classes()) {
@@ -110,7 +118,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 9;
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
-  const auto cases = ladder_cases(device, {});
+  const auto cases = ladder_cases(device, {}, no_tuning());
   std::set<std::string> names;
   std::size_t contests = 0;
   for (const Case& c : cases) {
@@ -123,5 +131,5 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   device.major = 7;
   device.minor = 5;
-  for (const Case& c : ladder_cases(device, {})) CHECK(c.name.find("async") == std::string::npos);
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) CHECK(c.name.find("async") == std::string::npos);
 }
