@@ -53,7 +53,7 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
 Precision precision_of(const Rung& rung, const std::string& part) {
-  if (is_sweep(part)) return {.relative_half_width = 0.005, .min_samples = 3, .time_limit_s = 0.06};
+  if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
   // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
   return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 0.6}
                         : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};

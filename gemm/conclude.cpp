@@ -23,7 +23,10 @@ std::string sentence_of(std::span<const Entry> entries, const std::string& type,
   const std::optional<double> ratio = ratio_to_faster(*top);
   if (ratio) {
     text += fmt::format(", {:.3f} x the vendor's library", *ratio);
-  } else if (!library_of(entries, type, size)) {
+  } else if (const Entry* contender = contender_of(entries, type, size)) {
+    text += fmt::format(" ({} is {:.3f} x the vendor's library)",
+                        std::get<std::string>(*find_axis(*contender, "rung")), *ratio_to_faster(*contender));
+  } else {
     text += ", with no vendor's library to compare with";
   }
   return text;

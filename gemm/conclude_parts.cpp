@@ -44,6 +44,12 @@ const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& t
   return best(select(entries, at_size(type, size)));
 }
 
+const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+  std::vector<const Entry*> contenders = ladder_of(entries, type, size);
+  std::erase_if(contenders, [](const Entry* entry) { return !ratio_to_faster(*entry); });
+  return best(contenders);
+}
+
 std::optional<Library> faster_library(const Entry& entry) {
   std::optional<Library> faster;
   for (const Opponent& opponent : entry.opponents) {
@@ -66,21 +72,24 @@ double swept_m(const Entry& entry) {
   return static_cast<double>(std::get<std::int64_t>(*find_axis(entry, "m")));
 }
 
-double tile_steps(const Entry& entry) { return entry.extras.at("tile_steps"); }
+double paid_flop(const Entry& entry) { return entry.extras.at("flop") / entry.extras.at("tile_efficiency"); }
 
 TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type) {
   TileSweep sweep;
   sweep.entries = select(entries, {{"part", "tiles"}, {"type", type}});
   std::erase_if(sweep.entries, [](const Entry* entry) {
     const AxisValue* m = find_axis(*entry, "m");
-    const auto steps = entry->extras.find("tile_steps");
+    const auto positive = [&](const char* extra) {
+      const auto found = entry->extras.find(extra);
+      return found != entry->extras.end() && found->second > 0;
+    };
     return m == nullptr || !std::holds_alternative<std::int64_t>(*m) || !entry->metric.value ||
-           !(entry->real_time_s > 0) || steps == entry->extras.end() || !(steps->second > 0);
+           !(entry->real_time_s > 0) || !positive("flop") || !positive("tile_efficiency");
   });
   std::ranges::sort(sweep.entries, {}, [](const Entry* entry) { return swept_m(*entry); });
   std::vector<double> seconds;
-  for (const Entry* entry : sweep.entries) seconds.push_back(entry->real_time_s / tile_steps(*entry));
-  if (!seconds.empty()) sweep.seconds_per_step = median(seconds);
+  for (const Entry* entry : sweep.entries) seconds.push_back(entry->real_time_s / paid_flop(*entry));
+  if (!seconds.empty()) sweep.seconds_per_flop = median(seconds);
   return sweep;
 }
 

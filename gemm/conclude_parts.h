@@ -26,6 +26,9 @@ const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& t
 /// A type's rungs there that have a figure, in order.
 std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
 
+/// The fastest of those there that were timed alternately with the library, or null.
+const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
+
 /// The faster of the vendor's two ways.
 struct Library {
   double throughput = 0;
@@ -40,16 +43,16 @@ std::optional<Library> library_of(std::span<const Entry> entries, const std::str
 /// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
 std::optional<double> ratio_to_faster(const Entry& entry);
 
-/// Entries of one type around multiples of a tile, by m, with figure and model; and the seconds of one step
-/// of the model that suit them best (their median).
+/// Entries of one type around multiples of a tile, by m, with figure and model; and the seconds of a FLOP
+/// paid for that suit them best (their median).
 struct TileSweep {
   std::vector<const Entry*> entries;
-  double seconds_per_step = 0;
+  double seconds_per_flop = 0;
 };
 TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type);
-/// Of an entry of such a sweep: its m, and the model's steps.
+/// Of an entry of such a sweep: its m, and the FLOP paid for, what whole tiles in whole waves could do.
 double swept_m(const Entry& entry);
-double tile_steps(const Entry& entry);
+double paid_flop(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// T2: whether a product whose size just passes a tile or a wave pays for it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gemm/conclude_parts.h"
 #include "gemm/problem.h"
@@ -29,7 +30,7 @@ std::vector<Jump> jumps_of(const TileSweep& sweep) {
   std::vector<Jump> jumps;
   for (std::size_t i = 1; i < sweep.entries.size(); ++i) {
     const Entry &before = *sweep.entries[i - 1], &after = *sweep.entries[i];
-    const double model = tile_steps(after) / tile_steps(before);
+    const double model = paid_flop(after) / paid_flop(before);
     if (swept_m(after) - swept_m(before) > just_past || model < least_jump) continue;
     jumps.push_back({&before, &after, model, after.real_time_s / before.real_time_s});
   }
@@ -40,7 +41,7 @@ std::vector<Jump> jumps_of(const TileSweep& sweep) {
 double farthest(const TileSweep& sweep) {
   double most = 0;
   for (const Entry* entry : sweep.entries) {
-    most = std::max(most, std::abs(entry->real_time_s / (tile_steps(*entry) * sweep.seconds_per_step) - 1));
+    most = std::max(most, std::abs(entry->real_time_s / (paid_flop(*entry) * sweep.seconds_per_flop) - 1));
   }
   return most;
 }

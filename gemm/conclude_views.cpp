@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gemm/conclude_parts.h"
 #include "gemm/problem.h"
@@ -190,22 +191,26 @@ View sizes(const std::string& type) {
   return view;
 }
 
+/// Whether two products pay for as many whole waves, up to rounding.
+bool same_waves(const Entry& a, const Entry& b) {
+  return std::abs(paid_flop(a) / paid_flop(b) - 1) < 1e-9;
+}
+
 /// The model's saw-tooth: between two steps throughput grows with m.
 std::vector<PlotStretch> saw_tooth(const TileSweep& sweep) {
   std::vector<PlotStretch> teeth;
   const auto height = [&](const Entry& entry) {
-    return entry.extras.at("flop") / (tile_steps(entry) * sweep.seconds_per_step);
+    return entry.extras.at("flop") / (paid_flop(entry) * sweep.seconds_per_flop);
   };
   for (std::size_t i = 0; i < sweep.entries.size();) {
     std::size_t last = i;
     while (last + 1 < sweep.entries.size() &&
-           tile_steps(*sweep.entries[last + 1]) == tile_steps(*sweep.entries[i])) {
+           same_waves(*sweep.entries[last + 1], *sweep.entries[i])) {
       ++last;
     }
     const Entry &first = *sweep.entries[i], &end = *sweep.entries[last];
     if (last > i) {
-      teeth.push_back({swept_m(first), height(first), swept_m(end), height(end),
-                       teeth.empty() ? "whole tiles and waves" : ""});
+      teeth.push_back({swept_m(first), height(first), swept_m(end), height(end), ""});
     }
     i = last + 1;
   }
@@ -217,7 +222,7 @@ View tiles(const std::string& type, const TileSweep& sweep) {
   view.kind = View::Kind::plot;
   view.title = "Throughput around multiples of the tile: " + type;
   view.note = "n = k = 4096, m at each multiple of 256, just past it and halfway to the next. The grey bands are "
-              "the model: time in whole waves of whole tiles, at the median time of one (claim T2).";
+              "the model: what whole waves of whole tiles take, at their median speed (claim T2).";
   view.section = type;
   view.where = {{"part", {"tiles"}}, {"type", {type}}};
   view.x = "m";
@@ -234,10 +239,10 @@ View tiles(const std::string& type, const TileSweep& sweep) {
 View tiles_table(const std::string& type) {
   View view;
   view.title = "What whole tiles and waves cost: " + type;
-  view.note = "Tile steps are what the model says of the time, in steps of one tile's depth.";
+  view.note = "Tile efficiency is the share of whole waves of whole tiles that the product fills.";
   view.section = type;
   view.where = {{"part", {"tiles"}}, {"type", {type}}};
-  view.columns = {"m", "time", "metric", "extra:waves", "extra:tile_efficiency", "extra:tile_steps",
+  view.columns = {"m", "time", "metric", "extra:waves", "extra:tile_efficiency",
                   to_cublas, to_cublaslt, "verdict"};
   return view;
 }

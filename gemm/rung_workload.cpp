@@ -11,8 +11,7 @@ namespace {
 
 using Extras = std::map<std::string, double>;
 
-/// What the product's size loses to whole tiles and waves, and the time that it takes in steps of one
-/// tile (models/tile_quantisation.h). Nothing for kernels without a tile, and for what the rung's own kernel
+/// What the product's size loses to whole tiles and waves (models/tile_quantisation.h). Nothing for kernels without a tile, and for what the rung's own kernel
 /// does not do.
 void add_tiles(Extras& extras, const RungKernel& kernel, const Problem& p, int blocks_per_sm, int sms) {
   if (kernel.tile_m <= 0 || kernel.tile_n <= 0 || kernel.tile_k <= 0 || blocks_per_sm <= 0) return;
@@ -26,7 +25,6 @@ void add_tiles(Extras& extras, const RungKernel& kernel, const Problem& p, int b
        .cost = blocks_per_sm > 1 ? models::BlockCost::throughput : models::BlockCost::latency});
   extras["waves"] = q.waves.waves;
   extras["tile_efficiency"] = q.efficiency;
-  extras["tile_steps"] = q.relative_time;
 }
 
 /// Resources of the kernel as the driver sees them.

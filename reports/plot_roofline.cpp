@@ -15,7 +15,7 @@ namespace fathom::plots {
 namespace {
 
 // In pixels.
-constexpr int left = 84, name_height = 21, foot_height = 14, key_row_height = 29, label_height = 28,
+constexpr int left = 104, name_height = 21, foot_height = 14, key_row_height = 29, label_height = 28,
               tick_height = 40, least_frame = 340;
 constexpr int small_font = 14;
 constexpr double small_character = 0.6 * small_font;

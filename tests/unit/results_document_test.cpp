@@ -17,6 +17,7 @@
 #include "results/error.h"
 #include "results/query.h"
 #include "sample_document.h"
+#include "sample_ladder.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
@@ -83,7 +84,8 @@ Document small_document() {
 TEST_CASE("A document comes back from disk as it was", "[results]") {
   const Folder folder;
   for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
-                                   sample::heat_map_document(), small_document(), Document{}}) {
+                                   sample::heat_map_document(), sample::ladder_document(),
+                                   small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);

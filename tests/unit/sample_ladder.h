@@ -169,7 +169,6 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
   const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio) {
     Entry e = product_entry(part, type, top, m, n, k, tflops, peak);
     if (std::string(part) == "tiles") {
-      e.extras["tile_steps"] = sample_steps(m);
       e.extras["waves"] = std::ceil(double(m) / 256) * 32 / 132;
       e.extras["tile_efficiency"] = double(m) / 256 * 32 / 132 / (sample_steps(m) / 256);
     }
