@@ -60,22 +60,44 @@ std::optional<Change> change_of(const std::string& column, const Entry& before, 
   return Change{spaced(new_figure->name), new_figure->unit, old_figure->value, new_figure->value};
 }
 
-/// Those that changed most, strongest first.
-std::vector<Change> changes(const View& view, const Entry& before, const Entry& after) {
-  std::vector<Change> found;
+/// A column and what a figure of it must reach to matter: of next to nothing a large factor is next to nothing,
+/// such as stalls of a hundredth of a warp, or a thousand conflicts where another step has a billion.
+struct Watched {
+  std::string column;
+  double least = 0;
+};
+
+std::vector<Watched> watched_columns(const View& view, const EntryList& shown) {
+  constexpr double share_of_largest = 0.01;
+  std::vector<Watched> watched;
   for (const std::string& column : view.columns) {
-    const auto change = change_of(column, before, after);
+    double largest = 0;
+    std::string unit;
+    for (const Entry* entry : shown) {
+      const auto figure = plots::figure_of(*entry, column);
+      if (!figure) continue;
+      largest = std::max(largest, figure->value);
+      unit = figure->unit;
+    }
+    watched.push_back({column, std::max(least_figure(unit), share_of_largest * largest)});
+  }
+  return watched;
+}
+
+/// Those that changed most, strongest first.
+std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& before, const Entry& after) {
+  std::vector<Change> found;
+  for (const Watched& each : watched) {
+    const auto change = change_of(each.column, before, after);
     if (!change || change->factor() < least_change) continue;
-    // Of next to nothing a large factor is next to nothing: stalls of a hundredth of a warp.
-    if (std::max(change->before, change->after) < least_figure(change->unit)) continue;
-    found.push_back(*change);
+    if (std::max(change->before, change->after) >= each.least) found.push_back(*change);
   }
   std::ranges::stable_sort(found, std::greater<>{}, &Change::factor);
   if (found.size() > most_changes) found.resize(most_changes);
   return found;
 }
 
-std::string gained(const View& view, const Entry* before, const Entry& entry) {
+std::string gained(const std::vector<Watched>& watched, const Entry* before, const Entry& entry) {
   const auto& value = entry.metric.value;
   if (!value) return "nothing measured: " + words(entry.verdict.status);
   const std::string figure = fmt::format("**{}**", escape_text(format_quantity(*value, entry.metric.unit)));
@@ -84,7 +106,7 @@ std::string gained(const View& view, const Entry* before, const Entry& entry) {
                                                              : *before->metric.value / *value;
   std::string text = fmt::format("{}, **{:.2f} ×** the one before", figure, ratio);
   std::string counted;
-  for (const Change& change : changes(view, *before, entry)) {
+  for (const Change& change : changes(watched, *before, entry)) {
     counted += (counted.empty() ? "" : "; ") + change.text();
   }
   return counted.empty() ? text : text + "<br>" + counted;
@@ -100,12 +122,13 @@ std::string note(const Entry& entry, const std::string& name) {
 void write_steps(Writing& to, const View& view, const EntryList& shown) {
   Table table({{escape_text(capitalised(spaced(view.x)))}, {"What it adds"}, {"What it should gain"},
                {"What it gained, and what the counters say"}});
+  const std::vector<Watched> watched = watched_columns(view, shown);
   const Entry* before = nullptr;
   for (const Entry* entry : shown) {
     const AxisValue* name = find_axis(*entry, view.x);
     if (name == nullptr) continue;
     table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"), note(*entry, "gain"),
-                   gained(view, before, *entry)});
+                   gained(watched, before, *entry)});
     if (entry->metric.value) before = entry;
   }
   // Never folded: it is the way up.
