@@ -24,7 +24,7 @@ std::string sentence_of(std::span<const Entry> entries, const std::string& type,
   if (ratio) {
     text += fmt::format(", {:.3f} x the vendor's library", *ratio);
   } else if (const Entry* contender = contender_of(entries, type, size)) {
-    text += fmt::format(" ({} is {:.3f} x the vendor's library)",
+    text += fmt::format(", with {} at {:.3f} x the vendor's library",
                         std::get<std::string>(*find_axis(*contender, "rung")), *ratio_to_faster(*contender));
   } else {
     text += ", with no vendor's library to compare with";

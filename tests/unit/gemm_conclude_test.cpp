@@ -88,7 +88,7 @@ TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[
   CHECK(alone.answer.find("no vendor's library") != std::string::npos);
   // The fastest rung may be one that was not timed beside the library.
   const Findings apart = gemm::conclude(std::vector{entry("21_wide_thread_tile", 57e12), contender(56.1e12)});
-  CHECK(apart.answer.find("57 TFLOP/s by 21_wide_thread_tile (22_planned_tiles is 1.100 x the vendor's") !=
+  CHECK(apart.answer.find("57 TFLOP/s by 21_wide_thread_tile, with 22_planned_tiles at 1.100 x the vendor's") !=
         std::string::npos);
   CHECK(gemm::conclude({}).answer.empty());
 }

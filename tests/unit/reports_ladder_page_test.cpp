@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "reports/columns.h"
+#include "reports/plot.h"
 #include "reports/plot_data.h"
 #include "reports/plot_ladder.h"
 #include "reports/plot_roofline.h"

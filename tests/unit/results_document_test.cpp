@@ -119,6 +119,7 @@ TEST_CASE("Random documents come back as they were", "[results]") {
     d.source = random() % 2 == 0 ? Source::measured : Source::replay;
     d.suite = text();
     d.warnings = {text(), text()};
+    d.notes = {text(), text()};
     d.fingerprint.gpu_name = text();
     d.fingerprint.power_limit_w = maybe();
     for (std::size_t i = random() % 4; i > 0; --i) {
@@ -133,7 +134,9 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       e.extras = {{text(), number()}};
       e.interval = Interval{number(), number(), 0.5, text()};
       e.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
-      e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt}};
+      e.notes = {{text(), text()}, {"z" + text(), text()}};
+      e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt, {{text(), text()}}}};
+      if (random() % 2 == 0) e.bound = Bound{number(), text(), maybe()};
       e.telemetry.power_w = {maybe(), maybe(), maybe()};
       if (random() % 2 == 0) e.profile = Profile{"p" + text(), text(), {number(), number()}};
       d.entries.push_back(std::move(e));
@@ -146,11 +149,25 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       f.interval = Interval{number(), number(), 0.5, text()};
       f.evidence = {text(), text()};
       if (random() % 2 == 0) f.published = Published{number(), "p" + text()};
-      if (random() % 2 == 0) f.bound = Bound{number(), text()};
+      if (random() % 2 == 0) f.bound = Bound{number(), text(), maybe()};
       f.better = random() % 2 == 0 ? Better::lower : Better::higher;
       f.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
       d.facts.push_back(std::move(f));
     }
+    ProbeSummary probe;
+    probe.name = "p" + text();
+    probe.page = text();
+    probe.page_title = text();
+    View view;
+    view.kind = View::Kind::roofline;
+    view.section = text();
+    view.x = "x" + text();
+    view.work = "w" + text();
+    view.show_opponents = random() % 2 == 0;
+    view.levels = {{number(), text()}};
+    view.memory = {{text(), text(), {{text(), number()}}, {{text(), number()}, {text(), number()}}}};
+    probe.views = {view};
+    d.probes = {probe};
     const std::string written = to_text(d);
     const Document read = parse_document(written, "text");
     REQUIRE(read == d);
