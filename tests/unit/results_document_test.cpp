@@ -181,7 +181,7 @@ TEST_CASE("A small document has the very bytes of its golden file", "[results]")
   CHECK(to_text(small_document()) == content(golden));
 }
 
-TEST_CASE("A document from before there were facts, marks and heat maps has none", "[results]") {
+TEST_CASE("A document from before there were facts, marks, heat maps, notes and pages has none", "[results]") {
   Document document = sample::document();
   for (Entry& entry : document.entries) entry.profile = Profile{"line", "cycles", {1, 2}};
   REQUIRE_FALSE(document.facts.empty());
@@ -190,11 +190,22 @@ TEST_CASE("A document from before there were facts, marks and heat maps has none
   document.facts.clear();
   for (auto& row : json["benchmarks"]) row["fathom"].erase("profile");
   for (Entry& entry : document.entries) entry.profile.reset();
+  REQUIRE(document.notes.empty());
   for (auto& probe : json["fathom"]["probes"]) {
     for (auto& view : probe["views"]) {
       view.erase("markers");
-      for (const char* key : {"stretches", "overview", "y_axis", "row_order"}) view.erase(key);
+      for (const char* key : {"stretches", "overview", "y_axis", "row_order", "section", "show_opponents",
+                              "levels", "work", "memory"}) {
+        view.erase(key);
+      }
     }
+    probe.erase("page");
+    probe.erase("page_title");
+  }
+  json["context"]["fathom"].erase("notes");
+  for (auto& row : json["benchmarks"]) {
+    row["fathom"].erase("notes");
+    for (auto& opponent : row["fathom"]["opponents"]) opponent.erase("notes");
   }
   for (ProbeSummary& probe : document.probes) {
     for (View& view : probe.views) {
