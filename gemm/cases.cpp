@@ -126,15 +126,18 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     if (request.wants(rung) && runs_on(rung, device.major, device.minor)) rungs.push_back(&rung);
   }
   std::vector<Case> cases;
-  const auto add = [&](const Rung& rung, const Shape& shape, Suite suite, const char* part) {
-    cases.push_back(make_case(shared, rung, contested_problem(rung.of, shape), suite, part));
+  const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
+    cases.push_back(make_case(shared, rung, problem, suite, part));
+  };
+  const auto cube = [](const Rung& rung, std::int64_t size) {
+    return contested_problem(rung.of, {size, size, size});
   };
   // All rungs of one product in a row: they share its reference.
   if (request.problem) {
     for (const Rung* rung : rungs) {
       Problem problem = *request.problem;
       problem.of = rung->of;
-      cases.push_back(make_case(shared, *rung, problem, Suite::quick, "request"));
+      add(*rung, problem, Suite::quick, "request");
     }
     return cases;
   }
@@ -142,24 +145,24 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const auto& [size, suite] :
          {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
       for (const Rung* rung : rungs) {
-        if (rung->of == row.of) add(*rung, {size, size, size}, suite, "ladder");
+        if (rung->of == row.of) add(*rung, cube(*rung, size), suite, "ladder");
       }
     }
   }
   for (const Shape& shape : contested_shapes()) {
     for (const Rung* rung : rungs) {
-      if (rung->contender) add(*rung, shape, Suite::standard, "contest");
+      if (rung->contender) add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
     }
   }
   for (const Rung* rung : tops(rungs)) {
-    for (const std::int64_t size : swept_sizes()) add(*rung, {size, size, size}, Suite::standard, "sizes");
+    for (const std::int64_t size : swept_sizes()) add(*rung, cube(*rung, size), Suite::standard, "sizes");
     for (const std::int64_t m : sizes_around_tiles()) {
-      add(*rung, {m, ladder_size, ladder_size}, Suite::standard, "tiles");
+      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
     }
   }
   // Under lasting load: last, since what it leaves is a hot card.
   for (const Rung* rung : rungs) {
-    if (rung->contender) add(*rung, {ladder_size, ladder_size, ladder_size}, Suite::standard, "sustained");
+    if (rung->contender) add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
   }
   return cases;
 }

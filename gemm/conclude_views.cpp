@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "gemm/conclude_parts.h"
 #include "gemm/problem.h"
@@ -12,9 +11,6 @@
 
 namespace fathom::gemm {
 namespace {
-
-constexpr const char* to_cublas = "ratio:cuBLAS";
-constexpr const char* to_cublaslt = "ratio:cuBLASLt, best of 32";
 
 /// What the views of one type's ladder have in common.
 struct Ladder {
@@ -75,7 +71,7 @@ View figures(const Ladder& ladder) {
   view.columns = {"rung", "time", "metric"};
   view.levels = levels_of(ladder);
   if (ladder.library) view.columns.push_back("of_level:" + ladder.library->name);
-  for (const char* column : {"of_bound", "of_bound_at_clock", to_cublas, to_cublaslt, "sm_clock", "power",
+  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "sm_clock", "power",
                              "throttle_reasons", "verdict"}) {
     view.columns.emplace_back(column);
   }
@@ -175,85 +171,13 @@ View roofline(const Ladder& ladder) {
   return view;
 }
 
-View sizes(const std::string& type) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = "Throughput by size: " + type;
-  view.note = "The top rung and the library as it is called by default, m = n = k.";
-  view.section = type;
-  view.where = {{"part", {"sizes"}}, {"type", {type}}};
-  view.x = "m";
-  view.x_label = "m = n = k";
-  view.x_log2 = true;
-  view.y_label = "Throughput (FLOP/s)";
-  view.series = {"rung"};
-  view.show_opponents = true;
-  return view;
-}
-
-/// Whether two products pay for as many whole waves, up to rounding.
-bool same_waves(const Entry& a, const Entry& b) {
-  return std::abs(paid_flop(a) / paid_flop(b) - 1) < 1e-9;
-}
-
-/// The model's saw-tooth: between two steps throughput grows with m.
-std::vector<PlotStretch> saw_tooth(const TileSweep& sweep) {
-  std::vector<PlotStretch> teeth;
-  const auto height = [&](const Entry& entry) {
-    return entry.extras.at("flop") / (paid_flop(entry) * sweep.seconds_per_flop);
-  };
-  for (std::size_t i = 0; i < sweep.entries.size();) {
-    std::size_t last = i;
-    while (last + 1 < sweep.entries.size() &&
-           same_waves(*sweep.entries[last + 1], *sweep.entries[i])) {
-      ++last;
-    }
-    const Entry &first = *sweep.entries[i], &end = *sweep.entries[last];
-    if (last > i) {
-      teeth.push_back({swept_m(first), height(first), swept_m(end), height(end), ""});
-    }
-    i = last + 1;
-  }
-  return teeth;
-}
-
-View tiles(const std::string& type, const TileSweep& sweep) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = "Throughput around multiples of the tile: " + type;
-  view.note = "n = k = 4096, m at each multiple of 256, just past it and halfway to the next. The grey bands are "
-              "the model: what whole waves of whole tiles take, at their median speed (claim T2).";
-  view.section = type;
-  view.where = {{"part", {"tiles"}}, {"type", {type}}};
-  view.x = "m";
-  view.x_label = "m";
-  view.y_label = "Throughput (FLOP/s)";
-  view.y_from_zero = false;
-  view.show_bound = false;
-  view.series = {"rung"};
-  view.show_opponents = true;
-  view.stretches = saw_tooth(sweep);
-  return view;
-}
-
-View tiles_table(const std::string& type) {
-  View view;
-  view.title = "What whole tiles and waves cost: " + type;
-  view.note = "Tile efficiency is the share of whole waves of whole tiles that the product fills.";
-  view.section = type;
-  view.where = {{"part", {"tiles"}}, {"type", {type}}};
-  view.columns = {"m", "time", "metric", "extra:waves", "extra:tile_efficiency",
-                  to_cublas, to_cublaslt, "verdict"};
-  return view;
-}
-
 View contest() {
   View view;
   view.title = "Against the vendor's library";
   view.note = "A ratio above 1 is faster than the library, timed alternately in the same run.";
   view.where = {{"part", {"contest", "request"}}};
   view.columns = {"type",   "rung",     "layout",  "m",         "n",        "k",
-                  "time",   "metric",   "of_bound", "of_bound_at_clock", to_cublas, to_cublaslt, "verdict"};
+                  "time",   "metric",   "of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "verdict"};
   return view;
 }
 
@@ -269,7 +193,7 @@ View lasting_load(std::span<const Entry> entries, std::int64_t size) {
               "product by the GPU's energy counter, which a burst is too short for.";
   view.section = "Burst and sustained";
   view.where = {{"part", {"ladder", "sustained"}}, {"m", {size}}, {"rung", rungs}};
-  view.columns = {"type", "rung", "part", "time", "metric", to_cublas, to_cublaslt, "extra:joules",
+  view.columns = {"type", "rung", "part", "time", "metric", ratio_to_cublas, ratio_to_cublaslt, "extra:joules",
                   "extra:joules:cuBLAS", "extra:joules:cuBLASLt, best of 32", "sm_clock", "power",
                   "throttle_reasons", "verdict"};
   return view;
@@ -295,9 +219,9 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
         views.push_back(view(ladder));
       }
     }
-    if (measured(entries, {{"part", "sizes"}, {"type", row.name}})) views.push_back(sizes(row.name));
+    if (measured(entries, {{"part", "sizes"}, {"type", row.name}})) views.push_back(sizes_view(row.name));
     if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {
-      views.push_back(tiles(row.name, tile_sweep(entries, row.name)));
+      views.push_back(tiles_view(row.name, tile_sweep(entries, row.name)));
       views.push_back(tiles_table(row.name));
     }
   }

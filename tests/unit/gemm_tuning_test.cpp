@@ -129,8 +129,12 @@ TEST_CASE("processes that keep choices at once lose none", "[gemm]") {
   const ReportFolder folder;
   const auto path = folder.path() / "tuning.json";
   constexpr int writers = 4, each = 8;
+  std::vector<pid_t> children;
   for (int w = 0; w < writers; ++w) {
-    if (fork() != 0) continue;
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    children.push_back(child);
+    if (child != 0) continue;
     int failed = 0;
     for (int i = 0; i < each; ++i) {
       try {
@@ -142,9 +146,9 @@ TEST_CASE("processes that keep choices at once lose none", "[gemm]") {
     }
     _exit(failed);
   }
-  for (int w = 0; w < writers; ++w) {
+  for (const pid_t child : children) {  // not just any: other tests may have children too
     int status = -1;
-    REQUIRE(wait(&status) > 0);
+    REQUIRE(waitpid(child, &status, 0) == child);
     CHECK(status == 0);
   }
   CHECK(read_tuning_file(path).choices.size() == writers * each);
