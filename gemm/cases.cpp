@@ -7,23 +7,13 @@
 
 #include "gemm/claimed_products.h"
 #include "gemm/opponents.h"
+#include "gemm/peak.h"
+#include "gemm/rung_workload.h"
+#include "gemm/shapes.h"
 #include "gemm/verification.h"
-#include "harness/cuda_check.h"
 
 namespace fathom::gemm {
 namespace {
-
-constexpr std::int64_t ladder_size = 4096;
-/// Of the quick sweep: large enough that a tile has its full depth, small enough for the first rungs.
-constexpr std::int64_t quick_size = 1024;
-
-/// Where contenders meet the vendor's library beside the ladder's own size: twice as large, one less than
-/// whole tiles and 16-byte rows, and skinny.
-struct Shape {
-  std::int64_t m, n, k;
-};
-constexpr Shape contested_shapes[] = {
-    {8192, 8192, 8192}, {4095, 4095, 4095}, {16, 8192, 8192}, {128, 8192, 8192}};
 
 /// The path of a rung below its class: "01_naive".
 std::string short_name(const Rung& rung) { return rung.id.substr(rung.id.find('/') + 1); }
@@ -33,59 +23,16 @@ std::string layout_of(const Problem& p) {
          (p.transb == Transpose::no ? "N" : "T");
 }
 
-/// What the arithmetic units can do at most; nothing where the bound of this class is not known.
-std::optional<Bound> arithmetic_bound(const DeviceFacts& device, Class of) {
-  if (of != Class::fp32) return std::nullopt;
-  const DeviceBound& fma = bound(device, "fp32_fma");
-  return Bound{fma.value, fma.source};
-}
-
-/// Resources of the rung's own kernel as the driver sees them.
-std::map<std::string, double> kernel_resources(const RungKernel& kernel) {
-  if (kernel.function == nullptr) return {};
-  cudaFuncAttributes attributes{};
-  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel.function));
-  int blocks = 0;
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, kernel.threads,
-                                                            kernel.dynamic_shared_bytes));
-  return {{"registers", double(attributes.numRegs)},
-          {"shared_bytes", double(attributes.sharedSizeBytes) + kernel.dynamic_shared_bytes},
-          {"threads_per_block", double(kernel.threads)},
-          {"resident_warps", double(blocks) * kernel.threads / 32}};
-}
-
-Workload prepare(Context& context, const Rung& rung, const Problem& problem,
-                 const std::shared_ptr<ReferenceStore>& references) {
-  const auto operands = std::make_shared<Operands>(context, references, problem, "rung");
-  const int sms = context.device().sms;
-  const std::size_t scratch = rung.workspace_bytes(problem, sms);
-  Workspace workspace{nullptr, scratch, sms};
-  if (scratch != 0) workspace.data = context.buffers().output("workspace of rung", scratch).data;
-  const auto accuracy = std::make_shared<Accuracy>();
-  Workload workload;
-  workload.launch = [&rung, operands, workspace, stream = context.stream()] {
-    rung.launch(operands->arguments(), workspace, stream);
-  };
-  workload.poison = [operands] { operands->reset_c(); };
-  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
-  workload.extras = [&rung, accuracy] {
-    std::map<std::string, double> extras = kernel_resources(rung.kernel);
-    extras["relative_frobenius_error"] = accuracy->relative_frobenius;
-    extras["worst_error_of_allowed"] = accuracy->worst;
-    return extras;
-  };
-  return workload;
-}
-
-/// Counters that explain a step from one rung to the next.
+/// Counters that explain a step from one rung to the next, and say how many bytes it moved.
 std::vector<CounterRequest> counters_of_a_step() {
   std::vector<CounterRequest> requests;
   for (const char* role :
        {"global_load_sectors", "global_load_requests", "shared_load_wavefronts", "shared_load_conflicts",
-        "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes", "fma_instructions",
+        "shared_store_wavefronts", "shared_store_conflicts", "l2_read_sectors", "l2_write_sectors",
+        "dram_read_bytes", "dram_write_bytes", "fma_instructions", "tensor_pipe_active",
         "instructions_executed", "issue_active", "achieved_occupancy", "stall_long_scoreboard",
         "stall_short_scoreboard", "stall_mio_throttle", "stall_lg_throttle", "stall_barrier",
-        "stall_math_pipe_throttle", "stall_not_selected"}) {
+        "stall_math_pipe_throttle", "stall_gmma", "stall_not_selected"}) {
     requests.push_back({role, std::nullopt, 0, ""});
   }
   return requests;
@@ -115,16 +62,32 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
 
-Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& problem, Suite suite,
-               const std::string& part, const std::shared_ptr<ReferenceStore>& references) {
+/// Parts that are a curve of many points: none of them needs what a headline needs.
+bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
+
+Precision precision_of(const Rung& rung, const std::string& part) {
+  if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
+  return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 0.6}
+                        : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+}
+
+/// What the cases of one run share.
+struct Shared {
+  const DeviceFacts& device;
+  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
+  std::shared_ptr<Tuning> tuning;
+};
+
+Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
+               const std::string& part) {
   Case c;
   const std::string layout = layout_of(problem);
   c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout, problem.m,
                        problem.n, problem.k);
-  if (part == "sustained") {
-    c.name += "/sustained";
-    c.sustained = SustainedLoad{};
-  }
+  // Those that may have a product of another part.
+  if (is_sweep(part) || part == "sustained") c.name += "/" + part;
+  if (part == "sustained") c.sustained = SustainedLoad{};
   c.axes = {{"part", part},        {"type", traits(rung.of).name}, {"rung", short_name(rung)},
             {"layout", layout},    {"m", problem.m},               {"n", problem.n},
             {"k", problem.k},      {"alpha", problem.alpha},       {"beta", problem.beta}};
@@ -132,45 +95,58 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
   if (problem.flops() > 0) {
     c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
     c.value = rate(problem.flops());
-    c.bound = arithmetic_bound(device, rung.of);
+    c.bound = arithmetic_peak(shared.device, rung.of);
   } else {
     c.metric = {"time", "s", Better::lower, std::nullopt};
     c.value = [](double seconds) { return seconds; };
   }
-  // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
-  c.precision = rung.contender
-                    ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 0.6}
-                    : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  if (part != "sustained") c.counters = counters_of_a_step();
+  c.precision = precision_of(rung, part);
+  if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && rung.takes_own_path(problem))
-    expect_counters(c.counters, rung.counters(problem, 10 * device.major + device.minor));
+    expect_counters(c.counters, rung.counters(problem, 10 * shared.device.major + shared.device.minor));
   c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
+              {"flop", problem.flops()},
+              {"compulsory_bytes", problem.minimum_bytes()},
               {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
   if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
-  if (rung.contender && problem.flops() > 0) 
-    c.opponents = opponents(problem, references, !rung.promoted);
-  c.prepare = [&rung, problem, references](Context& context) {
-    return prepare(context, rung, problem, references);
+  if (part == "ladder") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+  if (rung.contender && problem.flops() > 0)
+    c.opponents = opponents(problem, shared.references, !rung.promoted);
+  // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
+  if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
+  c.prepare = [&rung, problem, references = shared.references, tuning = shared.tuning](Context& context) {
+    return rung_workload(context, rung, problem, references, tuning);
   };
   return c;
 }
 
-/// The layout in which a class is held against the library: of 8-bit floating point it has only one.
-Problem contested(Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return make_problem(of, m, n, k, of == Class::fp8 ? Transpose::yes : Transpose::no);
+/// The last contender of each class among the rungs: the top of its ladder.
+std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs) {
+  std::vector<const Rung*> found;
+  for (const ClassTraits& row : all_classes()) {
+    const auto top = std::find_if(rungs.rbegin(), rungs.rend(), [&](const Rung* rung) {
+      return rung->of == row.of && rung->contender;
+    });
+    if (top != rungs.rend()) found.push_back(*top);
+  }
+  return found;
 }
 
 }  // namespace
 
-std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request) {
-  const auto references = std::make_shared<ReferenceStore>();
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
+                               const std::shared_ptr<Tuning>& tuning) {
+  const Shared shared{device, std::make_shared<ReferenceStore>(), tuning};
   std::vector<const Rung*> rungs;
   for (const Rung& rung : all_rungs()) {
     if (request.wants(rung) && runs_on(rung, device.major, device.minor)) rungs.push_back(&rung);
   }
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
-    cases.push_back(make_case(device, rung, problem, suite, part, references));
+    cases.push_back(make_case(shared, rung, problem, suite, part));
+  };
+  const auto cube = [](const Rung& rung, std::int64_t size) {
+    return contested_problem(rung.of, {size, size, size});
   };
   // All rungs of one product in a row: they share its reference.
   if (request.problem) {
@@ -185,14 +161,19 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const auto& [size, suite] :
          {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
       for (const Rung* rung : rungs) {
-        if (rung->of == row.of) add(*rung, contested(row.of, size, size, size), suite, "ladder");
+        if (rung->of == row.of) add(*rung, cube(*rung, size), suite, "ladder");
       }
     }
   }
-  for (const Shape& shape : contested_shapes) {
+  for (const Shape& shape : contested_shapes()) {
     for (const Rung* rung : rungs) {
-      if (!rung->contender) continue;
-      add(*rung, contested(rung->of, shape.m, shape.n, shape.k), Suite::standard, "contest");
+      if (rung->contender) add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
+    }
+  }
+  for (const Rung* rung : tops(rungs)) {
+    for (const std::int64_t size : swept_sizes()) add(*rung, cube(*rung, size), Suite::standard, "sizes");
+    for (const std::int64_t m : sizes_around_tiles()) {
+      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
     }
   }
   for (const Rung* rung : rungs) {
@@ -204,8 +185,7 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   }
   // Under lasting load: last, since what it leaves is a hot card.
   for (const Rung* rung : rungs) {
-    if (!rung->contender) continue;
-    add(*rung, contested(rung->of, ladder_size, ladder_size, ladder_size), Suite::standard, "sustained");
+    if (rung->contender) add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
   }
   return cases;
 }

@@ -1,14 +1,20 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "gemm/request.h"
+#include "gemm/tuning.h"
 #include "harness/device_facts.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
 
-/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise.
-std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request);
+/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise. Their
+/// axis `part` says what they are for: "ladder" (every rung at one size), "contest" (contenders where they are
+/// to beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a tile),
+/// "sustained" (contenders under lasting load), "request" (the product of the command line).
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
+                               const std::shared_ptr<Tuning>& tuning);
 
 }  // namespace fathom::gemm

@@ -151,6 +151,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   claims.push_back(doubles_by_shared_tiles(entries));
   claims.push_back(traffic(entries));
   for (const Claim& claim : half_claims(entries)) claims.push_back(claim);
+  claims.push_back(tile_claim(entries));
   return claims;
 }
 

@@ -1,25 +1,53 @@
 #include "gemm/conclude_parts.h"
 
+#include <algorithm>
+
 #include "results/query.h"
+#include "results/statistics.h"
 
 namespace fathom::gemm {
 namespace {
 
-AxisFilter at_compared_size(const std::string& type) {
-  return {{"part", "ladder"},    {"type", type},       {"layout", "NN"},  {"m", compared_size},
-          {"n", compared_size},  {"k", compared_size}, {"alpha", 1.0},    {"beta", 0.0}};
+AxisFilter at_size(const std::string& type, std::int64_t size) {
+  return {{"part", "ladder"}, {"type", type}, {"m", size},     {"n", size},
+          {"k", size},        {"alpha", 1.0}, {"beta", 0.0}};
 }
 
 }  // namespace
 
+std::int64_t shown_size(std::span<const Entry> entries) {
+  std::int64_t largest = 0;
+  for (const Entry* entry : select(entries, {{"part", "ladder"}})) {
+    const AxisValue* m = find_axis(*entry, "m");
+    const auto* size = m == nullptr ? nullptr : std::get_if<std::int64_t>(m);
+    if (size == nullptr || !entry->metric.value) continue;
+    if (*size == compared_size) return compared_size;
+    largest = std::max(largest, *size);
+  }
+  return largest == 0 ? compared_size : largest;
+}
+
+std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type,
+                                    std::int64_t size) {
+  std::vector<const Entry*> found = select(entries, at_size(type, size));
+  std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
+  return found;
+}
+
 const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type, const std::string& rung) {
-  AxisFilter filter = at_compared_size(type);
+  AxisFilter filter = at_size(type, compared_size);
   filter.emplace_back("rung", rung);
   return find_measured(entries, filter);
 }
 
-const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type) {
-  return best(select(entries, at_compared_size(type)));
+const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+  return best(select(entries, at_size(type, size)));
+}
+
+const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+  std::vector<const Entry*> contenders = ladder_of(entries, type, size);
+  std::erase_if(contenders, [](const Entry* entry) { return !ratio_to_faster(*entry); });
+  return best(contenders);
 }
 
 std::optional<Library> faster_library(const Entry& entry) {
@@ -31,13 +59,38 @@ std::optional<Library> faster_library(const Entry& entry) {
   return faster;
 }
 
-std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type) {
+std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
   std::optional<Library> faster;
-  for (const Entry* entry : select(entries, at_compared_size(type))) {
+  for (const Entry* entry : select(entries, at_size(type, size))) {
     const std::optional<Library> here = faster_library(*entry);
     if (here && (!faster || here->throughput > faster->throughput)) faster = here;
   }
   return faster;
+}
+
+double swept_m(const Entry& entry) {
+  return static_cast<double>(std::get<std::int64_t>(*find_axis(entry, "m")));
+}
+
+double paid_flop(const Entry& entry) { return entry.extras.at("flop") / entry.extras.at("tile_efficiency"); }
+
+TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type) {
+  TileSweep sweep;
+  sweep.entries = select(entries, {{"part", "tiles"}, {"type", type}});
+  std::erase_if(sweep.entries, [](const Entry* entry) {
+    const AxisValue* m = find_axis(*entry, "m");
+    const auto positive = [&](const char* extra) {
+      const auto found = entry->extras.find(extra);
+      return found != entry->extras.end() && found->second > 0;
+    };
+    return m == nullptr || !std::holds_alternative<std::int64_t>(*m) || !entry->metric.value ||
+           !(entry->real_time_s > 0) || !positive("flop") || !positive("tile_efficiency");
+  });
+  std::ranges::sort(sweep.entries, {}, [](const Entry* entry) { return swept_m(*entry); });
+  std::vector<double> seconds;
+  for (const Entry* entry : sweep.entries) seconds.push_back(entry->real_time_s / paid_flop(*entry));
+  if (!seconds.empty()) sweep.seconds_per_flop = median(seconds);
+  return sweep;
 }
 
 std::optional<double> ratio_to_faster(const Entry& entry) {

@@ -14,10 +14,20 @@ namespace fathom::gemm {
 /// The size, m = n = k, at which rungs are compared.
 inline constexpr std::int64_t compared_size = 4096;
 
-/// A rung's entry at that size, without transposes and scalars, or null if it was not measured.
+/// The size at which the ladders can be shown: that one, or where nothing was measured there the largest
+/// at which rungs were.
+std::int64_t shown_size(std::span<const Entry> entries);
+
+/// A rung's entry at the compared size, without transposes and scalars, or null if it was not measured.
 const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type, const std::string& rung);
-/// The fastest of a type's rungs there, or null.
-const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type);
+/// The fastest of a type's rungs there, or at another size; or null.
+const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type,
+                            std::int64_t size = compared_size);
+/// A type's rungs there that have a figure, in order.
+std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
+
+/// The fastest of those there that were timed alternately with the library, or null.
+const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
 
 /// The faster of the vendor's two ways.
 struct Library {
@@ -27,10 +37,22 @@ struct Library {
 };
 /// Beside one entry; at the compared size of a type. Nothing where no library was timed.
 std::optional<Library> faster_library(const Entry& entry);
-std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type);
+std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
+                                  std::int64_t size = compared_size);
 
 /// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
 std::optional<double> ratio_to_faster(const Entry& entry);
+
+/// Entries of one type around multiples of a tile, by m, with figure and model; and the seconds of a FLOP
+/// paid for that suit them best (their median).
+struct TileSweep {
+  std::vector<const Entry*> entries;
+  double seconds_per_flop = 0;
+};
+TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type);
+/// Of an entry of such a sweep: its m, and the FLOP paid for, what whole tiles in whole waves could do.
+double swept_m(const Entry& entry);
+double paid_flop(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// G5 and G6: fp16 by wmma.
@@ -38,5 +60,7 @@ std::vector<Claim> half_claims(std::span<const Entry> entries);
 /// S7 and G4: the fp64 ladder's first rung.
 Claim conflicts_of_doubles(std::span<const Entry> entries);
 Claim doubles_by_shared_tiles(std::span<const Entry> entries);
+/// T2: whether a product whose size just passes a tile or a wave pays for it.
+Claim tile_claim(std::span<const Entry> entries);
 
 }  // namespace fathom::gemm

@@ -1,9 +1,12 @@
 #include "gemm/opponents.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
 #include "gemm/cublas_library.h"
+#include "gemm/kernel_names.h"
 #include "gemm/library_types.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
@@ -156,12 +159,18 @@ std::size_t choose_algorithm(const TunedCall& call, cudaStream_t stream) {
   return *best;
 }
 
-Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands) {
+/// `algorithm`: what of the library's ways this is, in words.
+Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
+                     const std::string& algorithm, cudaStream_t stream) {
   const auto accuracy = std::make_shared<Accuracy>();
   Workload workload;
   workload.launch = std::move(launch);
   workload.poison = [operands] { operands->reset_c(); };
   workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  workload.notes = [algorithm, launch = workload.launch, stream] {
+    return std::map<std::string, std::string>{{"algorithm", algorithm},
+                                              {"kernels", kernel_names(launch, stream)}};
+  };
   return workload;
 }
 
@@ -193,7 +202,7 @@ std::vector<OpponentCase> opponents(const Problem& problem,
       const auto call = std::make_shared<DefaultCall>(
           operands->arguments(),
           context.buffers().output("workspace of cuBLAS", library_workspace_bytes), context.stream());
-      return workload_of([call] { call->launch(); }, operands);
+      return workload_of([call] { call->launch(); }, operands, "the library's default", context.stream());
     }});
   }
   // The choice is made once, before the first timing, and kept for the rounds that follow.
@@ -206,7 +215,9 @@ std::vector<OpponentCase> opponents(const Problem& problem,
     if (!*chosen) *chosen = choose_algorithm(*call, context.stream());
     return workload_of(
         [call, algorithm = **chosen] { check_cublas(call->try_launch(algorithm), "cublasLtMatmul"); },
-        operands);
+        operands,
+        fmt::format("number {} of the {} that the heuristic names", **chosen + 1, call->algorithms()),
+        context.stream());
   }});
   return result;
 }

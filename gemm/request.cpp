@@ -56,6 +56,17 @@ std::string class_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+TuningRequest tuning_request(const OptionValues& values) {
+  TuningRequest request;
+  request.tune = values.contains("autotune");
+  request.unused = values.contains("no-tuning");
+  request.file = given<std::string>(values, "tuning").value_or("");
+  if (values.contains("tuning") && request.file.empty()) refuse("--tuning takes a file.");
+  if (request.unused && (request.tune || !request.file.empty()))
+    refuse("--no-tuning goes neither with --autotune nor with --tuning.");
+  return request;
+}
+
 ProbeOption whole(const char* name, const char* description, std::int64_t least) {
   ProbeOption option;
   option.name = name;
@@ -95,7 +106,12 @@ std::vector<ProbeOption> ladder_options() {
           other("transa", Kind::text, "N or T: whether A is transposed"),
           other("transb", Kind::text, "N or T: whether B is transposed"),
           other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
-          other("beta", Kind::number, "See alpha (default: 0, where C is not read)")};
+          other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
+          other("autotune", Kind::flag,
+                "Try the variants of each rung that has some, use the fastest and keep the choice"),
+          other("tuning", Kind::text,
+                "File of tuned choices (default: of this GPU, below XDG_STATE_HOME or ~/.local/state)"),
+          other("no-tuning", Kind::flag, "Use no choice that was tuned before")};
 }
 
 Request read_request(const OptionValues& values) {
@@ -105,6 +121,7 @@ Request read_request(const OptionValues& values) {
     if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
   if (const auto rungs = given<std::string>(values, "rung")) request.rungs = rung_list(*rungs);
+  request.tuning = tuning_request(values);
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
                                       "ldc", "transa", "transb", "alpha", "beta"};

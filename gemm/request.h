@@ -6,6 +6,7 @@
 
 #include "gemm/problem.h"
 #include "gemm/rung.h"
+#include "gemm/tuning.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -16,6 +17,7 @@ struct Request {
   std::optional<Class> of;            ///< only this class
   /// One product in place of the sweep's; its class is set for each ladder that is asked for.
   std::optional<Problem> problem;
+  TuningRequest tuning;
 
   bool wants(const Rung& rung) const;
 };

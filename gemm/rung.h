@@ -42,6 +42,15 @@ struct RungKernel {
   int threads = 0;
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
+  int parts = 1;                           ///< blocks that share a tile's k
+};
+
+/// One of several ways in which a rung can do a product: what autotuning chooses among.
+struct Variant {
+  std::string name;  ///< "128x256x16 in 4 parts"; unique among a product's variants
+  RungKernel kernel;
+  std::size_t workspace_bytes = 0;
+  std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
 };
 
 /// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
@@ -71,6 +80,10 @@ struct Rung {
   /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
   std::function<std::size_t(const Problem&, int sms)> workspace_bytes =
       [](const Problem&, int) { return std::size_t{0}; };
+  /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what `launch`
+  /// takes. None: there is nothing to tune.
+  std::function<std::vector<Variant>(const Problem&, int sms)> variants =
+      [](const Problem&, int) { return std::vector<Variant>{}; };
 };
 
 /// Every rung, class by class, each ladder in order.

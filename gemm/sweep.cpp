@@ -2,6 +2,7 @@
 #include "gemm/conclude.h"
 #include "gemm/opponents.h"
 #include "gemm/request.h"
+#include "gemm/tuning.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -22,7 +23,9 @@ class GemmLadder : public Probe {
            "against an fp64 reference by another kernel, per element and in the Frobenius norm. The "
            "rungs that are held against the vendor's library are timed alternately with it, with the "
            "same layout, types and scalars: the library as it is called by default, and the fastest of "
-           "up to 32 of its algorithms with a workspace of 64 MiB. A product counts 2 m n k FLOP.";
+           "up to 32 of its algorithms with a workspace of 64 MiB. A product counts 2 m n k FLOP. The top rung "
+           "of each ladder is swept over sizes, and around multiples of its tile, beside the library as it "
+           "is called by default.";
   }
   std::vector<std::string> claim_ids() const override { return fathom::gemm::claim_ids(); }
   std::vector<ProbeOption> options() const override { return ladder_options(); }
@@ -36,11 +39,21 @@ class GemmLadder : public Probe {
   }
   std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
-    return ladder_cases(device, read_request(options));
+    const Request request = read_request(options);
+    tuning_ = std::make_shared<Tuning>(
+        request.tuning, TuningFingerprint{device.name, device.fingerprint.driver, device.sms});
+    return ladder_cases(device, request, tuning_);
+  }
+  std::vector<std::string> notes() const override {
+    return tuning_ ? tuning_->notes() : std::vector<std::string>{};
   }
   Findings conclude(std::span<const Entry> entries) const override {
     return fathom::gemm::conclude(entries);
   }
+
+ private:
+  /// Of the last cases that were asked for: their choices are made while they are measured.
+  mutable std::shared_ptr<Tuning> tuning_;
 };
 
 }  // namespace

@@ -123,6 +123,7 @@ Entry Runner::run_campaign(const std::string& entry_name, const std::string& pro
   entry.probe = probe;
   entry.axes = c.axes;
   entry.extras = c.extras;
+  entry.notes = c.notes;
   const auto start = std::chrono::steady_clock::now();
   try {
     CampaignResult result;

@@ -49,6 +49,7 @@ Entry Runner::measure_energy(const std::string& entry_name, const std::string& p
   entry.bound = c.bound;
   entry.expected = c.expected;
   entry.extras = c.extras;
+  entry.notes = c.notes;
   const auto fail = [&](VerdictStatus status, std::string reason) {
     entry.metric.value.reset();
     entry.verdict.status = status;

@@ -10,7 +10,7 @@ GraphExec instantiate(const Graph& graph) {
   return GraphExec(exec);
 }
 
-GraphExec capture_graph(const std::function<void()>& launches, cudaStream_t stream) {
+Graph capture(const std::function<void()>& launches, cudaStream_t stream) {
   FATHOM_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   try {
     launches();
@@ -22,7 +22,11 @@ GraphExec capture_graph(const std::function<void()>& launches, cudaStream_t stre
   }
   cudaGraph_t graph = nullptr;
   FATHOM_CUDA(cudaStreamEndCapture(stream, &graph));
-  return instantiate(Graph(graph));
+  return Graph(graph);
+}
+
+GraphExec capture_graph(const std::function<void()>& launches, cudaStream_t stream) {
+  return instantiate(capture(launches, stream));
 }
 
 }  // namespace fathom

@@ -18,6 +18,8 @@ GraphExec instantiate(const Graph& graph);
 
 /// What `launches` queues on `stream`, as a graph; nothing of it runs. If `launches` throws, so
 /// does this, and the stream is as it was.
+Graph capture(const std::function<void()>& launches, cudaStream_t stream);
+/// The same, ready to be launched.
 GraphExec capture_graph(const std::function<void()>& launches, cudaStream_t stream);
 
 }  // namespace fathom

@@ -27,14 +27,14 @@ enum class Suite { quick, standard };
 
 /// What a probe takes on its command line beside what every probe takes.
 struct ProbeOption {
-  enum class Kind { whole_number, number, text };
+  enum class Kind { whole_number, number, text, flag };
   std::string name;         ///< "patterns": --patterns N
   std::string description;  ///< for --help, without the defaults
   // Of a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
   std::int64_t least = 1, most = 0;
   Kind kind = Kind::whole_number;
-  /// Has no value unless it is given; so has every number and text.
+  /// Has no value unless it is given; so has every number, text and flag (1 where it is given).
   bool optional = false;
 };
 
@@ -95,6 +95,9 @@ struct Workload {
   std::function<void()> load;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
+  /// What it runs, in words by name, asked for after the last sample too; may be empty. They go to the
+  /// entry's notes, or to the opponent's.
+  std::function<std::map<std::string, std::string>()> notes;
   /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last
   /// sample; finite values only. May be empty.
   std::function<std::vector<double>()> profile;
@@ -161,6 +164,7 @@ struct Case {
   /// joules of one launch, `joules`, and of the opponents', `joules:<name>`.
   std::optional<SustainedLoad> sustained;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
+  std::map<std::string, std::string> notes;  ///< of the entry, known before the run
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
   /// In place of timing: the metric is an energy or a power. `value`, `cache`, `precision` and opponents are
@@ -180,6 +184,7 @@ struct Findings {
   std::string answer;  ///< one sentence with figures
   std::vector<Claim> claims;
   std::vector<View> views;
+  std::string page, page_title;  ///< of the views that have a section, see ProbeSummary
   /// `probe` is filled in by the harness, `published` too where models/published.h has a figure.
   std::vector<Fact> facts;
 };
@@ -204,6 +209,9 @@ class Probe {
   virtual void check_options(const OptionValues&) const {}
   /// What the whole run should be read with, one sentence each; asked for once, after `cases_for`.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// The same of what is no warning; also shown on the terminal. Asked for whenever the document is
+  /// written, since it may depend on what was measured.
+  virtual std::vector<std::string> notes() const { return {}; }
   /// Arguments that show, in --help, what is particular to the probe.
   virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.

@@ -123,6 +123,7 @@ class ProbeRun {
       reason = "interrupted by the user";
     }
     write(status, reason);
+    for (const std::string& note : document_.notes) std::cerr << "Note: " << note << '\n';
     if (fatal_) throw *fatal_;
     // Whatever else happened, a failed check is what a caller must not miss.
     for (const Measured& m : measured_) {
@@ -257,6 +258,9 @@ class ProbeRun {
     Findings findings = probe_.conclude(document_.entries);
     summary.answer = std::move(findings.answer);
     summary.views = std::move(findings.views);
+    summary.page = std::move(findings.page);
+    summary.page_title = std::move(findings.page_title);
+    document_.notes = probe_.notes();
     document_.probes = {std::move(summary)};
     document_.claims = std::move(findings.claims);
     for (Claim& claim : document_.claims) claim.probe = probe_.name();

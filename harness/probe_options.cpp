@@ -17,6 +17,10 @@ namespace {
 
 void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std::string>& given) {
   using Kind = ProbeOption::Kind;
+  if (option.kind == Kind::flag) {
+    app.add_flag_callback("--" + option.name, [&given] { given = "1"; }, option.description);
+    return;
+  }
   std::string description = option.description;
   if (option.kind == Kind::whole_number && !option.optional) {
     description += fmt::format(" (default: {} quick, {} default)", option.quick, option.standard);
@@ -33,7 +37,8 @@ void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std:
 /// Of text that has been checked.
 OptionValue value_of(const ProbeOption& option, const std::string& text) {
   switch (option.kind) {
-    case ProbeOption::Kind::whole_number: return std::int64_t{std::stoll(text)};
+    case ProbeOption::Kind::whole_number:
+    case ProbeOption::Kind::flag: return std::int64_t{std::stoll(text)};
     case ProbeOption::Kind::number: return std::stod(text);
     case ProbeOption::Kind::text: break;
   }

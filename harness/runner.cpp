@@ -191,6 +191,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
   entry.bound = c.bound;
   entry.expected = c.expected;
   entry.extras = c.extras;
+  entry.notes = c.notes;
   const auto fail = [&](VerdictStatus status, std::string reason) {
     entry.metric.value.reset();  // a figure that something is wrong with is none
     entry.verdict.status = status;
@@ -231,9 +232,11 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
       const PairedRatio ratio = paired_ratio(entry.samples, opponent.samples, c.metric.better);
       opponent.ratio = ratio.median;
       opponent.ratio_interval = ratio.interval;
+      if (workloads[i + 1].notes) opponent.notes = workloads[i + 1].notes();
       entry.opponents.push_back(std::move(opponent));
     }
     if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
+    if (workloads[0].notes) entry.notes.merge(workloads[0].notes());
     entry.profile = read_profile(c, workloads[0]);
   } catch (const Error& error) {
     telemetry_.stop();

@@ -24,9 +24,16 @@ void write_claims(Writing& to) {
   to.page.paragraph(
       "Statements from the literature, with the figure that their authors give for their GPUs, and "
       "what this GPU says.");
+  std::vector<const Claim*> all;
+  for (const Claim& claim : claims) all.push_back(&claim);
+  write_claims_table(to, all);
+}
+
+void write_claims_table(Writing& to, const std::vector<const Claim*>& claims) {
   Table table({{"Id"}, {"Claim"}, {"Its author's figure"}, {"Verdict"}, {"This GPU"}});
   std::string sources;
-  for (const Claim& claim : claims) {
+  for (const Claim* each : claims) {
+    const Claim& claim = *each;
     const bool decided =
         claim.verdict == ClaimVerdict::confirmed || claim.verdict == ClaimVerdict::refuted;
     const std::string verdict = words(claim.verdict);
@@ -39,7 +46,7 @@ void write_claims(Writing& to) {
   }
   // Never folded: it is what many readers come for.
   to.page.table(
-      fmt::format("{}: {}", counted(claims.size(), "claim", "claims"), claims_text(to.document)),
+      fmt::format("{}: {}", counted(claims.size(), "claim", "claims"), claims_text(claims)),
       table, "", claims.size());
   if (!sources.empty()) to.page.folded("Evidence: the entries that each verdict rests on", sources);
 }

@@ -106,13 +106,56 @@ Column verdict_column(const EntryList& entries) {
   return column;
 }
 
-Column share_column(const EntryList& entries) {
-  Column column{"of bound", "%", Align::right, {}};
+Column share_column(std::string name, const EntryList& entries, const Figure& share) {
+  Column column{std::move(name), "%", Align::right, {}};
   for (const Entry* entry : entries) {
-    const auto share = share_of_bound(*entry);
-    column.cells.push_back(share ? fmt::format("{:.1f}", *share * 100) : nothing);
+    const auto value = share(*entry);
+    column.cells.push_back(value ? fmt::format("{:.1f}", *value * 100) : nothing);
   }
   return column;
+}
+
+/// Of the bound as it is at the clock that was measured, where it grows with the clock.
+std::optional<double> share_at_clock(const Entry& entry) {
+  const auto share = share_of_bound(entry);
+  const auto& clock = entry.telemetry.sm_clock_hz.median;
+  if (!share || !clock || !(*clock > 0) || !entry.bound->clock_hz) return std::nullopt;
+  return *share * *entry.bound->clock_hz / *clock;
+}
+
+/// Of one of the view's levels, by its label.
+Column level_column(const std::string& label, const EntryList& entries,
+                    const std::vector<PlotLevel>& levels) {
+  const auto level = std::ranges::find(levels, label, &PlotLevel::label);
+  return share_column("of " + label, entries, [&](const Entry& entry) -> std::optional<double> {
+    if (level == levels.end() || !(level->y > 0) || !entry.metric.value) return std::nullopt;
+    return *entry.metric.value / level->y;
+  });
+}
+
+Column text_column(std::string name, const EntryList& entries,
+                   const std::function<std::string(const Entry&)>& text) {
+  Column column{std::move(name), "", Align::left, {}};
+  for (const Entry* entry : entries) {
+    const std::string cell = text(*entry);
+    column.cells.push_back(cell.empty() ? nothing : escape_text(cell));
+  }
+  return column;
+}
+
+std::string note_of(const Entry& entry, const std::string& name) {
+  const auto found = entry.notes.find(name);
+  return found == entry.notes.end() ? "" : found->second;
+}
+
+std::string throttle_text(const Entry& entry) {
+  if (!entry.telemetry.missing_reason.empty()) return "";
+  std::string text;
+  for (const std::string& reason : entry.telemetry.throttle_reasons) {
+    if (reason == "applications_clocks_setting") continue;  // set at its default too
+    text += (text.empty() ? "" : ", ") + spaced(reason);
+  }
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace
@@ -134,7 +177,8 @@ Column metric_column(const std::string& name, const EntryList& entries,
   return column;
 }
 
-Column make_column(const std::string& name, const EntryList& entries) {
+Column make_column(const std::string& name, const EntryList& entries,
+                   const std::vector<PlotLevel>& levels) {
   const auto after = [&](std::string_view prefix) { return name.substr(prefix.size()); };
   if (name == "metric") {
     const bool named = !entries.empty() && one_metric(entries);
@@ -153,7 +197,27 @@ Column make_column(const std::string& name, const EntryList& entries) {
                                                  : std::nullopt;
                          }));
   }
-  if (name == "of_bound") return share_column(entries);
+  if (name == "of_bound") return share_column("of bound", entries, share_of_bound);
+  if (name == "of_bound_at_clock") return share_column("of bound at its clock", entries, share_at_clock);
+  if (name.starts_with("of_level:")) return level_column(after("of_level:"), entries, levels);
+  if (name == "time") {
+    return number_column("time", "s", entries, [](const Entry& entry) {
+      return entry.real_time_s > 0 ? std::optional(entry.real_time_s) : std::nullopt;
+    });
+  }
+  if (name == "sm_clock") {
+    return number_column("SM clock", "Hz", entries,
+                         [](const Entry& entry) { return entry.telemetry.sm_clock_hz.median; });
+  }
+  if (name == "power") {
+    return number_column("power", "W", entries,
+                         [](const Entry& entry) { return entry.telemetry.power_w.median; });
+  }
+  if (name == "throttle_reasons") return text_column("throttled by", entries, throttle_text);
+  if (name.starts_with("note:")) {
+    const std::string note = after("note:");
+    return text_column(spaced(note), entries, [&](const Entry& entry) { return note_of(entry, note); });
+  }
   if (name == "verdict") return verdict_column(entries);
   if (name.starts_with("ratio:")) {
     const std::string opponent = after("ratio:");

@@ -18,8 +18,9 @@ struct Column {
   std::vector<std::string> cells;  ///< Markdown
 };
 
-/// The column of a view: an axis, or one of the words of View::columns.
-Column make_column(const std::string& name, const EntryList& entries);
+/// The column of a view: an axis, or one of the words of View::columns. `levels` are the view's.
+Column make_column(const std::string& name, const EntryList& entries,
+                   const std::vector<PlotLevel>& levels = {});
 
 /// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
 /// have one metric, otherwise each with its unit.

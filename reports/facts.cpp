@@ -211,10 +211,16 @@ std::size_t count(const Document& document, ClaimVerdict verdict) {
 }
 
 std::string claims_text(const Document& document) {
+  std::vector<const Claim*> claims;
+  for (const Claim& claim : document.claims) claims.push_back(&claim);
+  return claims_text(claims);
+}
+
+std::string claims_text(const std::vector<const Claim*>& claims) {
   std::string out;
   for (const ClaimVerdict verdict : {ClaimVerdict::confirmed, ClaimVerdict::refuted,
                                      ClaimVerdict::does_not_apply, ClaimVerdict::not_measured}) {
-    const std::size_t number = count(document, verdict);
+    const auto number = std::ranges::count(claims, verdict, &Claim::verdict);
     if (number == 0) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", number, words(verdict));
   }

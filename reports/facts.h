@@ -87,6 +87,7 @@ std::optional<double> share_of_bound(const Entry& entry);
 std::size_t count(const Document& document, ClaimVerdict verdict);
 
 /// "2 confirmed, 1 refuted"; empty for no claims.
+std::string claims_text(const std::vector<const Claim*>& claims);
 std::string claims_text(const Document& document);
 
 /// "1 entry", "2 entries".

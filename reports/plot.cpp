@@ -15,6 +15,7 @@
 #include "reports/plot_hierarchy.h"
 #include "reports/plot_ladder.h"
 #include "reports/plot_process.h"
+#include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
 #include "results/error.h"
@@ -93,9 +94,28 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
     alt += fmt::format(", {} lines by {}", data->series.size(), data->key_title);
   }
   if (data->bound) alt += ", " + data->bound_text;
+  for (const plots::Level& level : data->levels) alt += ", " + level.label;
   const auto script = plots::reads_as_ladder(*data) ? plots::ladder_script : plots::script_of;
-  return draw([&](const Theme& theme) { return script(*data, theme, source); }, folder, stem,
-              marked(source, alt + "."));
+  auto picture = draw([&](const Theme& theme) { return script(*data, theme, source); }, folder, stem,
+                      marked(source, alt + "."));
+  if (picture && !data->beyond.empty()) picture->note = "Far above this range: " + data->beyond + ".";
+  return picture;
+}
+
+std::optional<Picture> draw_roofline(const View& view, std::span<const Entry> entries,
+                                     std::span<const DeviceBound> bounds,
+                                     const std::filesystem::path& folder, const std::string& stem,
+                                     Source source) {
+  const auto data = plots::collect_roofline(view, entries, bounds);
+  if (!data) return std::nullopt;
+  std::string alt = fmt::format("{}: {} against FLOP per byte, {} kernels at", data->title, data->y_label,
+                                data->kernels.size());
+  for (std::size_t i = 0; i < data->memory.size(); ++i) {
+    alt += (i == 0 ? " " : ", ") + data->memory[i].label;
+  }
+  for (const plots::Level& level : data->levels) alt += ", " + level.label;
+  return draw([&](const Theme& theme) { return plots::roofline_script(*data, theme, source); }, folder,
+              stem, marked(source, alt + "."));
 }
 
 std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,

@@ -29,6 +29,12 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
                                  const std::filesystem::path& folder, const std::string& stem,
                                  Source source);
 
+/// Draws a view of kind roofline, with roofs from the run's bounds; otherwise as draw_plot.
+std::optional<Picture> draw_roofline(const View& view, std::span<const Entry> entries,
+                                     std::span<const DeviceBound> bounds,
+                                     const std::filesystem::path& folder, const std::string& stem,
+                                     Source source);
+
 /// One horizontal bar: how much of what physics allows was reached.
 struct BoundBar {
   std::string label;

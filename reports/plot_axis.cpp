@@ -48,6 +48,11 @@ bool in_bytes(const std::string& axis, const std::string& label) {
   return axis == "size" || says_bytes(axis) || says_bytes(label);
 }
 
+double fraction(const Scale& scale, double value) {
+  if (scale.kind == Scale::Kind::linear) return (value - scale.low) / (scale.high - scale.low);
+  return std::log(value / scale.low) / std::log(scale.high / scale.low);
+}
+
 Scale linear_scale(double low, double high, bool from_zero, bool bytes, int count) {
   Scale scale;
   if (from_zero) {

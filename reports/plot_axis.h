@@ -25,6 +25,9 @@ struct Scale {
   Ticks ticks;
 };
 
+/// The place of `value` between the ends of the axis, 0 to 1.
+double fraction(const Scale& scale, double value);
+
 /// Round steps of 1, 2 or 5 (of bytes: powers of two) about `low` to `high`; `from_zero` takes zero
 /// in. About `count` ticks.
 Scale linear_scale(double low, double high, bool from_zero, bool bytes, int count);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "reports/plot_data_marks.h"
 #include "reports/plot_figure.h"
 #include "reports/plot_text.h"
 #include "results/format.h"
@@ -14,9 +15,6 @@
 
 namespace fathom::plots {
 namespace {
-
-/// A bound further above the data than this is named, not drawn.
-constexpr double bound_drawn_up_to = 3;
 
 struct Row {
   const Entry* entry;
@@ -83,6 +81,29 @@ double place(const View& view, const Row& row, const std::vector<std::string>& c
                              categories.begin());
 }
 
+/// A line for each opponent beside each series; only of the metric have opponents figures.
+void add_opponents(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
+                   std::map<std::string, std::size_t>& known, PlotData& data) {
+  if (view.y != "metric") return;
+  // A name in common says nothing of its own where there is one series of entries.
+  const bool apart = known.size() > 1;
+  for (const Row& row : rows) {
+    for (const Opponent& opponent : row.entry->opponents) {
+      const auto value = drawable(opponent.value);
+      if (!value || (logarithmic && *value <= 0)) continue;
+      const std::string own = apart ? series_label(view, *row.entry) : "";
+      const std::string label = own.empty() ? opponent.name : opponent.name + " beside " + own;
+      const auto [at, is_new] = known.try_emplace(label, data.series.size());
+      if (is_new) data.series.push_back({label, {}, true});
+      Point point{place(view, row, data.categories), *value / factor, {}, {}, {}, {},
+                  one_line(format_quantity(*value, row.figure.unit))};
+      // What physics allows, it allows nobody.
+      if (view.show_bound && row.figure.bound) point.bound = *row.figure.bound / factor;
+      data.series[at->second].points.push_back(std::move(point));
+    }
+  }
+}
+
 void make_series(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
                  PlotData& data) {
   std::map<std::string, std::size_t> known;
@@ -106,6 +127,7 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
   }
+  if (view.show_opponents) add_opponents(view, rows, factor, logarithmic, known, data);
   for (Series& series : data.series) {
     const auto by_x = [](const Point& a, const Point& b) { return a.x < b.x; };
     std::stable_sort(series.points.begin(), series.points.end(), by_x);
@@ -130,31 +152,6 @@ void stand_apart(PlotData& data) {
     const double shift = 0.6 * ((static_cast<double>(i) + 0.5) / count - 0.5);
     for (Point& point : data.series[i].points) point.x += shift;
   }
-}
-
-/// Whatever lies outside the axis, or has no place on it, is left out.
-void make_marks(const View& view, double factor, bool logarithmic, PlotData& data) {
-  if (!data.categories.empty()) return;
-  double low = largest_figure, high = -largest_figure;
-  for (const Series& series : data.series) {
-    for (const Point& point : series.points) {
-      low = std::min(low, point.x);
-      high = std::max(high, point.x);
-    }
-  }
-  const auto on_x = [&](double x) { return x >= low && x <= high; };
-  const auto on_y = [&](double y) { return drawable(y) && (!logarithmic || y > 0); };
-  for (const PlotMarker& m : view.markers) {
-    if (on_x(m.x)) data.markers.push_back({m.x, 0, m.x, 0, one_line(m.label)});
-  }
-  for (const PlotStretch& s : view.stretches) {
-    if (!on_x(s.first_x) || !on_x(s.last_x) || !on_y(s.first_y) || !on_y(s.last_y)) continue;
-    data.stretches.push_back(
-        {s.first_x, s.first_y / factor, s.last_x, s.last_y / factor, one_line(s.label)});
-  }
-  const auto by_x = [](const Mark& a, const Mark& b) { return a.first_x < b.first_x; };
-  std::stable_sort(data.markers.begin(), data.markers.end(), by_x);
-  std::stable_sort(data.stretches.begin(), data.stretches.end(), by_x);
 }
 
 struct Extent {
@@ -227,6 +224,7 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
     figures.include(stretch.first_y);
     figures.include(stretch.last_y);
   }
+  for (const Level& level : data.levels) all.include(level.y);
   all.include(figures.low);
   all.include(figures.high);
   // Labels of marks need room above the points.
@@ -239,6 +237,7 @@ void scale_y(const View& view, const std::string& unit, bool logarithmic, PlotDa
   if (all.high > bound_drawn_up_to * std::max(figures.high, 0.0) && figures.high > 0) {
     data.bound_beyond = data.bound.has_value();
     all.high = data.bound ? figures.high : bound_drawn_up_to * figures.high;
+    for (const Level& level : data.levels) all.include(level.y);
   }
   // Without zero asked for, still some room: points on the frame are hard to see.
   const double room = (marked ? 0.12 : 0.04) * (all.high - all.low);
@@ -254,7 +253,11 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   PlotData data;
   const std::string unit = rows.front().figure.unit;
   Extent values;
-  for (const Row& row : rows) values.include(row.figure.value);
+  for (const Row& row : rows) {
+    values.include(row.figure.value);
+    if (!view.show_opponents || view.y != "metric") continue;
+    for (const Opponent& opponent : row.entry->opponents) values.include(drawable(opponent.value));
+  }
   const bool logarithmic = view.y_log && values.low > 0;
   // The ticks of a logarithmic axis carry their own prefixes.
   const PrefixedUnit shown =
@@ -264,6 +267,7 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   make_series(view, rows, shown.factor, logarithmic, data);
   stand_apart(data);
   make_marks(view, shown.factor, logarithmic, data);
+  make_levels(view, unit, shown.factor, logarithmic, data);
   scale_x(view, data);
   find_bound(unit, shown.factor, data);
   scale_y(view, unit, logarithmic, data);
@@ -272,7 +276,7 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   data.x_label = one_line(view.x_label.empty() ? view.x : view.x_label);
   data.y_label = label_with_unit(figure_label(view.y_label, rows.front().figure.name), unit,
                                  one_line(shown.text));
-  data.key_title = key_title(view);
+  data.key_title = view.show_opponents ? "" : key_title(view);
   data.bound_text = one_line(data.bound_text);
   data.lowest = one_line(format_quantity(values.low, unit));
   data.highest = one_line(format_quantity(values.high, unit));

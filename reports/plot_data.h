@@ -30,6 +30,12 @@ struct Mark {
   std::string label;
 };
 
+/// A view's level, in the units in which it is drawn.
+struct Level {
+  double y = 0;
+  std::string label;  ///< with its figure: "cuBLAS 51.4 TFLOP/s"
+};
+
 /// A view applied to entries: everything a picture needs, in the units in which it is drawn.
 struct PlotData {
   std::string title, x_label, y_label;
@@ -44,6 +50,8 @@ struct PlotData {
   std::string bound_text;
   bool bound_beyond = false;  ///< it lies so far above that it would flatten the rest
   std::vector<Mark> markers, stretches;  ///< by ascending x; none with categories
+  std::vector<Level> levels;             ///< by ascending y; those that y can show
+  std::string beyond;                    ///< levels far above, which would flatten the rest, in words
   bool bounds_differ = false, has_expected = false, has_intervals = false;
   std::string lowest, highest;  ///< of y with units, for the alternative text
 };

@@ -7,13 +7,14 @@
 
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
+#include "results/format.h"
 
 namespace fathom::plots {
 namespace {
 
 // In pixels.
 constexpr int row_height = 30, tick_label_height = 42, label_height = 28, key_row_height = 29;
-constexpr int foot_height = 14;
+constexpr int foot_height = 14, level_height = 25;
 constexpr std::size_t row_label_limit = 38, text_limit = 14, key_label_limit = 40;
 
 /// Colours repeat from the ninth series on; the key then says less than it takes.
@@ -67,20 +68,44 @@ std::string figures_axis(const PlotData& data) {
                      data.y.kind == Scale::Kind::log10 ? "set logscale x 10\n" : "", ticks);
 }
 
+/// The levels as lines from the foot up to their names above the frame. The lowest level's name is nearest to
+/// the frame: each stands left of its line, where the lines of higher levels do not pass.
+std::string levels_script(const PlotData& data, const Theme& theme, double top, double left, double right,
+                          double height) {
+  std::string script;
+  double y = top + level_height / 2.0 + 2;
+  for (std::size_t i = 0; i < data.levels.size(); ++i, y += level_height) {
+    const Level& level = data.levels[i];
+    const std::string& colour = i == 0 ? theme.series[1] : i == 1 ? theme.text : theme.frame;
+    const double place = left + (right - left) * fraction(data.y, level.y);
+    const bool fits = place - 12 >= static_cast<double>(length(level.label)) * character_width;
+    script += fmt::format(
+        "set arrow from first {0}, graph 0 to first {0}, screen {1} nohead lw 2 dt (10,6) lc rgb '{2}' back\n"
+        "set label {3} at screen {4}, screen {1} {5} textcolor rgb '{2}' front\n",
+        level.y, y / height, colour, quoted(level.label), (fits ? place - 8 : place + 8) / picture_width,
+        fits ? "right" : "left");
+  }
+  return script;
+}
+
 }  // namespace
 
 bool reads_as_ladder(const PlotData& data) {
-  return data.words && turned_labels(data.categories) && !data.has_expected && !data.bound &&
-         !data.bounds_differ;
+  return data.words && (turned_labels(data.categories) || !data.levels.empty()) &&
+         !data.has_expected && !data.bound && !data.bounds_differ;
 }
 
 std::string ladder_script(const PlotData& data, const Theme& theme, Source source) {
   const bool keyed = data.series.size() > 1 && data.series.size() <= most_keyed;
   const bool texts = one_figure_each(data), with_unit = units_fit(data);
+  // At the end of the row the axis' unit holds for all of them.
+  const auto label_of = [&](const Point& point) {
+    return data.levels.empty() ? point_label(point.text, with_unit) : format_number(point.y);
+  };
   std::vector<std::string> labels, names;
   for (const Series& series : data.series) {
     names.push_back(shortened(series.label, key_label_limit));
-    for (const Point& point : series.points) labels.push_back(point_label(point.text, with_unit));
+    for (const Point& point : series.points) labels.push_back(label_of(point));
   }
   const auto wide = [](std::size_t characters) {
     return static_cast<double>(characters) * character_width;
@@ -94,8 +119,9 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
   const int key_title = foot_height + key_rows * key_row_height + label_height / 2;
   const int bottom = key_title + label_height / 2 + (keyed ? label_height : 0) + tick_label_height;
   const int top = bottom + row_height * static_cast<int>(data.categories.size()) + 10;
-  const int height =
-      top + 24 + static_cast<int>(title_lines(data.title, source).size()) * title_line_height;
+  const int levels = level_height * static_cast<int>(data.levels.size());
+  const int height = top + levels + 24 +
+                     static_cast<int>(title_lines(data.title, source).size()) * title_line_height;
   const auto up = [&](double pixels) { return pixels / height; };
 
   std::string script = preamble(theme, height, data.title, source);
@@ -117,7 +143,7 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
     script += fmt::format("set label {} at screen 0.5, screen {} center textcolor rgb '{}'\n",
                           quoted(shortened(data.key_title, 70) + ":"), up(key_title), theme.frame);
   }
-  script += data_blocks(data);
+  script += levels_script(data, theme, top, left, right, height) + data_blocks(data);
 
   std::string stems, dots;
   for (std::size_t i = 0; i < data.series.size(); ++i) {
@@ -137,10 +163,12 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
                         i + 1 == data.series.size() ? "\n" : ", ");
     for (const Point& point : data.series[i].points) {
       if (!texts || point.text.empty()) continue;
+      // Beside the point, or where levels would run through it, at the end of the row.
+      const double beside = std::max(point.y, point.high.value_or(point.y));
       script += fmt::format(
-          "set label {} at first {}, first {} left offset 1,0 textcolor rgb '{}' front\n",
-          quoted(shortened(point_label(point.text, with_unit), text_limit)),
-          std::max(point.y, point.high.value_or(point.y)), point.x, theme.text);
+          "set label {} at {}, first {} left offset 1,0 textcolor rgb '{}' front\n",
+          quoted(shortened(label_of(point), text_limit)),
+          data.levels.empty() ? fmt::format("first {}", beside) : "graph 1", point.x, theme.text);
     }
   }
   return script + "plot " + stems + dots;

@@ -17,12 +17,6 @@ constexpr double frame_width = 660;  // in pixels, roughly
 /// Labels of markers share this many rows at the top, so that neighbours do not cover each other.
 constexpr std::size_t label_rows = 3;
 
-/// A place between the ends of the x axis, 0 to 1.
-double across(const Scale& x, double at) {
-  if (x.kind == Scale::Kind::linear) return (at - x.low) / (x.high - x.low);
-  return std::log(at / x.low) / std::log(x.high / x.low);
-}
-
 /// The middle of a stretch as the axis shows it.
 double middle(const Scale& x, const Mark& stretch) {
   if (x.kind == Scale::Kind::linear) return std::midpoint(stretch.first_x, stretch.last_x);
@@ -38,7 +32,7 @@ std::vector<std::size_t> rows_of(const PlotData& data) {
   std::vector<double> taken_to(label_rows, -1);
   std::vector<std::size_t> rows;
   for (const Mark& marker : data.markers) {
-    const double at = across(data.x, marker.first_x);
+    const double at = fraction(data.x, marker.first_x);
     std::size_t row = 0;
     while (row + 1 < label_rows && taken_to[row] > at) ++row;
     taken_to[row] = at + label_width(marker.label) + 0.03;
@@ -60,7 +54,7 @@ std::string marks_script(const PlotData& data, const Theme& theme) {
         marker.first_x, theme.frame);
     if (marker.label.empty()) continue;
     // To the right of the line, unless that is beyond the frame.
-    const bool left = across(data.x, marker.first_x) + label_width(marker.label) > 0.98;
+    const bool left = fraction(data.x, marker.first_x) + label_width(marker.label) > 0.98;
     script +=
         fmt::format("set label {} at first {}, graph {} {} offset {},0 textcolor rgb '{}' front\n",
                     quoted(shortened(marker.label, label_limit)), marker.first_x,
@@ -70,7 +64,7 @@ std::string marks_script(const PlotData& data, const Theme& theme) {
   for (const Mark& stretch : data.stretches) {
     if (stretch.label.empty()) continue;
     // Kept within the frame where the stretch is narrow and at its edge.
-    const double at = across(data.x, middle(data.x, stretch));
+    const double at = fraction(data.x, middle(data.x, stretch));
     const double half = label_width(stretch.label) / 2 + 0.01;
     script += fmt::format(
         "set label {} at graph {}, first {} center offset 0,0.95 textcolor rgb '{}' front\n",

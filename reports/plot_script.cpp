@@ -153,12 +153,6 @@ std::string axes_script(const PlotData& data, const Theme& theme) {
   return script + ticks("ytics", data.y.ticks);
 }
 
-/// The place of `y` between the ends of the axis, 0 to 1.
-double fraction(const Scale& scale, double y) {
-  if (scale.kind == Scale::Kind::linear) return (y - scale.low) / (scale.high - scale.low);
-  return std::log(y / scale.low) / std::log(scale.high / scale.low);
-}
-
 /// Points lie on the far side of a bound; its label goes to the other, if it fits there.
 bool label_below(const PlotData& data) {
   std::size_t above = 0, points = 0;
@@ -174,6 +168,18 @@ std::string bound_label(const PlotData& data, const Theme& theme) {
   return fmt::format(
       "set label {} at graph 0.995, first {} right offset 0,{} textcolor rgb '{}' front\n",
       quoted(data.bound_text), *data.bound, label_below(data) ? -0.65 : 0.6, theme.text);
+}
+
+/// The view's levels: lines across with their names.
+std::string levels_script(const PlotData& data, const Theme& theme) {
+  std::string script;
+  for (const Level& level : data.levels) {
+    script += fmt::format(
+        "set arrow from graph 0, first {0} to graph 1, first {0} nohead lw 2 dt (10,6) lc rgb '{1}' back\n"
+        "set label {2} at graph 0.995, first {0} right offset 0,0.6 textcolor rgb '{1}' front\n",
+        level.y, theme.frame, quoted(level.label));
+  }
+  return script;
 }
 
 /// Curves that stand under the points: bound and expectation.
@@ -283,7 +289,8 @@ std::string script_of(const PlotData& data, const Theme& theme, Source source) {
   std::string script = preamble(theme, layout.height, data.title, source);
   if (source == Source::replay) script += watermark(theme, "graph 0.5, graph 0.5", 120, 20);
   script += layout_script(data, theme, layout, x_label);
-  script += axes_script(data, theme) + bound_label(data, theme) + marks_script(data, theme) +
+  script += axes_script(data, theme) + bound_label(data, theme) +
+            levels_script(data, theme) + marks_script(data, theme) +
             data_blocks(data) + stretches_block(data);
   const std::string references = reference_curves(data, theme);
   script += "plot " + references + (references.empty() ? "" : ", ") +

@@ -5,8 +5,10 @@
 
 #include "reports/columns.h"
 #include "reports/facts.h"
+#include "reports/roofline.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
+#include "results/format.h"
 #include "results/query.h"
 
 namespace fathom::reports {
@@ -34,7 +36,7 @@ std::vector<std::string> missing_counters(const View& view, const EntryList& sho
 
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   std::vector<Column> columns;
-  for (const std::string& name : view.columns) columns.push_back(make_column(name, shown));
+  for (const std::string& name : view.columns) columns.push_back(make_column(name, shown, view.levels));
   std::string constant;
   const Table table = make_table(columns, constant);
   to.page.table(escape_text(view.title), table, constant);
@@ -53,6 +55,9 @@ void write_plot(Writing& to, const ProbeSummary& probe, std::size_t index,
         std::vector<Entry> own;  // what draws wants them side by side
         own.reserve(entries.size());
         for (const Entry* entry : entries) own.push_back(*entry);
+        if (view.kind == View::Kind::roofline) {
+          return draw_roofline(view, own, to.document.bounds, folder, unique_stem, to.document.source);
+        }
         return draw_plot(view, own, folder, unique_stem, to.document.source);
       });
   if (picture == nullptr) {
@@ -62,6 +67,34 @@ void write_plot(Writing& to, const ProbeSummary& probe, std::size_t index,
   for (const std::string& note : {view.note, picture->note}) {
     if (!note.empty()) to.page.paragraph(escape_text(note));
   }
+}
+
+/// What the picture shows as figures, and the roof above each.
+void write_roofline_table(Writing& to, const View& view, const EntryList& shown) {
+  std::vector<Table::Column> columns{{escape_text(capitalised(spaced(view.x)))}, {"Throughput", Align::right}};
+  for (const MemoryLevel& level : view.memory) {
+    columns.push_back({escape_text(level.name) + ": bytes moved", Align::right});
+    columns.push_back({"FLOP per byte", Align::right});
+  }
+  columns.push_back({"Lowest roof"});
+  columns.push_back({"Of it (%)", Align::right});
+  Table table(std::move(columns));
+  for (const RooflineRow& row : roofline_rows(view, shown, to.document.bounds)) {
+    std::vector<std::string> cells{escape_text(row.name), quantity(row.flops_per_second, "FLOP/s")};
+    for (const auto& use : row.levels) {
+      // Decimal, as bandwidths are.
+      const Scale scale = scale_for(use ? use->bytes : 0, "B/s");
+      cells.push_back(!use ? "–"
+                           : fmt::format("{} {}{}", format_number(use->bytes / scale.factor),
+                                         scale.unit.substr(0, scale.unit.find('/')),
+                                         use->counted ? "" : " (least)"));
+      cells.push_back(use ? format_number(use->intensity) : "–");
+    }
+    cells.push_back(row.attainable ? fmt::format("{} by {}", quantity(row.attainable, "FLOP/s"), escape_text(row.bound_by)) : "–");
+    cells.push_back(row.attainable ? fmt::format("{:.1f}", 100 * row.flops_per_second / *row.attainable) : "–");
+    table.add_row(std::move(cells));
+  }
+  to.page.table(escape_text(view.title) + ", in figures", table, "", 0);
 }
 
 void write_not_ok(Writing& to, const EntryList& entries) {
@@ -94,7 +127,15 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
     to.page.paragraph("It left no entries.");
     return;
   }
-  for (std::size_t i = 0; i < probe.views.size(); ++i) write_view(to, probe, i);
+  const bool paged = has_page(to.document, probe);
+  if (paged) {
+    const std::string title = probe.page_title.empty() ? probe.page : probe.page_title;
+    to.page.paragraph(fmt::format("Its pictures and tables are on a page of their own: [{}]({}).",
+                                  escape_text(title), page_file(probe)));
+  }
+  for (std::size_t i = 0; i < probe.views.size(); ++i) {
+    if (!paged || probe.views[i].section.empty()) write_view(to, probe, i);
+  }
   write_not_ok(to, entries);
 }
 
@@ -107,10 +148,14 @@ void write_view(Writing& to, const ProbeSummary& probe, std::size_t index) {
     to.page.paragraph(fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
     return;
   }
-  if (view.kind == View::Kind::table) {
-    write_view_table(to, view, shown);
-  } else {
-    write_plot(to, probe, index, shown);
+  switch (view.kind) {
+    case View::Kind::table: return write_view_table(to, view, shown);
+    case View::Kind::steps: return write_steps(to, view, shown);
+    case View::Kind::plot:
+    case View::Kind::heat_map: return write_plot(to, probe, index, shown);
+    case View::Kind::roofline:
+      write_plot(to, probe, index, shown);
+      return write_roofline_table(to, view, shown);
   }
 }
 

@@ -88,7 +88,16 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
     atlas = folder / reports::atlas_file;
     write_text(atlas, atlas_page.text());
   }
-  return {readme, atlas, pictures.written()};
+  std::vector<fs::path> pages;
+  for (const ProbeSummary& probe : document.probes) {
+    if (!reports::has_page(document, probe)) continue;
+    reports::Page probe_page(document.source == Source::replay);
+    reports::Writing writing_page{document, probe_page, pictures, document_name};
+    reports::write_probe_page(writing_page, probe);
+    pages.push_back(folder / reports::page_file(probe));
+    write_text(pages.back(), probe_page.text());
+  }
+  return {readme, atlas, pages, pictures.written()};
 }
 
 }  // namespace fathom

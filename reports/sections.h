@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/plot.h"
 #include "results/document.h"
@@ -73,13 +74,22 @@ void write_hierarchy(Writing& to);
 void write_probes(Writing& to);
 /// One view of a probe, by its number: a picture with its note, or a table.
 void write_view(Writing& to, const ProbeSummary& probe, std::size_t view);
+/// Entries as steps, each against the one before.
+void write_steps(Writing& to, const View& view, const EntryList& shown);
 void write_claims(Writing& to);
+/// Their table, and the entries that they rest on.
+void write_claims_table(Writing& to, const std::vector<const Claim*>& claims);
 void write_counters(Writing& to);
 void write_method(Writing& to);
 void write_raw_data(Writing& to);
 
 /// The page of the memory hierarchy, which stands for itself; see has_atlas.
 void write_atlas(Writing& to);
+
+/// Whether the probe has a page of its own, and the page's name beside the report's README.md.
+bool has_page(const Document& document, const ProbeSummary& probe);
+std::string page_file(const ProbeSummary& probe);
+void write_probe_page(Writing& to, const ProbeSummary& probe);
 
 /// "NVIDIA H200", Markdown.
 std::string gpu_title(const Document& document);

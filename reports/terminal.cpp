@@ -149,6 +149,7 @@ std::string terminal_summary(const Document& document, bool colour) {
   for (const std::string& warning : document.warnings) {
     out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));
   }
+  for (const std::string& note : document.notes) out += fmt::format("Note: {}\n", clean(note));
   out.pop_back();
   return out;
 }

@@ -83,6 +83,7 @@ void write_findings(Writing& to) {
   for (const std::string& warning : document.warnings) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
+  for (const std::string& note : document.notes) items.push_back("**Note:** " + escape_text(note));
   if (!to.pictures.problem().empty()) items.push_back(escape_text(to.pictures.problem()));
   if (const std::string counters = counters_sentence(document); !counters.empty()) {
     items.push_back(counters);

@@ -47,6 +47,7 @@ struct Interval {
 struct Bound {
   double value = 0;
   std::string source;  ///< formula with its figures, or data sheet
+  std::optional<double> clock_hz{};  ///< the SM clock that it holds at, where it grows with that clock
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
@@ -67,6 +68,7 @@ struct Opponent {
   /// better for the entry, and its interval.
   std::optional<double> ratio;
   std::optional<Interval> ratio_interval;
+  std::map<std::string, std::string> notes;  ///< what it ran, in words: "algorithm", "kernels"
   friend bool operator==(const Opponent&, const Opponent&) = default;
 };
 
@@ -137,6 +139,7 @@ struct Entry {
   double cpu_time_s = 0;
   Metric metric;
   std::map<std::string, double> extras;  ///< further figures, flattened as counters
+  std::map<std::string, std::string> notes;  ///< what was measured, in words: "idea", "kernels"
   std::vector<double> samples;           ///< of the metric, in the order taken
   std::optional<Interval> interval;
   std::optional<double> repeatability;  ///< relative spread of the medians of separate rounds
@@ -166,15 +169,41 @@ struct PlotStretch {
   friend bool operator==(const PlotStretch&, const PlotStretch&) = default;
 };
 
+/// A line across a plot at one value of y, in its unit.
+struct PlotLevel {
+  double y = 0;
+  std::string label;
+  friend bool operator==(const PlotLevel&, const PlotLevel&) = default;
+};
+
+/// A figure of an entry, "counter:<role>" or "extra:<name>", times a factor.
+struct Term {
+  std::string figure;
+  double factor = 1;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+/// A level of memory on a roofline: what a kernel moves through it is the sum of `counted`, or where the
+/// entry lacks one of these the sum of `otherwise`; a kernel that has neither is not shown there.
+struct MemoryLevel {
+  std::string name;   ///< "DRAM"
+  std::string bound;  ///< name of the document's bound (B/s) that is its roof; empty: none is known
+  std::vector<Term> counted, otherwise;
+  friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
+};
+
 /// What a view shows of the entries; the report draws it without knowing the probe.
 struct View {
-  enum class Kind { plot, table, heat_map };
+  enum class Kind { plot, table, heat_map, roofline, steps };
   Kind kind = Kind::table;
   std::string title;
   std::string note;  ///< one or two sentences under it; may be empty
   /// Only entries having each of these axes with one of the values given.
   std::vector<std::pair<std::string, std::vector<AxisValue>>> where;
   bool overview = false;  ///< shown on the one-page atlas, beside the probe's own section
+  /// Where its probe has a page of its own: the heading there that it stands under. Empty: it stands
+  /// in the probe's section of the report.
+  std::string section;
   // A plot: x is an axis, y "metric" or a counter's role or an extra's name; one line per distinct
   // combination of the `series` axes.
   std::string x, x_label;
@@ -182,11 +211,16 @@ struct View {
   bool x_log2 = false, y_log = false, y_from_zero = true;
   std::vector<std::string> series;
   bool show_bound = true, show_expected = true;
+  bool show_opponents = false;     ///< the entries' opponents, each as a line of its own
+  std::vector<PlotLevel> levels;   ///< named lines across, of a roofline: what arithmetic allows
   // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
   std::vector<PlotMarker> markers;
   std::vector<PlotStretch> stretches;
-  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "expected", "ratio:<opponent>",
-  // "counter:<role>", "extra:<name>", "verdict".
+  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (of the
+  // bound at the clock that was measured), "of_level:<label>" (of `levels`), "expected", "ratio:<opponent>",
+  // "counter:<role>", "extra:<name>", "note:<name>", "time", "sm_clock", "power", "throttle_reasons", "verdict".
+  // Steps: `x` names the entries, which stand in their order, each with its notes and with what it
+  // gained over the one before: its metric, and those of the `columns` that changed most.
   std::vector<std::string> columns;
   // A heat map: rows by the axis `y_axis` (from the top: those of `row_order` that there are, then the
   // others in the entries' order), columns by the axis `x`, and `y`, `y_label` and `y_log` are of the
@@ -194,6 +228,10 @@ struct View {
   // colour is the profile's value.
   std::string y_axis;
   std::vector<AxisValue> row_order;
+  // A roofline: a point for each entry and level of memory, named by the axis `x`; its height is the metric, and
+  // its place the figure `work` (FLOP, as y of a plot) over the bytes that it moved there.
+  std::string work;
+  std::vector<MemoryLevel> memory;
   friend bool operator==(const View&, const View&) = default;
 };
 
@@ -208,6 +246,8 @@ struct ProbeSummary {
   std::string status_reason;  ///< why it is not complete
   double elapsed_s = 0;
   std::vector<View> views;
+  /// Its views that have a section stand on a page of their own, of this name ("ladder") and title.
+  std::string page{}, page_title{};
   friend bool operator==(const ProbeSummary&, const ProbeSummary&) = default;
 };
 
@@ -283,6 +323,7 @@ struct Document {
   Fingerprint fingerprint;
   std::vector<DeviceBound> bounds;
   std::vector<std::string> warnings;  ///< of the whole run, one sentence each
+  std::vector<std::string> notes;     ///< what else the run should be read with, one sentence each
   std::vector<Entry> entries;
   std::vector<ProbeSummary> probes;
   std::vector<Claim> claims;

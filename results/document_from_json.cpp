@@ -91,7 +91,12 @@ Metric metric(const Json& json) {
           optional<double>(json, "value")};
 }
 
-Bound bound(const Json& json) { return {get<double>(json, "value"), text(json, "source")}; }
+Bound bound(const Json& json) {
+  return {get<double>(json, "value"), text(json, "source"), optional<double>(json, "clock_hz")};
+}
+
+using Words = std::map<std::string, std::string>;
+Words notes(const Json& json) { return optional<Words>(json, "notes").value_or(Words{}); }
 
 Expectation expectation(const Json& json) {
   return {get<double>(json, "value"), get<double>(json, "tolerance"), text(json, "model")};
@@ -100,7 +105,7 @@ Expectation expectation(const Json& json) {
 Opponent opponent(const Json& json) {
   return {text(json, "name"), get<std::vector<double>>(json, "samples"),
           optional<double>(json, "value"), optional<double>(json, "ratio"),
-          converted(json, "ratio_interval", interval)};
+          converted(json, "ratio_interval", interval), notes(json)};
 }
 
 Counter counter(const Json& json) {
@@ -159,6 +164,7 @@ Entry entry(const Json& row) {
   e.cpu_time_s = get<double>(own, "cpu_time_s");
   e.metric = metric(own.at("metric"));
   e.extras = get<std::map<std::string, double>>(own, "extras");
+  e.notes = notes(own);
   e.samples = get<std::vector<double>>(own, "samples");
   e.interval = converted(own, "interval", interval);
   e.repeatability = optional<double>(own, "repeatability");
@@ -184,6 +190,15 @@ PlotStretch stretch(const Json& json) {
           get<double>(json, "last_y"), text(json, "label")};
 }
 
+PlotLevel level(const Json& json) { return {get<double>(json, "y"), text(json, "label")}; }
+
+Term term(const Json& json) { return {text(json, "figure"), get<double>(json, "factor")}; }
+
+MemoryLevel memory_level(const Json& json) {
+  return {text(json, "name"), text(json, "bound"), list(json, "counted", term),
+          list(json, "otherwise", term)};
+}
+
 View view(const Json& json) {
   View v;
   v.kind = word<View::Kind>(json, "kind");
@@ -206,6 +221,11 @@ View view(const Json& json) {
   v.overview = optional<bool>(json, "overview").value_or(false);
   v.y_axis = optional<std::string>(json, "y_axis").value_or("");
   v.row_order = list_or_none(json, "row_order", axis_value);
+  v.section = optional<std::string>(json, "section").value_or("");
+  v.show_opponents = optional<bool>(json, "show_opponents").value_or(false);
+  v.levels = list_or_none(json, "levels", level);
+  v.work = optional<std::string>(json, "work").value_or("");
+  v.memory = list_or_none(json, "memory", memory_level);
   return v;
 }
 
@@ -219,6 +239,8 @@ ProbeSummary probe(const Json& json) {
   p.status_reason = text(json, "status_reason");
   p.elapsed_s = get<double>(json, "elapsed_s");
   p.views = list(json, "views", view);
+  p.page = optional<std::string>(json, "page").value_or("");
+  p.page_title = optional<std::string>(json, "page_title").value_or("");
   return p;
 }
 
@@ -300,18 +322,31 @@ void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   }
 }
 
-/// What the schema cannot say of heat maps: they name what their rows are.
+/// What a view of its kind cannot do without, and lacks; empty: nothing.
+std::string lacking(const View& view) {
+  using Kind = View::Kind;
+  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty())) {
+    return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
+  }
+  if (view.kind == Kind::roofline && (view.x.empty() || view.work.empty() || view.memory.empty())) {
+    return "a roofline that lacks x, work or memory; expected: the axis that names its points, the "
+           "figure that counts FLOP, and levels of memory";
+  }
+  if (view.kind == Kind::steps && view.x.empty()) {
+    return "of steps and lacks x; expected: the axis that names them";
+  }
+  return "";
+}
+
+/// What the schema cannot say of views.
 void check_views(const std::vector<ProbeSummary>& probes, const std::string& origin) {
   for (std::size_t p = 0; p < probes.size(); ++p) {
     for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
-      const View& view = probes[p].views[v];
-      if (view.kind != View::Kind::heat_map || (!view.y_axis.empty() && !view.x.empty())) continue;
-      throw Error(
-          ExitCode::document_malformed,
-          fmt::format("{}: /fathom/probes/{}/views/{} is a heat map that lacks x or y_axis; "
-                      "expected: the axes of its columns and its rows. Take the file as it "
-                      "was written.",
-                      origin, p, v));
+      const std::string what = lacking(probes[p].views[v]);
+      if (what.empty()) continue;
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: /fathom/probes/{}/views/{} is {}. Take the file as it was written.",
+                              origin, p, v, what));
     }
   }
 }
@@ -340,6 +375,7 @@ Document from_json(const Json& json, const std::string& origin) {
   d.fingerprint = fingerprint_from_json(run.at("fingerprint"));
   d.bounds = list(run, "bounds", device_bound);
   d.warnings = get<std::vector<std::string>>(run, "warnings");
+  d.notes = optional<std::vector<std::string>>(run, "notes").value_or(std::vector<std::string>{});
   d.entries = list(json, "benchmarks", entry);
   d.probes = list(own, "probes", probe);
   d.claims = list(own, "claims", claim);

@@ -53,7 +53,18 @@ Json metric(const Metric& m) {
           {"value", or_null(m.value)}};
 }
 
-Json bound(const Bound& b) { return {{"value", b.value}, {"source", b.source}}; }
+Json bound(const Bound& b) {
+  Json json{{"value", b.value}, {"source", b.source}};
+  if (b.clock_hz) json["clock_hz"] = *b.clock_hz;
+  return json;
+}
+
+/// An object also where it is empty.
+Json words(const std::map<std::string, std::string>& notes) {
+  Json json = Json::object();
+  for (const auto& [name, text] : notes) json[name] = text;
+  return json;
+}
 
 Json expectation(const Expectation& e) {
   return {{"value", e.value}, {"tolerance", e.tolerance}, {"model", e.model}};
@@ -64,6 +75,7 @@ Json opponent(const Opponent& o) {
           {"value", or_null(o.value)},
           {"ratio", or_null(o.ratio)},
           {"ratio_interval", converted_or_null(o.ratio_interval, interval)},
+          {"notes", words(o.notes)},
           {"samples", o.samples}};
 }
 
@@ -119,6 +131,7 @@ Json own_part(const Entry& e) {
           {"opponents", array_of(e.opponents, opponent)},
           {"counters", array_of(e.counters, counter)},
           {"extras", std::move(extras)},
+          {"notes", words(e.notes)},
           {"telemetry", telemetry(e.telemetry)},
           {"timing", timing(e.timing)},
           {"real_time_s", e.real_time_s},
@@ -205,7 +218,8 @@ Json context(const Document& d) {
                         {"elapsed_s", d.elapsed_s},
                         {"fingerprint", fingerprint_to_json(d.fingerprint)},
                         {"bounds", array_of(d.bounds, device_bound)},
-                        {"warnings", d.warnings}};
+                        {"warnings", d.warnings},
+                        {"notes", d.notes}};
   return context;
 }
 
@@ -219,6 +233,17 @@ Json stretch(const PlotStretch& s) {
           {"label", s.label}};
 }
 
+Json level(const PlotLevel& l) { return {{"y", l.y}, {"label", l.label}}; }
+
+Json term(const Term& t) { return {{"figure", t.figure}, {"factor", t.factor}}; }
+
+Json memory_level(const MemoryLevel& m) {
+  return {{"name", m.name},
+          {"bound", m.bound},
+          {"counted", array_of(m.counted, term)},
+          {"otherwise", array_of(m.otherwise, term)}};
+}
+
 Json view(const View& v) {
   const auto condition = [](const std::pair<std::string, std::vector<AxisValue>>& c) {
     return Json{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
@@ -227,6 +252,7 @@ Json view(const View& v) {
           {"title", v.title},
           {"note", v.note},
           {"overview", v.overview},
+          {"section", v.section},
           {"where", array_of(v.where, condition)},
           {"x", v.x},
           {"x_label", v.x_label},
@@ -238,11 +264,15 @@ Json view(const View& v) {
           {"series", v.series},
           {"show_bound", v.show_bound},
           {"show_expected", v.show_expected},
+          {"show_opponents", v.show_opponents},
+          {"levels", array_of(v.levels, level)},
           {"markers", array_of(v.markers, marker)},
           {"stretches", array_of(v.stretches, stretch)},
           {"columns", v.columns},
           {"y_axis", v.y_axis},
-          {"row_order", array_of(v.row_order, axis_value)}};
+          {"row_order", array_of(v.row_order, axis_value)},
+          {"work", v.work},
+          {"memory", array_of(v.memory, memory_level)}};
 }
 
 Json probe(const ProbeSummary& p) {
@@ -253,6 +283,8 @@ Json probe(const ProbeSummary& p) {
           {"status", to_string(p.status)},
           {"status_reason", p.status_reason},
           {"elapsed_s", p.elapsed_s},
+          {"page", p.page},
+          {"page_title", p.page_title},
           {"views", array_of(p.views, view)}};
 }
 

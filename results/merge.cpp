@@ -173,6 +173,7 @@ Document merge_documents(const std::vector<Document>& parts) {
     add_claims(merged.claims, part.claims);
     append(merged.facts, part.facts);
     unite(merged.warnings, part.warnings, [](const std::string& warning) { return warning; });
+    unite(merged.notes, part.notes, [](const std::string& note) { return note; });
     unite(merged.bounds, part.bounds, [](const DeviceBound& bound) { return bound.name; });
   }
   return merged;

@@ -39,7 +39,9 @@ constexpr std::array names<ClaimVerdict>{std::pair{ClaimVerdict::confirmed, "con
 template <>
 constexpr std::array names<View::Kind>{std::pair{View::Kind::plot, "plot"},
                                        std::pair{View::Kind::table, "table"},
-                                       std::pair{View::Kind::heat_map, "heat_map"}};
+                                       std::pair{View::Kind::heat_map, "heat_map"},
+                                       std::pair{View::Kind::roofline, "roofline"},
+                                       std::pair{View::Kind::steps, "steps"}};
 
 template <typename Enum>
 std::string_view name_of(Enum value) {

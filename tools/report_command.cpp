@@ -21,6 +21,7 @@ ExitCode report_command(const ReportArguments& options) {
   };
   fmt::print("{}\nReport: {}\n", terminal_summary(document, colour), shown(paths.readme));
   if (!paths.atlas.empty()) fmt::print("Atlas: {}\n", shown(paths.atlas));
+  for (const auto& page : paths.pages) fmt::print("Page: {}\n", shown(page));
   return ExitCode::ok;
 }
 

@@ -43,6 +43,7 @@ void publish(const Document& document, const OutputFolder& folder, bool no_repor
   say(terminal_summary(document, colour));
   say(fmt::format("Report: {}", paths.readme.string()));
   if (!paths.atlas.empty()) say(fmt::format("Atlas: {}", paths.atlas.string()));
+  for (const fs::path& page : paths.pages) say(fmt::format("Page: {}", page.string()));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {

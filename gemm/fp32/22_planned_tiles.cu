@@ -2,6 +2,7 @@
 
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32/slower_path.h"
+#include "gemm/fp32/tiling_variants.h"
 #include "gemm/fp32/tilings.h"
 
 namespace fathom::gemm::fp32 {
@@ -28,6 +29,7 @@ Rung planned_tiles() {
   rung.kernel = tiling_128x256x16().kernel;
   rung.launch = &launch;
   rung.takes_own_path = [](const Problem& p) { return make_plan(p, 1).tiling != nullptr; };
+  rung.variants = &tiling_variants;
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return bytes_of_parts(p, make_plan(p, sms).parts);
   };

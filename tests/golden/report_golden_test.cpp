@@ -13,6 +13,7 @@
 #include "reports/report.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
+#include "tests/unit/sample_ladder.h"
 
 namespace fathom {
 namespace {
@@ -56,6 +57,15 @@ TEST_CASE("The sample document's atlas", "[golden]") {
   if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;
   compare("sample_atlas.md", file_text(write_report(sample::document(), folder.path()).atlas));
+}
+
+TEST_CASE("The sample ladder's page", "[golden]") {
+  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
+  const ReportFolder folder;
+  const ReportPaths paths = write_report(sample::ladder_document(), folder.path());
+  REQUIRE(paths.pages.size() == 1);
+  CHECK(paths.pages.front().filename() == "ladder.md");
+  compare("sample_ladder.md", file_text(paths.pages.front()));
 }
 
 TEST_CASE("The terminal's summary", "[golden]") {

@@ -86,6 +86,10 @@ TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[
   CHECK(findings.answer.find("1.100 x") != std::string::npos);
   const Findings alone = gemm::conclude(std::vector{entry("01_naive", 1e12)});
   CHECK(alone.answer.find("no vendor's library") != std::string::npos);
+  // The fastest rung may be one that was not timed beside the library.
+  const Findings apart = gemm::conclude(std::vector{entry("21_wide_thread_tile", 57e12), contender(56.1e12)});
+  CHECK(apart.answer.find("57 TFLOP/s by 21_wide_thread_tile, with 22_planned_tiles at 1.100 x the vendor's") !=
+        std::string::npos);
   CHECK(gemm::conclude({}).answer.empty());
 }
 
@@ -130,4 +134,60 @@ TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
   CHECK(std::set(ids.begin(), ids.end()).size() == ids.size());
   CHECK(ids.size() > ladder_claims().size());
   for (const Claim& claim : gemm::conclude({}).claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
+}
+
+namespace {
+
+/// A product around multiples of a tile: how many waves the model says, and the time that it took.
+Entry around_tiles(std::int64_t m, double waves, double seconds) {
+  Entry e = planted::entry("gemm/fp32/22_planned_tiles/" + std::to_string(m) + "/tiles",
+                           {{"part", "tiles"}, {"type", "fp32"}, {"rung", "22_planned_tiles"}, {"m", m}}, 1e12);
+  e.real_time_s = seconds;
+  e.extras = {{"flop", 1e9}, {"tile_efficiency", 1 / waves}};
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("a product just past a tile pays for it if its time jumps as whole tiles do", "[gemm]") {
+  const auto answer = [](double before, double after) {
+    return verdict({around_tiles(3072, 3, before), around_tiles(3088, 4, after), around_tiles(3200, 4, after)}, "T2");
+  };
+  CHECK(answer(3e-3, 4e-3) == ClaimVerdict::confirmed);
+  CHECK(answer(3e-3, 3.6e-3) == ClaimVerdict::confirmed);
+  CHECK(answer(3e-3, 3.05e-3) == ClaimVerdict::refuted);
+  CHECK(verdict({around_tiles(3072, 3, 3e-3)}, "T2") == ClaimVerdict::not_measured);
+  // A jump far from its neighbour, or that the model does not see, says nothing.
+  CHECK(verdict({around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}, "T2") == ClaimVerdict::not_measured);
+  CHECK(verdict({around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}, "T2") == ClaimVerdict::not_measured);
+  const auto claims = gemm::conclude(std::vector{around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 4e-3)}).claims;
+  const Claim& claim = planted::claim(claims, "T2");
+  CHECK(claim.figure.find("from m = 3072 to 3088 the time grows 1.333 x") != std::string::npos);
+  CHECK(claim.evidence.size() == 2);
+}
+
+TEST_CASE("the page has a section for each type that was measured, with peak and library as lines", "[gemm]") {
+  Entry top = contender(56e12);
+  top.bound = Bound{66.9e12, "planted", 1980e6};
+  top.telemetry.sm_clock_hz.median = 1500e6;
+  const Findings findings = gemm::conclude(std::vector{entry("01_naive", 1e12), top});
+  CHECK(findings.page == "ladder");
+  std::set<std::string> sections;
+  std::set<View::Kind> kinds;
+  for (const View& view : findings.views) {
+    sections.insert(view.section);
+    kinds.insert(view.kind);
+    if (view.kind != View::Kind::plot) continue;
+    REQUIRE(view.levels.size() == 3);
+    CHECK(view.levels[0].y == 66.9e12);
+    CHECK(view.levels[1].label == "peak at the top rung's 1.5 GHz");
+    CHECK(view.levels[2].label == "cuBLASLt, best of 32");
+  }
+  CHECK(sections == std::set<std::string>{"fp32"});
+  CHECK((kinds.contains(View::Kind::roofline) && kinds.contains(View::Kind::steps)));
+  CHECK(gemm::conclude({}).views.empty());
+  // Where only the quick suite's size was measured, that is the page's.
+  const Findings quick = gemm::conclude(std::vector{entry("01_naive", 1e12, 1024)});
+  CHECK(quick.answer.find("At 1024 cubed") != std::string::npos);
+  CHECK_FALSE(quick.views.empty());
 }

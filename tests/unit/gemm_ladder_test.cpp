@@ -1,6 +1,7 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -8,12 +9,21 @@
 #include "gemm/cases.h"
 #include "gemm/fp32/tilings.h"
 #include "gemm/opponents.h"
+#include "gemm/peak.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
 #include "results/error.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+
+namespace {
+
+std::shared_ptr<Tuning> no_tuning() {
+  return std::make_shared<Tuning>(TuningRequest{.unused = true}, TuningFingerprint{"a GPU", "580", 132});
+}
+
+}  // namespace
 
 TEST_CASE("rungs are numbered in order, say what they add, and are found by their id", "[gemm]") {
   std::set<std::string> ids;
@@ -198,7 +208,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 9;
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
-  const auto cases = ladder_cases(device, {});
+  const auto cases = ladder_cases(device, {}, no_tuning());
   std::set<std::string> names;
   std::size_t contests = 0;
   for (const Case& c : cases) {
@@ -209,7 +219,39 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(contests >= 1);
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
+  for (const char* of_the_top : {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
+    CAPTURE(of_the_top);
+    CHECK(std::ranges::count_if(names, [&](const std::string& name) {
+            return name.starts_with("fp32/") && name.ends_with(of_the_top);
+          }) == 1);
+  }
+  for (const Case& c : cases) {
+    if (c.name.ends_with("/sizes") || c.name.ends_with("/tiles")) CHECK(c.opponents.size() <= 1);
+    const bool of_ladder = std::get<std::string>(c.axes.front().second) == "ladder";
+    CHECK(c.notes.contains("idea") == of_ladder);
+  }
   device.major = 7;
   device.minor = 5;
-  for (const Case& c : ladder_cases(device, {})) CHECK(c.name.find("async") == std::string::npos);
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) CHECK(c.name.find("async") == std::string::npos);
+}
+
+TEST_CASE("a class' peak is its units' rate at the highest clock", "[gemm]") {
+  DeviceFacts h200;
+  h200.major = 9;
+  h200.sms = 132;
+  CHECK_FALSE(arithmetic_peak(h200, Class::fp32).has_value());  // the clock is not known
+  h200.sm_clock_max_hz = 1980e6;
+  const auto tera = [&](Class of) { return std::round(arithmetic_peak(h200, of)->value * 1e-11) / 10; };
+  CHECK(tera(Class::fp32) == 66.9);
+  CHECK(tera(Class::fp64) == 66.9);  // tensor cores: twice the FMA units
+  CHECK(tera(Class::tf32) == 535.3);
+  CHECK(tera(Class::fp32_3xtf32) == 178.4);
+  CHECK(tera(Class::bf16) == 1070.5);
+  CHECK(tera(Class::fp16) == 1070.5);
+  CHECK(tera(Class::fp8) == 2141.1);
+  CHECK(tera(Class::int8) == 2141.1);
+  CHECK(arithmetic_peak(h200, Class::bf16)->clock_hz == 1980e6);
+  h200.major = 7;
+  h200.minor = 5;
+  CHECK_FALSE(arithmetic_peak(h200, Class::bf16).has_value());  // Turing has no bf16
 }

@@ -17,6 +17,7 @@
 #include "results/error.h"
 #include "results/query.h"
 #include "sample_document.h"
+#include "sample_ladder.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
@@ -83,7 +84,8 @@ Document small_document() {
 TEST_CASE("A document comes back from disk as it was", "[results]") {
   const Folder folder;
   for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
-                                   sample::heat_map_document(), small_document(), Document{}}) {
+                                   sample::heat_map_document(), sample::ladder_document(),
+                                   small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);
@@ -117,6 +119,7 @@ TEST_CASE("Random documents come back as they were", "[results]") {
     d.source = random() % 2 == 0 ? Source::measured : Source::replay;
     d.suite = text();
     d.warnings = {text(), text()};
+    d.notes = {text(), text()};
     d.fingerprint.gpu_name = text();
     d.fingerprint.power_limit_w = maybe();
     for (std::size_t i = random() % 4; i > 0; --i) {
@@ -131,7 +134,9 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       e.extras = {{text(), number()}};
       e.interval = Interval{number(), number(), 0.5, text()};
       e.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
-      e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt}};
+      e.notes = {{text(), text()}, {"z" + text(), text()}};
+      e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt, {{text(), text()}}}};
+      if (random() % 2 == 0) e.bound = Bound{number(), text(), maybe()};
       e.telemetry.power_w = {maybe(), maybe(), maybe()};
       if (random() % 2 == 0) e.profile = Profile{"p" + text(), text(), {number(), number()}};
       d.entries.push_back(std::move(e));
@@ -144,11 +149,25 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       f.interval = Interval{number(), number(), 0.5, text()};
       f.evidence = {text(), text()};
       if (random() % 2 == 0) f.published = Published{number(), "p" + text()};
-      if (random() % 2 == 0) f.bound = Bound{number(), text()};
+      if (random() % 2 == 0) f.bound = Bound{number(), text(), maybe()};
       f.better = random() % 2 == 0 ? Better::lower : Better::higher;
       f.counters = {{"c" + text(), text(), text(), maybe(), text(), maybe(), 0.5, text()}};
       d.facts.push_back(std::move(f));
     }
+    ProbeSummary probe;
+    probe.name = "p" + text();
+    probe.page = text();
+    probe.page_title = text();
+    View view;
+    view.kind = View::Kind::roofline;
+    view.section = text();
+    view.x = "x" + text();
+    view.work = "w" + text();
+    view.show_opponents = random() % 2 == 0;
+    view.levels = {{number(), text()}};
+    view.memory = {{text(), text(), {{text(), number()}}, {{text(), number()}, {text(), number()}}}};
+    probe.views = {view};
+    d.probes = {probe};
     const std::string written = to_text(d);
     const Document read = parse_document(written, "text");
     REQUIRE(read == d);
@@ -162,7 +181,7 @@ TEST_CASE("A small document has the very bytes of its golden file", "[results]")
   CHECK(to_text(small_document()) == content(golden));
 }
 
-TEST_CASE("A document from before there were facts, marks and heat maps has none", "[results]") {
+TEST_CASE("A document from before there were facts, marks, heat maps, notes and pages has none", "[results]") {
   Document document = sample::document();
   for (Entry& entry : document.entries) entry.profile = Profile{"line", "cycles", {1, 2}};
   REQUIRE_FALSE(document.facts.empty());
@@ -171,11 +190,22 @@ TEST_CASE("A document from before there were facts, marks and heat maps has none
   document.facts.clear();
   for (auto& row : json["benchmarks"]) row["fathom"].erase("profile");
   for (Entry& entry : document.entries) entry.profile.reset();
+  REQUIRE(document.notes.empty());
   for (auto& probe : json["fathom"]["probes"]) {
     for (auto& view : probe["views"]) {
       view.erase("markers");
-      for (const char* key : {"stretches", "overview", "y_axis", "row_order"}) view.erase(key);
+      for (const char* key : {"stretches", "overview", "y_axis", "row_order", "section", "show_opponents",
+                              "levels", "work", "memory"}) {
+        view.erase(key);
+      }
     }
+    probe.erase("page");
+    probe.erase("page_title");
+  }
+  json["context"]["fathom"].erase("notes");
+  for (auto& row : json["benchmarks"]) {
+    row["fathom"].erase("notes");
+    for (auto& opponent : row["fathom"]["opponents"]) opponent.erase("notes");
   }
   for (ProbeSummary& probe : document.probes) {
     for (View& view : probe.views) {

@@ -197,6 +197,17 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
   }
 }
 
+TEST_CASE("Rooflines and steps that lack what they are made of are refused", "[results]") {
+  const auto with_kind = [](const char* kind) {
+    return changed_heat_map([kind](auto& j) {
+      j["fathom"]["probes"][0]["views"][0]["kind"] = kind;
+      j["fathom"]["probes"][0]["views"][0]["x"] = "";
+    });
+  };
+  check_malformed(with_kind("roofline"), "/fathom/probes/0/views/0 is a roofline that lacks x, work or memory");
+  check_malformed(with_kind("steps"), "/fathom/probes/0/views/0 is of steps and lacks x");
+}
+
 TEST_CASE("Heat maps and profiles that are none are refused", "[results]") {
   check_malformed(
       changed_heat_map([](auto& j) { j["fathom"]["probes"][0]["views"][0]["y_axis"] = ""; }),

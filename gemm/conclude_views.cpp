@@ -1,0 +1,232 @@
+#include "gemm/conclude_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gemm/conclude_parts.h"
+#include "gemm/problem.h"
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// What the views of one type's ladder have in common.
+struct Ladder {
+  std::string type;
+  std::int64_t size = 0;
+  const Entry* top = nullptr;
+  std::optional<Library> library;
+
+  std::string at() const { return fmt::format("{} at {} cubed", type, size); }
+  View view(View::Kind kind, const std::string& title) const {
+    View view;
+    view.kind = kind;
+    view.title = title;
+    view.section = type;
+    view.where = {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}};
+    return view;
+  }
+};
+
+/// The clock at which the top rung ran.
+std::optional<double> clock_of(const Entry& entry) { return entry.telemetry.sm_clock_hz.median; }
+
+std::vector<PlotLevel> peaks(const Ladder& ladder) {
+  std::vector<PlotLevel> levels;
+  const std::optional<Bound>& bound = ladder.top->bound;
+  if (!bound || !bound->clock_hz) return levels;
+  levels.push_back({bound->value, fmt::format("peak at {}", format_quantity(*bound->clock_hz, "Hz"))});
+  const auto clock = clock_of(*ladder.top);
+  constexpr double another_clock = 0.01;
+  if (clock && *clock < (1 - another_clock) * *bound->clock_hz) {
+    levels.push_back({bound->value * *clock / *bound->clock_hz,
+                      fmt::format("peak at the top rung's {}", format_quantity(*clock, "Hz"))});
+  }
+  return levels;
+}
+
+std::vector<PlotLevel> levels_of(const Ladder& ladder) {
+  std::vector<PlotLevel> levels = peaks(ladder);
+  if (ladder.library) levels.push_back({ladder.library->throughput, ladder.library->name});
+  return levels;
+}
+
+View picture(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::plot, "Throughput by rung: " + ladder.at());
+  view.note = "Burst: each sample is a few launches, with what the card's clock allows in that time.";
+  view.x = "rung";
+  view.x_label = "Rung";
+  view.y_label = "Throughput (FLOP/s)";
+  view.show_bound = false;
+  view.levels = levels_of(ladder);
+  return view;
+}
+
+View figures(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::table, "The ladder: " + ladder.at());
+  view.note = "A ratio is of times taken alternately with the library's; a share of the library is of its median "
+              "beside the top of the ladder, in the same run.";
+  view.columns = {"rung", "time", "metric"};
+  view.levels = levels_of(ladder);
+  if (ladder.library) view.columns.push_back("of_level:" + ladder.library->name);
+  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "sm_clock", "power",
+                             "throttle_reasons", "verdict"}) {
+    view.columns.emplace_back(column);
+  }
+  return view;
+}
+
+View steps(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: " + ladder.at());
+  view.note = "What it gained is against the rung before; counters are those of these that changed most.";
+  view.x = "rung";
+  view.columns = {"counter:global_load_sectors",     "counter:global_load_requests",
+                  "counter:shared_load_wavefronts",  "counter:shared_load_conflicts",
+                  "counter:shared_store_conflicts",  "counter:l2_read_sectors",
+                  "counter:dram_read_bytes",         "counter:instructions_executed",
+                  "counter:issue_active",            "counter:tensor_pipe_active",
+                  "counter:achieved_occupancy",      "counter:stall_long_scoreboard",
+                  "counter:stall_short_scoreboard",  "counter:stall_mio_throttle",
+                  "counter:stall_lg_throttle",       "counter:stall_barrier",
+                  "counter:stall_math_pipe_throttle", "counter:stall_gmma"};
+  return view;
+}
+
+View resources(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::table, "What each rung takes: " + ladder.at());
+  view.note = "Tile efficiency is what whole tiles and whole waves leave of the work paid for. Errors are against "
+              "an fp64 reference: of the Frobenius norm, and the worst element against what rounding explains.";
+  view.columns = {"rung",
+                  "extra:threads_per_block",
+                  "extra:registers",
+                  "extra:shared_bytes",
+                  "extra:resident_warps",
+                  "extra:theoretical_occupancy",
+                  "counter:achieved_occupancy",
+                  "extra:waves",
+                  "extra:tile_efficiency",
+                  "note:variant",
+                  "extra:relative_frobenius_error",
+                  "extra:worst_error_of_allowed"};
+  return view;
+}
+
+View memory_counters(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::table, "Memory, by the counters: " + ladder.at());
+  view.columns = {"rung",
+                  "counter:global_load_sectors",
+                  "counter:global_load_requests",
+                  "counter:l2_read_sectors",
+                  "counter:dram_read_bytes",
+                  "counter:dram_write_bytes",
+                  "counter:shared_load_wavefronts",
+                  "counter:shared_load_conflicts",
+                  "counter:shared_store_conflicts"};
+  return view;
+}
+
+View issue_counters(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::table, "Pipes and stalls, by the counters: " + ladder.at());
+  view.note = "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy waits for it.";
+  view.columns = {"rung",
+                  "counter:instructions_executed",
+                  "counter:issue_active",
+                  "counter:tensor_pipe_active",
+                  "counter:stall_long_scoreboard",
+                  "counter:stall_short_scoreboard",
+                  "counter:stall_mio_throttle",
+                  "counter:stall_lg_throttle",
+                  "counter:stall_barrier",
+                  "counter:stall_math_pipe_throttle",
+                  "counter:stall_gmma",
+                  "counter:stall_not_selected"};
+  return view;
+}
+
+View roofline(const Ladder& ladder) {
+  constexpr double sector = 32, wavefront = 128;
+  View view = ladder.view(View::Kind::roofline, "Roofline: " + ladder.at());
+  view.note = "A rung's intensity is its FLOP over the bytes that the counters saw at that level; where they are "
+              "missing, of DRAM over the least that the product must move.";
+  view.x = "rung";
+  view.work = "extra:flop";
+  view.y_label = "Throughput (FLOP/s)";
+  view.levels = peaks(ladder);
+  view.memory = {
+      {"DRAM",
+       "dram_bandwidth",
+       {{"counter:dram_read_bytes", 1}, {"counter:dram_write_bytes", 1}},
+       {{"extra:compulsory_bytes", 1}}},
+      {"L2", "", {{"counter:l2_read_sectors", sector}, {"counter:l2_write_sectors", sector}}, {}}};
+  // Tensor cores read shared memory by themselves, and no counter of wavefronts sees that.
+  if (ladder.type == traits(Class::fp32).name) {
+    view.memory.push_back(
+        {"shared memory",
+         "shared_bandwidth",
+         {{"counter:shared_load_wavefronts", wavefront}, {"counter:shared_store_wavefronts", wavefront}},
+         {}});
+  }
+  return view;
+}
+
+View contest() {
+  View view;
+  view.title = "Against the vendor's library";
+  view.note = "A ratio above 1 is faster than the library, timed alternately in the same run.";
+  view.where = {{"part", {"contest", "request"}}};
+  view.columns = {"type",   "rung",     "layout",  "m",         "n",        "k",
+                  "time",   "metric",   "of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "verdict"};
+  return view;
+}
+
+View lasting_load(std::span<const Entry> entries, std::int64_t size) {
+  std::vector<AxisValue> rungs;
+  for (const Entry* entry : select(entries, {{"part", "sustained"}})) {
+    const AxisValue* rung = find_axis(*entry, "rung");
+    if (rung != nullptr && std::ranges::find(rungs, *rung) == rungs.end()) rungs.push_back(*rung);
+  }
+  View view;
+  view.title = "In a burst and under lasting load";
+  view.note = "Sustained: after two seconds of load, turns of one second each, alternately with the library; joules of one "
+              "product by the GPU's energy counter, which a burst is too short for.";
+  view.section = "Burst and sustained";
+  view.where = {{"part", {"ladder", "sustained"}}, {"m", {size}}, {"rung", rungs}};
+  view.columns = {"type", "rung", "part", "time", "metric", ratio_to_cublas, ratio_to_cublaslt, "extra:joules",
+                  "extra:joules:cuBLAS", "extra:joules:cuBLASLt, best of 32", "sm_clock", "power",
+                  "throttle_reasons", "verdict"};
+  return view;
+}
+
+bool measured(std::span<const Entry> entries, const AxisFilter& filter) {
+  return find_measured(entries, filter) != nullptr;
+}
+
+}  // namespace
+
+std::vector<View> ladder_views(std::span<const Entry> entries) {
+  std::vector<View> views;
+  if (measured(entries, {{"part", "contest"}}) || measured(entries, {{"part", "request"}})) {
+    views.push_back(contest());
+  }
+  const std::int64_t size = shown_size(entries);
+  for (const ClassTraits& row : all_classes()) {
+    const Ladder ladder{row.name, size, best_of_ladder(entries, row.name, size),
+                        library_of(entries, row.name, size)};
+    if (ladder.top != nullptr) {
+      for (const auto& view : {picture, figures, steps, roofline, resources, memory_counters, issue_counters}) {
+        views.push_back(view(ladder));
+      }
+    }
+    if (measured(entries, {{"part", "sizes"}, {"type", row.name}})) views.push_back(sizes_view(row.name));
+    if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {
+      views.push_back(tiles_view(row.name, tile_sweep(entries, row.name)));
+      views.push_back(tiles_table(row.name));
+    }
+  }
+  if (measured(entries, {{"part", "sustained"}})) views.push_back(lasting_load(entries, size));
+  return views;
+}
+
+}  // namespace fathom::gemm

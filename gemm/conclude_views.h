@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gemm/conclude_parts.h"
+#include "results/document.h"
+
+namespace fathom::gemm {
+
+/// What the ladder's page shows: for each type that was measured a section with its rungs, what each step
+/// gained, the counters, the roofline and the sizes; and the contests and lasting load of all.
+std::vector<View> ladder_views(std::span<const Entry> entries);
+
+// What it is made of.
+
+/// Columns of a table: ratios to the library's two ways.
+inline constexpr const char* ratio_to_cublas = "ratio:cuBLAS";
+inline constexpr const char* ratio_to_cublaslt = "ratio:cuBLASLt, best of 32";
+
+/// A type's top rung and the library over sizes; around multiples of a tile, with the model's saw-tooth; and the
+/// latter as a table.
+View sizes_view(const std::string& type);
+View tiles_view(const std::string& type, const TileSweep& sweep);
+View tiles_table(const std::string& type);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,139 @@
+// A view of kind steps: entries as the rungs of a ladder, each with what it adds and what it gained.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/plot_figure.h"
+#include "reports/scale.h"
+#include "reports/sections.h"
+#include "results/format.h"
+#include "results/query.h"
+
+namespace fathom::reports {
+namespace {
+
+/// A counter that changed by less, as a factor, explains nothing.
+constexpr double least_change = 1.25;
+constexpr std::size_t most_changes = 4;
+
+/// What a counter must reach on one side, by its unit, for a change of it to matter.
+double least_figure(const std::string& unit) {
+  if (unit == "warps per issue") return 0.25;
+  if (unit == "%") return 5;
+  if (unit == "issues per cycle") return 0.05;
+  return 0;
+}
+
+/// Counts are long: "51.1 G"; percentages and bytes have their unit, and ratios need none.
+std::string short_figure(double value, const std::string& unit) {
+  if (unit == "%" || unit == "B") return format_quantity(value, unit);
+  for (const auto& [factor, prefix] : {std::pair{1e9, " G"}, {1e6, " M"}, {1e3, " k"}}) {
+    if (value >= 10 * factor) return format_number(value / factor) + prefix;
+  }
+  return format_number(value);
+}
+
+/// A figure of two neighbours.
+struct Change {
+  std::string name, unit;
+  double before = 0, after = 0;
+
+  /// How many times more or less; infinite from or to nothing.
+  double factor() const {
+    const double low = std::min(before, after), high = std::max(before, after);
+    return low > 0 ? high / low : high > 0 ? INFINITY : 1;
+  }
+  std::string text() const {
+    const auto shown = [&](double value) { return escape_text(short_figure(value, unit)); };
+    if (std::isinf(factor())) return fmt::format("{} {} → {}", escape_text(name), shown(before), shown(after));
+    return fmt::format("{} {} {} ({} → {})", escape_text(name), after < before ? "÷" : "×",
+                       format_number(std::round(factor() * 100) / 100), shown(before), shown(after));
+  }
+};
+
+std::optional<Change> change_of(const std::string& column, const Entry& before, const Entry& after) {
+  const auto old_figure = plots::figure_of(before, column);
+  const auto new_figure = plots::figure_of(after, column);
+  if (!old_figure || !new_figure || old_figure->value < 0 || new_figure->value < 0) return std::nullopt;
+  return Change{spaced(new_figure->name), new_figure->unit, old_figure->value, new_figure->value};
+}
+
+/// A column and what a figure of it must reach to matter: of next to nothing a large factor is next to nothing,
+/// such as stalls of a hundredth of a warp, or a thousand conflicts where another step has a billion.
+struct Watched {
+  std::string column;
+  double least = 0;
+};
+
+std::vector<Watched> watched_columns(const View& view, const EntryList& shown) {
+  constexpr double share_of_largest = 0.01;
+  std::vector<Watched> watched;
+  for (const std::string& column : view.columns) {
+    double largest = 0;
+    std::string unit;
+    for (const Entry* entry : shown) {
+      const auto figure = plots::figure_of(*entry, column);
+      if (!figure) continue;
+      largest = std::max(largest, figure->value);
+      unit = figure->unit;
+    }
+    watched.push_back({column, std::max(least_figure(unit), share_of_largest * largest)});
+  }
+  return watched;
+}
+
+/// Those that changed most, strongest first.
+std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& before, const Entry& after) {
+  std::vector<Change> found;
+  for (const Watched& each : watched) {
+    const auto change = change_of(each.column, before, after);
+    if (!change || change->factor() < least_change) continue;
+    if (std::max(change->before, change->after) >= each.least) found.push_back(*change);
+  }
+  std::ranges::stable_sort(found, std::greater<>{}, &Change::factor);
+  if (found.size() > most_changes) found.resize(most_changes);
+  return found;
+}
+
+std::string gained(const std::vector<Watched>& watched, const Entry* before, const Entry& entry) {
+  const auto& value = entry.metric.value;
+  if (!value) return "nothing measured: " + words(entry.verdict.status);
+  const std::string figure = fmt::format("**{}**", escape_text(format_quantity(*value, entry.metric.unit)));
+  if (before == nullptr || before->metric.unit != entry.metric.unit || !(*before->metric.value > 0)) return figure;
+  const double ratio = entry.metric.better == Better::higher ? *value / *before->metric.value
+                                                             : *before->metric.value / *value;
+  std::string text = fmt::format("{}, **{:.2f} ×** the one before", figure, ratio);
+  std::string counted;
+  for (const Change& change : changes(watched, *before, entry)) {
+    counted += (counted.empty() ? "" : "; ") + change.text();
+  }
+  return counted.empty() ? text : text + "<br>" + counted;
+}
+
+std::string note(const Entry& entry, const std::string& name) {
+  const auto found = entry.notes.find(name);
+  return found == entry.notes.end() || found->second.empty() ? "–" : escape_text(found->second);
+}
+
+}  // namespace
+
+void write_steps(Writing& to, const View& view, const EntryList& shown) {
+  Table table({{escape_text(capitalised(spaced(view.x)))}, {"What it adds"}, {"What it should gain"},
+               {"What it gained, and what the counters say"}});
+  const std::vector<Watched> watched = watched_columns(view, shown);
+  const Entry* before = nullptr;
+  for (const Entry* entry : shown) {
+    const AxisValue* name = find_axis(*entry, view.x);
+    if (name == nullptr) continue;
+    table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"), note(*entry, "gain"),
+                   gained(watched, before, *entry)});
+    if (entry->metric.value) before = entry;
+  }
+  // Never folded: it is the way up.
+  to.page.table(escape_text(view.title), table, "", table.rows());
+  if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
+}
+
+}  // namespace fathom::reports
