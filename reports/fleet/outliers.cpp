@@ -38,6 +38,11 @@ struct Column {
   std::vector<Gap> gaps;
 };
 
+struct Columns {
+  std::optional<double> alone, together;  ///< the group's medians
+  std::vector<Column> columns;
+};
+
 using Which = Figure MetricFigures::*;
 
 std::optional<double> median_of(const Fleet& fleet, const Group& group, std::size_t metric,
@@ -48,14 +53,12 @@ std::optional<double> median_of(const Fleet& fleet, const Group& group, std::siz
     if (metric < figures.size() && figures[metric].*which) values.push_back(*(figures[metric].*which));
   }
   if (values.size() < fewest_cards) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return median(values);
 }
 
 /// Cards that have both figures and those that have one of them are not alike in their noise: each
 /// kind is a column of its own.
-std::vector<Column> columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
+Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
   const Better better = fleet.metrics[metric].better;
   const auto alone = median_of(fleet, group, metric, &MetricFigures::alone);
   const auto together = median_of(fleet, group, metric, &MetricFigures::together);
@@ -83,16 +86,10 @@ std::vector<Column> columns_of(const Fleet& fleet, const Group& group, std::size
     const double usual = median(losses);
     for (Gap& gap : loss.gaps) gap.value -= usual;
   }
-  std::vector<Column> columns;
+  Columns result{alone, together, {}};
   for (Column* column : {&both, &one, &loss})
-    if (column->gaps.size() >= fewest_cards) columns.push_back(std::move(*column));
-  return columns;
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+    if (column->gaps.size() >= fewest_cards) result.columns.push_back(std::move(*column));
+  return result;
 }
 
 struct Spread {
@@ -110,13 +107,14 @@ Spread spread_of(const std::vector<Gap>& gaps, double card_noise) {
   }
   Spread spread;
   spread.robust = robust_spread(values);
-  spread.typical_noise = median_of(noises);
+  spread.typical_noise = median(noises);
   const double seen = spread_efficiency * (static_cast<double>(gaps.size()) - 1);
   spread.freedom = assumed_freedom + seen;
+  const double assumed =
+      card_noise * card_noise + spread.typical_noise * spread.typical_noise;
   const double moderated = std::sqrt(
-      (assumed_freedom * card_noise * card_noise + seen * spread.robust * spread.robust) /
-      spread.freedom);
-  spread.deviation = std::max({moderated, spread.robust, spread.typical_noise});
+      (assumed_freedom * assumed + seen * spread.robust * spread.robust) / spread.freedom);
+  spread.deviation = std::max(moderated, spread.robust);
   return spread;
 }
 
@@ -131,15 +129,13 @@ double badness(const Finding& finding) {
 
 bool worse(const Finding& a, const Finding& b) { return badness(a) > badness(b); }
 
-Distribution distribution_of(const Fleet& fleet, const Group& group, std::size_t metric,
+Distribution distribution_of(std::size_t metric, const Columns& columns,
                              const std::vector<Gap>& gaps, const Spread& spread) {
   Distribution d;
   d.metric = metric;
   d.cards = gaps.size();
   d.spread = spread.robust;
-  const auto together = median_of(fleet, group, metric, &MetricFigures::together);
-  const auto alone = median_of(fleet, group, metric, &MetricFigures::alone);
-  d.median = together.value_or(alone.value_or(0));
+  d.median = columns.together.value_or(columns.alone.value_or(0));
   std::vector<double> values;
   for (const Gap& gap : gaps) values.push_back(std::expm1(gap.value));
   std::ranges::sort(values);
@@ -161,7 +157,8 @@ struct Scored {
 Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, double chance,
                     const OutlierOptions& options) {
   Scored scored;
-  for (const Column& column : columns_of(fleet, group, metric)) {
+  const Columns columns = columns_of(fleet, group, metric);
+  for (const Column& column : columns.columns) {
     const Spread spread = spread_of(column.gaps, options.card_noise);
     const double limit = limit_of(spread, chance);
     for (const Gap& gap : column.gaps) {
@@ -172,7 +169,7 @@ Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, 
                                   gap.value / deviation, limit}});
     }
     if (column.compared == Compared::level && scored.distributions.empty())
-      scored.distributions.push_back(distribution_of(fleet, group, metric, column.gaps, spread));
+      scored.distributions.push_back(distribution_of(metric, columns, column.gaps, spread));
   }
   return scored;
 }

@@ -62,10 +62,10 @@ struct Outliers {
 /// The robust score of each card in each metric, among the cards of its group.
 ///
 /// Gaps are logarithms over the group's median, oriented so that above 0 is worse. Their standard
-/// deviation is the median absolute deviation times 1.4826, moderated towards `card_noise` where cards
-/// are few, as G. K. Smyth moderates variances ("Linear models and empirical Bayes methods", 2004):
-/// 30 degrees of freedom for what was assumed, 0.37 (the efficiency of that estimate) for each card but
-/// one; and never below what the metric's own noise is. A card is named beyond Student's t
+/// deviation is the median absolute deviation times 1.4826, moderated where cards are few, as G. K. Smyth
+/// moderates variances ("Linear models and empirical Bayes methods", 2004): 30 degrees of freedom for
+/// what is assumed (`card_noise`, and the noise that the metric's own samples show), 0.37 (the
+/// efficiency of that estimate) for each card but one. A card is named beyond Student's t
 /// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three cards
 /// name nobody.
 Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads = 0);
