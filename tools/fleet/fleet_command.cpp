@@ -1,5 +1,6 @@
 #include "tools/fleet/collect_command.h"
 #include "tools/fleet/fleet_commands.h"
+#include "tools/fleet/run_command.h"
 
 namespace fathom {
 
@@ -13,6 +14,8 @@ Commands add_fleet(CLI::App& app) {
   Commands commands;
   auto& collect = *app.add_subcommand("collect", "Report of what independent jobs left in a folder");
   commands["collect"] = {&collect, add_collect(collect)};
+  auto& run = *app.add_subcommand("run", "Measure every GPU of this host, or of all ranks");
+  commands["run"] = {&run, add_fleet_run(run)};
   return commands;
 }
 
