@@ -85,6 +85,8 @@ fs::path FleetFolder::rank_note(int rank) const {
   return root / "ranks" / fmt::format("{}.note", rank);
 }
 
+fs::path FleetFolder::all_done() const { return root / "ranks" / "all.done"; }
+
 GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
               std::optional<int> rank) {
   GpuJob job = replay_job(host, number, slot, rank);

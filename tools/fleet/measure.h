@@ -21,6 +21,8 @@ struct FleetFolder {
   std::filesystem::path links(const std::string& host) const;
   /// What the supervisor of a rank that died says of it.
   std::filesystem::path rank_note(int rank) const;
+  /// Written by rank 0 as its last.
+  std::filesystem::path all_done() const;
 };
 
 /// One GPU that this process measures, and what is known of it so far.

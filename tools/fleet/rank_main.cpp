@@ -247,6 +247,10 @@ ExitCode run(int argc, char** argv) {
   }
   Gathered gathered(job, folder);
   const ExitCode code = report(arguments, job, inbox, gathered);
+  if (!gathered.gone().empty()) {
+    make_folder(folder.all_done().parent_path());
+    write_file_atomically(folder.all_done(), "");
+  }
   const bool all = gathered.gone().empty() && inbox.interrupts() == 0;
   say_goodbye(job.size(), gathered.gone(), all);
   if (!all) leave(code);

@@ -92,13 +92,13 @@ void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::
 }
 
 /// The supervisor of a rank that died must not end before the others: launchers take the whole job down
-/// for a rank that ends without MPI_Finalize. Rank 0's report, or the launcher, says when they are done.
-void outlive_the_others(const fs::path& report, fs::file_time_type started, SignalInbox& inbox,
+/// for a rank that ends without MPI_Finalize. Rank 0, or the launcher, says when they are done.
+void outlive_the_others(const fs::path& done, fs::file_time_type started, SignalInbox& inbox,
                         double limit_s) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
   std::error_code error;
   while (inbox.interrupts() == 0 && Clock::now() < deadline) {
-    const auto written = fs::last_write_time(report, error);
+    const auto written = fs::last_write_time(done, error);
     if (!error && written > started) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     inbox.drain();
@@ -138,7 +138,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
                end.end.describe(), folder.root.string());
   }
   const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
-  outlive_the_others(folder.root / "fleet.json", started, inbox, limit_s);
+  outlive_the_others(folder.all_done(), started, inbox, limit_s);
   return ExitCode::incomplete;
 }
 
