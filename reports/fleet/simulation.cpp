@@ -166,6 +166,7 @@ GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& optio
       value = worsened(value, gpu.names[i].better, options.gap);
     figures.together = value * (1 + normal(random));
     figures.alone = options.together_only ? Figure() : Figure(value * (1 + normal(random)));
+    figures.noise = options.noise;  // what such a run's own samples would show
     if (planted != known.end() && figures.sm_clock_hz &&
         (planted->second == Fault::sm_clock || planted->second == Fault::hot))
       figures.sm_clock_hz = *figures.sm_clock_hz * (1 - options.gap);
