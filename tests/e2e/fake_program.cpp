@@ -222,7 +222,10 @@ int probe_program(const std::string& name, const Flags& flags) {
   if (const char* bad = std::getenv("FAKE_BAD_GPU"); bad && name == "sometimes" &&
                                                      uuid_hash().ends_with(bad))
     std::raise(SIGSEGV);
-  if (name == "lasting") usleep(1'500'000);
+  if (name == "lasting") {
+    const char* until = std::getenv("FAKE_RELEASE");
+    for (int i = 0; until && i < 3000 && !std::filesystem::exists(until); ++i) usleep(10'000);
+  }
   if (name == "hang") hang();
   if (name == "slow") {
     std::signal(SIGINT, stop);

@@ -163,6 +163,17 @@ class Job {
   std::optional<ChildProcess> child_;
 };
 
+/// Holds the probe `lasting` until it is released.
+class Gate {
+ public:
+  explicit Gate(Sandbox& box) : file_(box.folder() / "release") { box.set("FAKE_RELEASE", file_); }
+  void open() const { write_text(file_, ""); }
+  void close() const { fs::remove(file_); }
+
+ private:
+  fs::path file_;
+};
+
 /// Process numbers of the MPI programs and of their supervisors, by rank.
 std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
   std::map<int, std::pair<pid_t, pid_t>> ranks;
@@ -231,11 +242,13 @@ TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]"
 TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "4");
+  const Gate gate(box);
   Job job(box, 4, fleet_run(box, {"--alone", "none"}));
   const auto ranks = wait_for_ranks(box, 4);
   INFO(job.output());
   REQUIRE(ranks.size() == 4);
   REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
+  gate.open();
   const int status = job.wait();
   INFO(job.output());
   CHECK(status == to_int(ExitCode::incomplete));
@@ -252,11 +265,13 @@ TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]
 TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "3");
+  const Gate gate(box);
   Job job(box, 3, fleet_run(box, {"--alone", "none", "--wait", "2"}));
   const auto ranks = wait_for_ranks(box, 3);
   INFO(job.output());
   REQUIRE(ranks.size() == 3);
   REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
+  gate.open();
   const int status = job.wait();
   INFO(job.output());
   CHECK(status == to_int(ExitCode::incomplete));
@@ -272,10 +287,12 @@ TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e
 TEST_CASE("If rank 0 dies, what the others found can be collected", "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "3");
-  Job job(box, 3, fleet_run(box, {"--alone", "none", "--wait", "1", "--time-limit", "4"}));
+  const Gate gate(box);
+  Job job(box, 3, fleet_run(box, {"--alone", "none"}));
   const auto ranks = wait_for_ranks(box, 3);
   REQUIRE(ranks.size() == 3);
   REQUIRE(kill(ranks.at(0).first, SIGKILL) == 0);
+  gate.open();
   const int status = job.wait();
   INFO(job.output());
   CHECK(status != 0);
@@ -291,10 +308,19 @@ TEST_CASE("A supervisor that is killed costs no more than what was not written y
           "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "3");
+  const Gate gate(box);
   Job job(box, 3, fleet_run(box));
+  for (int gpu = 0; gpu < 3; ++gpu) {  // one after the other
+    const std::string name = "box-" + std::to_string(gpu);
+    REQUIRE(wait_for_text(box.out() / "gpus" / name / "alone" / "logs" / "lasting.log", "log of"));
+    gate.open();
+    REQUIRE(wait_for_text(box.out() / "gpus" / name / "gpu.json", "lasting/case"));
+    gate.close();
+  }
   const auto ranks = wait_for_ranks(box, 3);  // the suite together: alone is done
   REQUIRE(ranks.size() == 3);
   REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  gate.open();
   job.wait();
   INFO(job.output());
   box.fathom({"fleet", "collect", box.out().string()});

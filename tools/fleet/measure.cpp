@@ -85,6 +85,9 @@ fs::path FleetFolder::rank_note(int rank) const {
   return root / "ranks" / fmt::format("{}.note", rank);
 }
 
+fs::path FleetFolder::rank_done(int rank) const {
+  return root / "ranks" / fmt::format("{}.done", rank);
+}
 fs::path FleetFolder::all_done() const { return root / "ranks" / "all.done"; }
 
 GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,

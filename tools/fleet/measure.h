@@ -21,6 +21,8 @@ struct FleetFolder {
   std::filesystem::path links(const std::string& host) const;
   /// What the supervisor of a rank that died says of it.
   std::filesystem::path rank_note(int rank) const;
+  /// Written by a rank once it has measured all it could.
+  std::filesystem::path rank_done(int rank) const;
   /// Written by rank 0 as its last.
   std::filesystem::path all_done() const;
 };

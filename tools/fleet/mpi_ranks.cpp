@@ -88,12 +88,18 @@ bool MpiHostTurns::all_here() {
   return false;  // the request stays open: nobody can end it
 }
 
-void send_to_first(const std::string& text) {
-  const std::uint64_t size = text.size();
-  MPI_Send(&size, 1, MPI_UINT64_T, 0, size_tag, MPI_COMM_WORLD);
-  for (std::size_t at = 0; at < text.size(); at += chunk_bytes)
-    MPI_Send(text.data() + at, static_cast<int>(std::min(chunk_bytes, text.size() - at)), MPI_BYTE, 0,
-             text_tag, MPI_COMM_WORLD);
+Sending::Sending(std::string text) : text_(std::move(text)), size_(text_.size()) {
+  requests_.emplace_back();
+  MPI_Isend(&size_, 1, MPI_UINT64_T, 0, size_tag, MPI_COMM_WORLD, &requests_.back());
+  for (std::size_t at = 0; at < text_.size(); at += chunk_bytes) {
+    requests_.emplace_back();
+    MPI_Isend(text_.data() + at, static_cast<int>(std::min(chunk_bytes, text_.size() - at)), MPI_BYTE, 0,
+              text_tag, MPI_COMM_WORLD, &requests_.back());
+  }
+}
+
+void Sending::finish() {
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
 Gathering::Gathering(int size) {
@@ -148,9 +154,15 @@ void say_goodbye(int size, const std::set<int>& gone, bool all_alive) {
   if (all_alive) MPI_Waitall(size, requests.data(), MPI_STATUSES_IGNORE);
 }
 
-std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox) {
+std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox,
+                                     const std::function<bool()>& in_vain) {
   const auto deadline = Clock::now() + limit;
+  auto next_look = Clock::now();
   while (Clock::now() < deadline) {
+    if (Clock::now() >= next_look) {
+      if (in_vain()) return std::nullopt;
+      next_look = Clock::now() + 300ms;
+    }
     int there = 0;
     if (MPI_Iprobe(0, goodbye_tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return std::nullopt;

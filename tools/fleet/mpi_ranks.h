@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -59,8 +60,21 @@ class MpiHostTurns : public HostTurns {
   bool broken_ = false;
 };
 
-/// Sends a text, of whatever length, to rank 0.
-void send_to_first(const std::string& text);
+/// A text, of whatever length, on its way to rank 0. It goes on with every call of MPI, and waits for
+/// nobody: rank 0 may be dead.
+class Sending {
+ public:
+  explicit Sending(std::string text);
+  Sending(const Sending&) = delete;
+  Sending& operator=(const Sending&) = delete;
+  /// Only once rank 0 is known to have it.
+  void finish();
+
+ private:
+  std::string text_;
+  std::uint64_t size_;
+  std::vector<MPI_Request> requests_;
+};
 
 /// Texts of the other ranks as they come in, at rank 0.
 class Gathering {
@@ -84,7 +98,9 @@ class Gathering {
 
 /// Rank 0 tells the others that it has all it wants; whether all of them are alive.
 void say_goodbye(int size, const std::set<int>& gone, bool all_alive);
-/// The others wait for that, up to a limit; nothing: it did not come, or an interrupt did.
-std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox);
+/// The others wait for that, up to a limit or until `in_vain` says that it will not come; nothing: it did
+/// not, or an interrupt did.
+std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox,
+                                     const std::function<bool()>& in_vain);
 
 }  // namespace fathom

@@ -189,6 +189,14 @@ class Gathered {
   std::set<int> gone_;
 };
 
+/// Rank 0 has died, and all others are done or dead: the first of them to leave may end the job.
+bool first_is_gone(const MpiJob& job, const FleetFolder& folder) {
+  if (!fs::exists(folder.rank_note(0))) return false;
+  for (int rank = 1; rank < job.size(); ++rank)
+    if (!fs::exists(folder.rank_done(rank)) && !fs::exists(folder.rank_note(rank))) return false;
+  return true;
+}
+
 ExitCode report(const FleetRunArguments& arguments, const MpiJob& job, SignalInbox& inbox,
                 Gathered& gathered) {
   gathered.wait(arguments.wait_s, inbox);
@@ -234,10 +242,14 @@ ExitCode run(int argc, char** argv) {
   }
   HostMeasurement(arguments, folder, jobs, turns, inbox).run();
   if (job.rank() != 0) {
-    send_to_first(parcel_of(jobs, folder, turns.leader(), shared));
+    make_folder(folder.rank_done(job.rank()).parent_path());
+    write_file_atomically(folder.rank_done(job.rank()), "");
+    Sending sending(parcel_of(jobs, folder, turns.leader(), shared));
     // Rank 0 may have as much to do as this one had, and to wait for others besides.
-    const auto goodbye = wait_for_goodbye(3 * limit + std::chrono::duration<double>(arguments.wait_s), inbox);
+    const auto goodbye = wait_for_goodbye(3 * limit + std::chrono::duration<double>(arguments.wait_s), inbox,
+                                          [&] { return first_is_gone(job, folder); });
     if (goodbye.value_or(false)) {
+      sending.finish();
       job.finalize();
       return ExitCode::ok;
     }

@@ -121,6 +121,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   const fs::file_time_type started = fs::file_time_type::clock::now();
   std::error_code ignored;
   fs::remove(folder.rank_note(launcher.rank), ignored);
+  fs::remove(folder.rank_done(launcher.rank), ignored);
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   SupervisedEnd end;
   {
