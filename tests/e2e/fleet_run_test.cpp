@@ -134,16 +134,22 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
 
 #ifdef FATHOM_MPIEXEC
 
+std::vector<std::string> together(std::vector<std::string> first, const std::vector<std::string>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
 /// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told to.
 class Job {
  public:
-  Job(Sandbox& box, int ranks, std::vector<std::string> words) {
+  Job(Sandbox& box, int ranks, std::vector<std::string> words)
+      : Job(box, together({"-n", std::to_string(ranks), FATHOM_PROGRAM}, words)) {}
+  Job(Sandbox& box, const std::vector<std::string>& words) {
     box.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
     box.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     box.set("OMPI_MCA_rmaps_base_oversubscribe", "1");
     box.set("OMPI_MCA_hwloc_base_binding_policy", "none");
     box.set("OMPI_MCA_btl_base_warn_component_unused", "0");
-    words.insert(words.begin(), {"-n", std::to_string(ranks), FATHOM_PROGRAM});
     child_.emplace(ChildStart{FATHOM_MPIEXEC, words, output_.get(), output_.get(), {}, {}, {}});
   }
   int wait() {
@@ -224,6 +230,31 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
     CHECK(summary.at("metrics").at("alone").at(1) == 1e-6);
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
+}
+
+TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  std::vector<std::string> words;
+  for (const char* disk : {"disk0", "disk1"}) {
+    fs::create_directories(box.folder() / disk);
+    if (!words.empty()) words.push_back(":");
+    words = together(words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet",
+                             "run", "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
+  }
+  Job job(box, words);
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  const fs::path out = box.folder() / "disk0" / "own";
+  CHECK(fleet_of(out).at("gpus").size() == 2);
+  for (const char* file : {"gpu.json", "alone/result.json", "suite/result.json"}) {
+    CAPTURE(file);
+    CHECK_FALSE(read_text(out / "gpus" / "box-1" / file).empty());
+    CHECK(read_text(out / "gpus" / "box-1" / file) ==
+          read_text(box.folder() / "disk1" / "own" / "gpus" / "box-1" / file));
+  }
+  CHECK_FALSE(fs::exists(box.folder() / "disk1" / "own" / "fleet.json"));
 }
 
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
