@@ -13,6 +13,7 @@
 #include "harness/device_facts.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
+#include "harness/visible_devices.h"
 #include "results/error.h"
 
 namespace {
@@ -30,12 +31,13 @@ int print(const nlohmann::ordered_json& json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Prints what is known about a GPU as JSON.", "fathom-device"};
-  app.footer("Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor");
-  bool facts = false, doctor = false;
+  app.footer("Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor\n  fathom-device --gpus");
+  bool facts = false, doctor = false, gpus = false;
   std::optional<unsigned> device;
   const auto what = app.add_option_group("what");
   what->add_flag("--facts", facts, "facts and physical bounds of one GPU");
   what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
+  what->add_flag("--gpus", gpus, "all GPUs that are visible: identity, PCI address, health");
   what->require_option(1);
   app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)");
   try {
@@ -43,6 +45,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : to_int(fathom::ExitCode::bad_input);
   }
+  if (gpus)
+    return print({{"gpus", fathom::to_json(fathom::visible_devices(fathom::NvmlLibrary()))}});
   if (facts)
     return print(fathom::to_json(fathom::query_device_facts(static_cast<int>(device.value_or(0)))));
   fathom::DoctorOptions options;

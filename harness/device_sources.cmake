@@ -7,7 +7,8 @@ set(FATHOM_DEVICE_SOURCES
   doctor.cpp
   gpu_checks.cpp
   nvml_library.cpp
-  telemetry.cpp)
+  telemetry.cpp
+  visible_devices.cpp)
 
 # What this build is for and made by; the same text is in every result's fingerprint.
 set_source_files_properties(cuda_device.cpp PROPERTIES COMPILE_DEFINITIONS

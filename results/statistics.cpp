@@ -16,7 +16,7 @@ namespace {
 /// quantile of the standard normal distribution; this is one over that quantile.
 constexpr double mad_to_standard_deviation = 1.482602218505602;
 
-std::vector<double> sorted(std::span<const double> samples) {
+std::vector<double> checked(std::span<const double> samples) {
   if (samples.empty()) throw std::invalid_argument("statistics of no samples");
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (!std::isfinite(samples[i])) {
@@ -24,14 +24,13 @@ std::vector<double> sorted(std::span<const double> samples) {
           fmt::format("sample {} of {} is {}, not a finite number", i, samples.size(), samples[i]));
     }
   }
-  std::vector<double> copy(samples.begin(), samples.end());
-  std::sort(copy.begin(), copy.end());
-  return copy;
+  return {samples.begin(), samples.end()};
 }
 
-double median_of_sorted(const std::vector<double>& values) {
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : std::midpoint(values[half - 1], values[half]);
+std::vector<double> sorted(std::span<const double> samples) {
+  std::vector<double> copy = checked(samples);
+  std::sort(copy.begin(), copy.end());
+  return copy;
 }
 
 /// The largest k for which 1 - 2 P(X < k) is at least `confidence`, X binomial(n, 1/2); at least 1.
@@ -57,7 +56,13 @@ double coverage_of_order(std::size_t n, std::size_t k) {
 
 }  // namespace
 
-double median(std::span<const double> samples) { return median_of_sorted(sorted(samples)); }
+double median(std::span<const double> samples) {
+  std::vector<double> values = checked(samples);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 == 1 ? *middle
+                                : std::midpoint(*std::max_element(values.begin(), middle), *middle);
+}
 
 double interquartile_mean(std::span<const double> samples) {
   const std::vector<double> values = sorted(samples);

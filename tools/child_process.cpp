@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -28,8 +29,8 @@ using namespace std::chrono_literals;
 // for ever.
 constexpr auto kill_patience = 10s;
 
-[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
-                         int error_pipe) {
+[[noreturn]] void become(const ChildStart& start, char* const* arguments, char* const* environment,
+                         pid_t parent, int error_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -42,10 +43,40 @@ constexpr auto kill_patience = 10s;
   dup2(start.output, STDOUT_FILENO);
   dup2(start.errors, STDERR_FILENO);
   if (start.kept_open) fcntl(*start.kept_open, F_SETFD, 0);
-  execv(arguments[0], arguments);
+  if (!start.cpus.empty()) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (const int cpu : start.cpus)
+      if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);  // refused: it stays where its parent was
+  }
+  execve(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
   _exit(127);
+}
+
+/// This process' environment with the variables of `start`, "NAME=value" each. Made before fork: in a
+/// child of a program with threads nothing may be allocated.
+std::vector<std::string> environment_of(const ChildStart& start) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto is_replaced = [&](const auto& variable) {
+      return text.substr(0, text.find('=')) == variable.first;
+    };
+    if (std::none_of(start.environment.begin(), start.environment.end(), is_replaced))
+      all.emplace_back(text);
+  }
+  for (const auto& [name, value] : start.environment) all.push_back(name + "=" + value);
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 std::string read_from_start(int descriptor) {
@@ -120,9 +151,9 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::vector<std::string> words{start.program.string()};
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(words);
+  std::vector<std::string> variables = environment_of(start);
+  const std::vector<char*> environment = pointers_to(variables);
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -132,7 +163,7 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
+  if (pid_ == 0) become(start, arguments.data(), environment.data(), parent, writer.get());
   if (pid_ < 0)
     throw Error(ExitCode::setup_incomplete,
                 fmt::format("Cannot start {}: {}.", start.program.string(), std::strerror(errno)));

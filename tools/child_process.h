@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/file_descriptor.h"
@@ -51,6 +52,11 @@ struct ChildStart {
   int output = -1;               ///< descriptor that becomes standard output
   int errors = -1;               ///< descriptor that becomes standard error
   std::optional<int> kept_open;  ///< a further descriptor that stays open under its number
+  /// Variables beside those of this process, or instead of them.
+  std::vector<std::pair<std::string, std::string>> environment{};
+  /// CPUs that it and its children may run on; empty: those of this process. Of CPUs that the
+  /// operating system does not allow here it takes none.
+  std::vector<int> cpus{};
 };
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.

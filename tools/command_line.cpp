@@ -9,6 +9,7 @@
 #include "results/suggestion.h"
 #include "results/version.h"
 #include "tools/flag_checks.h"
+#include "tools/fleet/fleet_commands.h"
 #include "tools/gate/gate_commands.h"
 #include "tools/predict/predict_command.h"
 #include "tools/suites.h"
@@ -196,6 +197,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
       "  fathom list                the probes and the questions they answer\n"
       "  fathom predict --help      what should happen, computed without a GPU\n"
       "  fathom check --help        did a commit, compiler or driver make something slower\n"
+      "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
       "`fathom COMMAND --help` says more.\n");
 
   RunArguments run;
@@ -221,7 +223,9 @@ ExitCode run_command_line(int argc, const char* const* argv) {
       {"baseline",
        {app.add_subcommand("baseline", "Keep earlier results that `check` compares with"), {}}},
       {"history",
-       {app.add_subcommand("history", "Find what changed over many earlier results"), {}}}};
+       {app.add_subcommand("history", "Find what changed over many earlier results"), {}}},
+      {"fleet",
+       {app.add_subcommand("fleet", "Many GPUs: which one is slow, and what their links carry"), {}}}};
   add_run(*commands.at("run").app, run);
   add_doctor(*commands.at("doctor").app, doctor);
   add_report(*commands.at("report").app, report);
@@ -230,7 +234,8 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   commands.at("history").act = add_history(*commands.at("history").app);
   const std::map<std::string, Subcommands> subcommands{
       {"predict", {"prediction", add_predict(*commands.at("predict").app)}},
-      {"baseline", {"baseline command", add_baseline(*commands.at("baseline").app)}}};
+      {"baseline", {"baseline command", add_baseline(*commands.at("baseline").app)}},
+      {"fleet", {"fleet command", add_fleet(*commands.at("fleet").app)}}};
 
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
   std::vector<std::string> words;

@@ -85,6 +85,22 @@ Fingerprint query_device(const fs::path& programs, int device) {
       [](const Json& answer) { return fingerprint_from_json(answer.at("fingerprint")); });
 }
 
+std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
+  return read_answer(programs, {"--gpus"}, [](const Json& answer) {
+    std::vector<VisibleGpu> gpus;
+    for (const Json& gpu : answer.at("gpus")) {
+      const Json& health = gpu.at("health");
+      const auto number = [&](const char* key) { return optional_value<double>(health, key); };
+      gpus.push_back({gpu.at("ordinal"), gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"),
+                      gpu.at("pci_bus_id"), number("pcie_generation"), number("pcie_width"),
+                      number("uncorrected_ecc_errors"), number("remapped_rows"),
+                      number("processes"), number("application_sm_clock_hz"),
+                      health.at("remapping_failed"), health.at("remapping_pending")});
+    }
+    return gpus;
+  });
+}
+
 std::vector<DoctorCheck> query_checks(const fs::path& programs, std::optional<int> device) {
   std::vector<std::string> arguments{"--doctor"};
   if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});

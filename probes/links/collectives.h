@@ -3,10 +3,17 @@
 namespace fathom::links {
 
 /// What both the cases and the conclusions know of the collectives.
-enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all };
+enum class Collective {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  all_to_all,
+  send_receive  ///< each rank sends to the next one and receives from the one before it
+};
 inline constexpr Collective collectives[] = {Collective::all_reduce, Collective::all_gather,
                                              Collective::reduce_scatter, Collective::broadcast,
-                                             Collective::all_to_all};
+                                             Collective::all_to_all, Collective::send_receive};
 
 struct CollectiveNames {
   const char* name;  ///< "all-reduce"
@@ -22,6 +29,8 @@ constexpr CollectiveNames names_of(Collective collective) {
       return {"reduce-scatter", "reduce_scatter"};
     case Collective::broadcast:
       return {"broadcast", "broadcast"};
+    case Collective::send_receive:
+      return {"send and receive", "send_receive"};
     default:
       return {"all-to-all", "all_to_all"};
   }
@@ -36,6 +45,7 @@ constexpr double bus_factor(Collective collective, int ranks) {
     case Collective::all_reduce:
       return 2 * others / ranks;
     case Collective::broadcast:
+    case Collective::send_receive:
       return 1;
     default:
       return others / ranks;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* left_out = "its cases were left out of this run, or failed";
 constexpr const char* bandwidth = "bandwidth";
+constexpr const char* bandwidth_label = "Bandwidth";
 
 /// What every entry knows of the machine.
 struct Surroundings {
@@ -151,12 +152,12 @@ void add_host_facts(std::vector<Fact>& facts, std::span<const Entry> entries) {
 }
 
 /// Median over the pairs; the interval is of it.
-Fact pairs_fact(std::span<const Entry> entries, const char* engine, const char* direction, Fact fact,
-                const std::string& absent) {
+Fact pairs_fact(std::span<const Entry> entries, const char* link, const char* engine,
+                const char* direction, Fact fact, const std::string& absent) {
   std::vector<double> values;
   bool staged = false;
   for (const Entry* entry :
-       select(entries, {{"link", "peer"}, {"engine", engine}, {"direction", direction}})) {
+       select(entries, {{"link", link}, {"engine", engine}, {"direction", direction}})) {
     if (!entry->metric.value) continue;
     values.push_back(*entry->metric.value);
     fact.evidence.push_back(entry->name);
@@ -176,7 +177,7 @@ Fact pairs_fact(std::span<const Entry> entries, const char* engine, const char* 
   fact.method = fmt::format(
       "{}, {}, median of {} pairs ({} to {}){}", engine,
       std::string_view(direction) == "both" ? "the bytes of both directions" : "one direction",
-      values.size(), format_quantity(low, "B/s"), format_quantity(high, "B/s"),
+      values.size(), format_quantity(low, fact.unit), format_quantity(high, fact.unit),
       staged ? ", some of them through the host for want of peer access" : "");
   return fact;
 }
@@ -186,7 +187,7 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
   const auto add = [&](const char* id, const char* quantity, const char* engine,
                        const char* direction) {
     const bool by_sm = std::string_view(engine) != "copy engine";
-    facts.push_back(pairs_fact(entries, engine, direction, blank(id, "another GPU", quantity, "B/s"),
+    facts.push_back(pairs_fact(entries, "peer", engine, direction, blank(id, "another GPU", quantity, "B/s"),
                                why_no_peer(around, by_sm)));
   };
   add("peer.bandwidth", bandwidth, "copy engine", "one way");
@@ -197,6 +198,10 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
       "SM loads", "both");
   add("peer.sm_store_bidirectional_bandwidth", "bandwidth of stores, both directions together",
       "SM stores", "both");
+  Fact latency = blank("peer.copy_latency", "another GPU", "time of a small copy", "s");
+  latency.better = Better::lower;
+  facts.push_back(pairs_fact(entries, "peer, latency", "copy engine", "one way", std::move(latency),
+                             why_no_peer(around, false)));
 }
 
 void add_nccl_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
@@ -228,16 +233,16 @@ View curve(const char* title, std::vector<std::pair<std::string, std::vector<Axi
   return view;
 }
 
-View matrix(const char* title, const char* engine) {
+View matrix(const char* title, const char* link, const char* engine, const char* figure) {
   View view;
   view.kind = View::Kind::heat_map;
   view.title = title;
   view.note = "Rows send, columns receive.";
-  view.where = {{"link", {"peer"}}, {"engine", {engine}}, {"direction", {"one way"}}};
+  view.where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}};
   view.x = "to GPU";
   view.x_label = "To GPU";
   view.y_axis = "from GPU";
-  view.y_label = "Bandwidth";
+  view.y_label = figure;
   return view;
 }
 
@@ -249,12 +254,14 @@ std::vector<View> views(std::span<const Entry> entries) {
             {"direction"})};
   result[0].overview = true;
   if (!select(entries, {{"link", "peer"}}).empty()) {
-    result.push_back(matrix("GPU to GPU, copy engine", "copy engine"));
+    result.push_back(matrix("GPU to GPU, copy engine", "peer", "copy engine", bandwidth_label));
     result.back().overview = true;
     if (!select(entries, {{"engine", "SM loads"}}).empty()) {
-      result.push_back(matrix("GPU to GPU, loads of the receiving SMs", "SM loads"));
-      result.push_back(matrix("GPU to GPU, stores of the sending SMs", "SM stores"));
+      result.push_back(matrix("GPU to GPU, loads of the receiving SMs", "peer", "SM loads", bandwidth_label));
+      result.push_back(matrix("GPU to GPU, stores of the sending SMs", "peer", "SM stores", bandwidth_label));
     }
+    if (!select(entries, {{"link", "peer, latency"}}).empty())
+      result.push_back(matrix("GPU to GPU, time of a small copy", "peer, latency", "copy engine", "Time"));
     View table;
     table.title = "Pairs of GPUs";
     table.where = {{"link", {"peer"}}};

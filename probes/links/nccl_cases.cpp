@@ -21,6 +21,8 @@ int operations_per_launch(std::size_t bytes) {
   return static_cast<int>(std::clamp<std::size_t>(enough_bytes / bytes, 4, 32));
 }
 
+int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
+
 /// One rank's part of a collective; all counts in words. `whole`: nccl-tests' size S.
 void call(Collective collective, const Communicators& ranks, int rank, const Node& node,
           std::size_t whole) {
@@ -35,6 +37,9 @@ void call(Collective collective, const Communicators& ranks, int rank, const Nod
       return ranks.reduce_scatter(rank, node.sent(), node.received(), share, stream);
     case Collective::broadcast:
       return ranks.broadcast(rank, node.sent(), node.received(), whole, stream);
+    case Collective::send_receive:
+      ranks.send(rank, node.sent(), whole, (rank + 1) % ranks.ranks(), stream);
+      return ranks.receive(rank, node.received(), whole, rank_before(rank, ranks.ranks()), stream);
     case Collective::all_to_all:
       for (int peer = 0; peer < ranks.ranks(); ++peer) {
         ranks.send(rank, node.sent() + peer * share, share, peer, stream);
@@ -55,6 +60,9 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
       return node.wrong_words(node.received(), share, {0, all, rank * share});
     case Collective::broadcast:
       return node.wrong_words(node.received(), whole, {0, 1, 0});
+    case Collective::send_receive:
+      return node.wrong_words(node.received(), whole,
+                              {static_cast<std::uint32_t>(rank_before(rank, ranks)), 1, 0});
     default:
       break;
   }

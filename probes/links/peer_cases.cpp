@@ -23,25 +23,32 @@ constexpr int copies_per_launch = 4;
 constexpr Precision pair_precision{
     .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
 
+/// Copies so small that nothing but their beginning and end counts, and so many in one launch that what
+/// the GPUs wait for each other's streams does not.
+constexpr std::size_t latency_bytes = 4;
+constexpr int latency_copies = 64;
+
 struct PeerRun {
   Engine engine = Engine::copy;
   int from = 0, to = 0;
   bool both = false;
+  std::size_t bytes = largest_bytes;
+  int copies = copies_per_launch;
 };
 
 /// The GPU that works for a transfer.
 int worker(Engine engine, int from, int to) { return engine == Engine::loads ? to : from; }
 
-void queue_copies(Engine engine, const Node& from, const Node& to, const Node& on, int blocks) {
+void queue_copies(const PeerRun& run, const Node& from, const Node& to, const Node& on, int blocks) {
   const OnDevice here(on.ordinal());
   const auto* source = reinterpret_cast<const std::byte*>(from.sent());
   auto* destination = reinterpret_cast<std::byte*>(to.received());
-  for (int i = 0; i < copies_per_launch; ++i) {
-    if (engine == Engine::copy) {
-      FATHOM_CUDA(cudaMemcpyPeerAsync(destination, to.ordinal(), source, from.ordinal(),
-                                      largest_bytes, on.stream()));
+  for (int i = 0; i < run.copies; ++i) {
+    if (run.engine == Engine::copy) {
+      FATHOM_CUDA(cudaMemcpyPeerAsync(destination, to.ordinal(), source, from.ordinal(), run.bytes,
+                                      on.stream()));
     } else {
-      launch_copy(source, destination, largest_bytes, blocks, on.stream());
+      launch_copy(source, destination, run.bytes, blocks, on.stream());
     }
   }
 }
@@ -61,19 +68,19 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
     FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
     first.wait_for(fork->get());
     if (run.both) second.wait_for(fork->get());
-    queue_copies(run.engine, from, to, first, blocks);
-    if (run.both) queue_copies(run.engine, to, from, second, blocks);
+    queue_copies(run, from, to, first, blocks);
+    if (run.both) queue_copies(run, to, from, second, blocks);
     first.make_wait(stream);
     if (run.both) second.make_wait(stream);
   };
   workload.poison = [=, &from, &to] {
     FATHOM_CUDA(cudaStreamSynchronize(stream));
-    to.poison(largest_bytes);
-    if (run.both) from.poison(largest_bytes);
+    to.poison(run.bytes);
+    if (run.both) from.poison(run.bytes);
   };
   workload.verify = [=, &from, &to]() -> std::optional<std::string> {
-    const auto missing = [](const Node& sender, const Node& receiver) {
-      return receiver.wrong_words(receiver.received(), largest_bytes / 4, {sender.source()});
+    const auto missing = [bytes = run.bytes](const Node& sender, const Node& receiver) {
+      return receiver.wrong_words(receiver.received(), bytes / 4, {sender.source()});
     };
     std::uint64_t wrong = missing(from, to);
     if (run.both) wrong += missing(to, from);
@@ -114,11 +121,27 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
   return c;
 }
 
+/// How long a small copy of the sender's copy engine takes.
+Case latency_case(const SharedMachine& machine, int from, int to) {
+  const PeerRun run{Engine::copy, from, to, false, latency_bytes, latency_copies};
+  Case c = peer_case(machine, run);
+  c.name = fmt::format("peer/latency/{}to{}", from, to);
+  c.axes[0] = {"link", "peer, latency"};
+  c.axes.back() = {"size", static_cast<std::int64_t>(latency_bytes)};
+  c.metric = {"latency", "s", Better::lower, std::nullopt};
+  c.value = [](double seconds) { return seconds / latency_copies; };
+  c.bound.reset();
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> peer_cases(const SharedMachine& machine) {
   std::vector<Case> cases;
   const std::vector<int>& gpus = machine->gpus.usable();
+  for (const int from : gpus)
+    for (const int to : gpus)
+      if (from != to) cases.push_back(latency_case(machine, from, to));
   for (const Engine engine : {Engine::copy, Engine::loads, Engine::stores}) {
     for (const bool both : {false, true}) {
       for (const int from : gpus) {

@@ -25,7 +25,40 @@ using fathom::ExitCode;
 using fathom::ProbeStatus;
 using nlohmann::ordered_json;
 
-const std::string uuid_hash = "0123456789abcdef";
+const std::string first_hash = "0123456789abcdef";
+
+/// Of the GPU that this process sees alone, "GPU-2"; the first where it sees all.
+std::string uuid_hash() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string gpu = visible ? visible : "GPU-0";
+  return gpu == "GPU-0" ? first_hash : first_hash.substr(0, 15) + gpu.substr(gpu.size() - 1);
+}
+
+/// FAKE_GPUS of them; of those that CUDA_VISIBLE_DEVICES names, that one.
+ordered_json visible_gpus() {
+  const char* count = std::getenv("FAKE_GPUS");
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  ordered_json gpus = ordered_json::array();
+  for (int i = 0; i < (count ? std::atoi(count) : 1); ++i) {
+    const std::string name = "GPU-" + std::to_string(i);
+    if (visible && name != visible) continue;
+    gpus.push_back({{"ordinal", gpus.size()},
+                    {"name", "NVIDIA Fake 100"},
+                    {"uuid", name},
+                    {"uuid_hash", i == 0 ? first_hash : first_hash.substr(0, 15) + std::to_string(i)},
+                    {"pci_bus_id", "0000:00:00.0"},
+                    {"health",
+                     {{"pcie_generation", 5},
+                      {"pcie_width", i == 1 ? 8 : 16},
+                      {"uncorrected_ecc_errors", 0},
+                      {"remapped_rows", nullptr},
+                      {"remapping_failed", false},
+                      {"remapping_pending", false},
+                      {"processes", 0},
+                      {"application_sm_clock_hz", nullptr}}}});
+  }
+  return gpus;
+}
 
 using Flags = std::map<std::string, std::string>;
 
@@ -68,6 +101,10 @@ int device_program(const Flags& flags) {
   if (gpu == "lost") fail(ExitCode::gpu_lost, "The GPU is lost: reset it.");
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
     fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
+  if (flags.contains("--gpus")) {
+    std::cout << ordered_json{{"gpus", visible_gpus()}};
+    return 0;
+  }
   if (gpu == "exclusive") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
   if (gpu == "strange") {
     std::cout << R"({"fingerprint": {"gpu_name": 7}})";
@@ -75,7 +112,7 @@ int device_program(const Flags& flags) {
   }
   fathom::Fingerprint print;
   print.gpu_name = "NVIDIA Fake 100";
-  print.gpu_uuid_hash = uuid_hash;
+  print.gpu_uuid_hash = uuid_hash();
   std::cout << ordered_json{{"fingerprint", fathom::fingerprint_to_json(print)}};
   return 0;
 }
@@ -92,7 +129,7 @@ class FakeProbe {
     document_.num_cpus = 1;
     document_.google_benchmark_version = "1.7.1";
     document_.fingerprint.gpu_name = "NVIDIA Fake 100";
-    document_.fingerprint.gpu_uuid_hash = uuid_hash;
+    document_.fingerprint.gpu_uuid_hash = uuid_hash();
     fathom::ProbeSummary summary;
     summary.name = name_;
     summary.question = "What does " + name_ + " do?";
@@ -171,7 +208,7 @@ int probe_program(const std::string& name, const Flags& flags) {
     return 0;
   }
   // As a real probe does: inside a run this must find the lock of the run.
-  const fathom::DeviceLock lock(uuid_hash, fathom::DeviceLock::IfHeld::fail);
+  const fathom::DeviceLock lock(uuid_hash(), fathom::DeviceLock::IfHeld::fail);
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;
   if (name == "silent") return 0;
@@ -181,6 +218,14 @@ int probe_program(const std::string& name, const Flags& flags) {
   FakeProbe probe(name, flags);
   probe.measure(2);
   if (name == "crash") std::raise(SIGSEGV);
+  // Bad on one GPU of several.
+  if (const char* bad = std::getenv("FAKE_BAD_GPU"); bad && name == "sometimes" &&
+                                                     uuid_hash().ends_with(bad))
+    std::raise(SIGSEGV);
+  if (name == "lasting") {
+    const char* until = std::getenv("FAKE_RELEASE");
+    for (int i = 0; until && i < 3000 && !std::filesystem::exists(until); ++i) usleep(10'000);
+  }
   if (name == "hang") hang();
   if (name == "slow") {
     std::signal(SIGINT, stop);

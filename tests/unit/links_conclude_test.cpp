@@ -111,6 +111,32 @@ TEST_CASE("pairs are summed up by their median, and why some lack is said", "[pr
   CHECK(heat_maps == 1);
 }
 
+TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[probes]") {
+  std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9)};
+  for (const double seconds : {1.5e-6, 2.5e-6}) {
+    const std::string pair = seconds < 2e-6 ? "0to1" : "1to0";
+    Entry e = planted::entry("peer/latency/" + pair,
+                             {{"link", "peer, latency"},
+                              {"engine", "copy engine"},
+                              {"direction", "one way"},
+                              {"from GPU", std::int64_t{pair == "1to0"}},
+                              {"to GPU", std::int64_t{pair == "0to1"}}},
+                             seconds);
+    e.metric = {"latency", "s", Better::lower, seconds};
+    entries.push_back(e);
+  }
+  const Findings findings = links::conclude(entries);
+  const Fact& latency = fact_named(findings.facts, "peer.copy_latency");
+  REQUIRE(latency.value);
+  CHECK(*latency.value == Approx(2e-6));
+  CHECK(latency.better == Better::lower);
+  CHECK(latency.method.find("1.5 us to 2.5 us") != std::string::npos);
+  CHECK(*fact_named(findings.facts, "peer.bandwidth").value == Approx(305e9));
+  int heat_maps = 0;
+  for (const View& view : findings.views) heat_maps += view.kind == View::Kind::heat_map;
+  CHECK(heat_maps == 2);
+}
+
 TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {
   std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
   add_surroundings(entries[0], 2, 0, 0, 0);
@@ -154,5 +180,6 @@ TEST_CASE("bus bandwidth follows nccl-tests", "[probes]") {
   CHECK(bus_factor(Collective::reduce_scatter, 4) == Approx(0.75));
   CHECK(bus_factor(Collective::all_to_all, 4) == Approx(0.75));
   CHECK(bus_factor(Collective::broadcast, 4) == Approx(1));
+  CHECK(bus_factor(Collective::send_receive, 4) == Approx(1));  // src/sendrecv.cu
   CHECK(bus_factor(Collective::all_reduce, 2) == Approx(1));
 }

@@ -63,6 +63,8 @@ find_missing() {
   need gnuplot-nox "draws the report's pictures" has_program gnuplot
   if [[ $1 == tests ]]; then
     need catch2 "Catch2, version 3 (Debian 12 has it in its backports): runs the unit tests" has_header catch2/catch_all.hpp
+    need libopenmpi-dev "MPI (any will do): the tests of a fleet's ranks; without it 'fathom fleet run' measures one host" has_program mpicxx
+    need openmpi-bin "starts the ranks of those tests" has_program mpirun
   fi
   if ((${#wheels[@]})); then
     need python3-venv "installs wheels: ${wheels[*]}" can_install_wheels

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/fleet/gpu_summary.h"
+
+namespace fathom::fleet {
+
+/// One GPU of a fleet; its summary's names are in the fleet's table.
+struct FleetGpu {
+  GpuSummary summary;                ///< without names and figures
+  std::filesystem::path where;       ///< its gpu.json or result.json
+  std::vector<MetricFigures> figures;  ///< by the fleet's metrics; may be shorter than those
+};
+
+/// A host or rank without figures, or a file that could not be read.
+struct Problem {
+  std::string what;    ///< "rank 3", "host node07", "node07-0/gpu.json"
+  std::string reason;  ///< one sentence or clause
+  int exit_code = 0;
+};
+
+/// What links the GPUs of one host: the result document of the probe `links`.
+struct HostLinks {
+  std::string host;
+  Document document;
+};
+
+struct Fleet {
+  std::vector<MetricName> metrics;
+  std::vector<FleetGpu> gpus;  ///< sorted by host, then number
+  std::vector<HostLinks> links;
+  std::vector<Problem> problems;
+  std::size_t hosts() const;
+  bool replay() const;  ///< any part of it
+};
+
+/// What the fleet should have; what is missing of it becomes a problem.
+struct Expected {
+  std::optional<std::size_t> gpus;
+  std::vector<std::string> hosts;
+};
+
+/// Of summaries with their places.
+class FleetBuilder {
+ public:
+  /// Of two summaries of one GPU the later counts. Thread-safe.
+  void add(GpuSummary&& summary, std::filesystem::path where);
+  void add(HostLinks&& links);
+  void add(Problem&& problem);
+  Fleet finish(const Expected& expected);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_ = make_state();
+  static std::shared_ptr<State> make_state();
+};
+
+/// Reads what runs left in a folder and those below: gpu.json, and result.json where no gpu.json sums
+/// it up; what else ends in .json is looked into. A file that is half-written or none of ours becomes
+/// a problem, and so does what is missing. Reads with `threads` threads. Throws Error(bad_input) if there is
+/// no such folder, or nothing in it.
+Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,
+                 unsigned threads = 0);
+
+}  // namespace fathom::fleet

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom::fleet {
+
+/// An optional figure in four bytes: a fleet has millions of them. Seven digits, which is more than
+/// any measurement has.
+class Figure {
+ public:
+  Figure() = default;
+  /// Nothing for what is not finite, or too large or too small for it.
+  Figure(double value) {
+    if (value == 0 || std::isnormal(static_cast<float>(value))) value_ = static_cast<float>(value);
+  }
+  Figure(const std::optional<double>& value) {
+    if (value) *this = Figure(*value);
+  }
+  explicit operator bool() const { return !std::isnan(value_); }
+  double operator*() const { return value_; }
+  std::optional<double> optional() const {
+    return *this ? std::optional<double>(value_) : std::nullopt;
+  }
+
+ private:
+  float value_ = std::numeric_limits<float>::quiet_NaN();
+};
+
+/// A metric as all GPUs have it.
+struct MetricName {
+  std::string name;  ///< of the entry: "copy_bandwidth/best/..."
+  std::string unit;
+  Better better = Better::higher;
+  friend bool operator==(const MetricName&, const MetricName&) = default;
+};
+
+/// One metric of one GPU: while its host's other GPUs did nothing, and while they did the same.
+struct MetricFigures {
+  Figure alone, together;
+  Figure noise;        ///< relative standard deviation of either, as the run itself knows it
+  Figure sm_clock_hz;  ///< median while it was measured
+};
+
+/// What may make a GPU slower, read from the driver and from the telemetry of all its metrics. SI
+/// units; empty where it could not be read.
+struct Health {
+  std::optional<double> sm_clock_hz, memory_clock_hz;  ///< medians under load
+  std::optional<double> temperature_c, power_w;        ///< highest
+  std::vector<std::string> throttle_reasons;           ///< sorted; only those that hold clocks down
+  std::optional<double> power_limit_w;
+  std::optional<double> pcie_generation, pcie_width;  ///< the most it can have now, and lanes in use
+  std::optional<double> uncorrected_ecc_errors, remapped_rows;
+  bool remapping_failed = false, remapping_pending = false;
+  std::optional<double> other_processes;
+  friend bool operator==(const Health&, const Health&) = default;
+};
+
+enum class GpuStatus { complete, partial, failed };
+const char* to_string(GpuStatus status);
+
+/// Names and values, sorted by name: driver, ECC, power limit, MIG, clocks, ...
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// How long the parts of a GPU's measurement took, in seconds; empty where there was no such part.
+struct PhaseTimes {
+  std::optional<double> alone, together, suite;
+  friend bool operator==(const PhaseTimes&, const PhaseTimes&) = default;
+};
+
+/// What a fleet keeps of one GPU: all that its report needs, in about a hundredth of the result
+/// document. On disk: gpu.json, beside the documents that it sums up.
+struct GpuSummary {
+  std::string host;
+  int gpu = 0;              ///< number on its host
+  std::optional<int> rank;  ///< of the launcher, where there was one
+  std::string gpu_name, uuid_hash;
+  std::string date, suite;
+  Source source = Source::measured;
+  GpuStatus status = GpuStatus::complete;
+  std::string reason;  ///< why it is not complete, one sentence or clause; or what else to know
+  int exit_code = 0;
+  std::string model;   ///< what cards must share to be compared at all
+  Settings settings;
+  Health health;
+  PhaseTimes elapsed_s;
+  std::vector<MetricName> names;
+  std::vector<MetricFigures> figures;  ///< as many as `names`
+};
+
+inline constexpr std::string_view summary_file = "gpu.json";
+inline constexpr std::string_view summary_key = "fathom_fleet_gpu";
+inline constexpr int summary_version = 1;
+
+/// Which figures a document holds.
+enum class Phase { alone, together };
+
+/// Adds a run's metrics, telemetry and settings. Of an entry's repetitions the median counts; an entry
+/// whose verdict says that its value must not be used is left out. Figures that an earlier document of
+/// the same phase gave stay. Identity and settings are the first document's.
+void add_document(GpuSummary& summary, const Document& document, Phase phase);
+
+/// The text of gpu.json, one line for each column of figures.
+std::string to_text(const GpuSummary& summary);
+
+/// Strictly as written; throws Error(document_malformed) or Error(document_version) naming `origin`
+/// and the place. Hostile text costs bounded time and memory.
+GpuSummary parse_summary(std::string_view text, const std::string& origin);
+
+/// "node07 GPU 3"
+std::string name_of(const GpuSummary& summary);
+
+}  // namespace fathom::fleet

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "reports/fleet/fleet.h"
+#include "results/atomic_file.h"
+#include "results/document_io.h"
+#include "results/error.h"
+
+namespace fathom::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders of a run's own in which nothing is to be found, or what its document has already.
+bool is_inner(const fs::path& folder) {
+  const std::string name = folder.filename();
+  return name == "report" || name == "parts" || name == "logs";
+}
+
+/// What a process that died while writing leaves.
+bool is_torn(const fs::path& file) { return file.extension() == ".tmp"; }
+
+struct Found {
+  std::vector<fs::path> files, torn;
+};
+
+Found find_files(const fs::path& folder) {
+  Found found;
+  std::set<fs::path> summed_up;  ///< folders with a summary
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error), end;
+  if (error)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} cannot be read ({}): name the folder that the jobs wrote into.",
+                            folder.string(), error.message()));
+  for (; at != end; at.increment(error)) {
+    if (error) break;
+    const fs::path& path = at->path();
+    if (at->is_directory(error)) {
+      if (is_inner(path)) at.disable_recursion_pending();
+    } else if (is_torn(path)) {
+      found.torn.push_back(path);
+    } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
+      if (path.filename() == summary_file) summed_up.insert(path.parent_path());
+      found.files.push_back(path);
+    }
+  }
+  // A document that a summary in its folder, or in one above it, sums up is not read.
+  std::erase_if(found.files, [&](const fs::path& file) {
+    if (file.filename() == summary_file || summed_up.empty()) return false;
+    for (fs::path above = file.parent_path(); above.string().size() >= folder.string().size();
+         above = above.parent_path()) {
+      if (summed_up.contains(above)) return true;
+      if (!above.has_relative_path()) break;
+    }
+    return false;
+  });
+  std::ranges::sort(found.files);
+  std::ranges::sort(found.torn);
+  return found;
+}
+
+/// The folder of a run, relative to where was looked: "node07-0".
+std::string folder_of(const fs::path& file, const fs::path& root) {
+  const std::string inner = file.parent_path().lexically_relative(root).string();
+  return inner.empty() || inner == "." ? file.stem().string() : inner;
+}
+
+bool is_links(const Document& document) {
+  return !document.probes.empty() &&
+         std::ranges::all_of(document.probes, [](const ProbeSummary& p) { return p.name == "links"; });
+}
+
+/// A document of a job that left no summary: `fathom run`'s own.
+void add_whole_document(const fs::path& file, const fs::path& root, const std::string& text,
+                        FleetBuilder& builder) {
+  Document document = parse_document(text, file.string());
+  if (is_links(document)) {
+    const std::string folder = file.parent_path().filename();
+    return builder.add(HostLinks{folder, std::move(document)});
+  }
+  GpuSummary summary;
+  summary.host = folder_of(file, root);
+  add_document(summary, document, Phase::alone);
+  const auto incomplete = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
+    return probe.status != ProbeStatus::complete;
+  });
+  if (incomplete != document.probes.end()) {
+    summary.status = GpuStatus::partial;
+    summary.reason = fmt::format("{}: {}", incomplete->name, incomplete->status_reason);
+    summary.exit_code = to_int(ExitCode::incomplete);
+  }
+  builder.add(std::move(summary), file);
+}
+
+void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder) {
+  const auto shown = [&] { return file.lexically_relative(root).string(); };
+  try {
+    const std::string text = read_file_up_to(file, document_size_limit);
+    if (std::string_view(text).substr(0, 64).find(summary_key) != std::string_view::npos)
+      builder.add(parse_summary(text, file.string()), file);
+    else
+      add_whole_document(file, root, text, builder);
+  } catch (const Error& error) {
+    builder.add(Problem{shown(), error.what(), to_int(error.code())});
+  }
+}
+
+}  // namespace
+
+Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned threads) {
+  const fs::path root = folder.lexically_normal();
+  const Found found = find_files(root);
+  FleetBuilder builder;
+  for (const fs::path& file : found.torn)
+    builder.add(Problem{file.lexically_relative(root).string(),
+                        "its writer died before it was complete",
+                        to_int(ExitCode::document_malformed)});
+  std::atomic<std::size_t> next = 0;
+  const auto read = [&] {
+    for (std::size_t i; (i = next++) < found.files.size();) read_file(found.files[i], root, builder);
+  };
+  {
+    std::vector<std::jthread> others;
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned i = 1; i < threads && i < found.files.size(); ++i) others.emplace_back(read);
+    read();
+  }
+  Fleet fleet = builder.finish(expected);
+  if (fleet.gpus.empty() && fleet.problems.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
+                            "`fathom run` wrote into.",
+                            folder.string()));
+  return fleet;
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,168 @@
+#include "reports/fleet/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "reports/fleet/sections.h"
+#include "reports/plot.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+namespace fathom::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Up to here every host has a page.
+constexpr std::size_t few_hosts = 8;
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be made ({}): choose another folder with --out.",
+                            folder.string(), error.message()));
+}
+
+std::set<std::string> hosts_of(const Fleet& fleet) {
+  std::set<std::string> hosts;
+  for (const FleetGpu& gpu : fleet.gpus) hosts.insert(gpu.summary.host);
+  return hosts;
+}
+
+std::vector<std::string> hosts_with_page(const Fleet& fleet, const ReportOptions& options) {
+  const std::set<std::string> all = hosts_of(fleet);
+  for (const std::string& host : options.hosts)
+    if (!all.contains(host))
+      throw Error(ExitCode::bad_input,
+                  fmt::format("The fleet has no host `{}` with a result.", host));
+  if (all.size() <= few_hosts) return {all.begin(), all.end()};
+  return options.hosts;
+}
+
+std::string counts_text(const Fleet& fleet) {
+  return fmt::format("{} GPU{} on {} host{}", fleet.gpus.size(), fleet.gpus.size() == 1 ? "" : "s",
+                     fleet.hosts(), fleet.hosts() == 1 ? "" : "s");
+}
+
+/// When and by which suite, of all cards.
+std::string origin_text(const Fleet& fleet) {
+  std::set<std::string> suites;
+  std::string first, last;
+  for (const FleetGpu& gpu : fleet.gpus) {
+    const GpuSummary& s = gpu.summary;
+    if (!s.suite.empty()) suites.insert(s.suite);
+    if (s.date.empty()) continue;
+    if (first.empty() || s.date < first) first = s.date;
+    last = std::max(last, s.date);
+  }
+  return fmt::format("Suite {}; {}{}.",
+                     suites.empty() ? "unknown" : fmt::format("{}", fmt::join(suites, ", ")), first,
+                     first == last ? "" : " to " + last);
+}
+
+/// The slowest card of each part: what the whole fleet waited for.
+void write_times(const Fleet& fleet, reports::Page& page) {
+  double alone = 0, together = 0, suite = 0;
+  for (const FleetGpu& gpu : fleet.gpus) {
+    alone = std::max(alone, gpu.summary.elapsed_s.alone.value_or(0));
+    together = std::max(together, gpu.summary.elapsed_s.together.value_or(0));
+    suite = std::max(suite, gpu.summary.elapsed_s.suite.value_or(0));
+  }
+  std::vector<std::string> parts;
+  if (alone > 0) parts.push_back(fmt::format("alone {:.1f} s a card", alone));
+  if (together > 0) parts.push_back(fmt::format("the same together {:.1f} s", together));
+  if (suite > 0) parts.push_back(fmt::format("the suite on all at once {:.1f} s", suite));
+  for (const HostLinks& links : fleet.links)
+    if (&links == &fleet.links.front())
+      parts.push_back(fmt::format("links {:.1f} s", links.document.elapsed_s));
+  if (!parts.empty())
+    page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
+}
+
+fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
+                         const std::string& host) {
+  reports::Page page(fleet.replay());
+  FleetWriting to{fleet, outliers, page, folder, false};
+  write_host(to, host);
+  const fs::path file = folder / ("host-" + reports::slug(host) + ".md");
+  write_file_atomically(file, page.text());
+  return file;
+}
+
+}  // namespace
+
+FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
+                                    const fs::path& folder, const ReportOptions& options) {
+  const auto hosts = hosts_with_page(fleet, options);
+  make_folder(folder);
+  reports::Page page(fleet.replay());
+  const std::string problem = gnuplot_problem();
+  FleetWriting to{fleet, outliers, page, folder, problem.empty()};
+  page.heading(1, "Fleet of " + counts_text(fleet), "fleet");
+  if (fleet.replay())
+    page.paragraph("**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
+  page.paragraph(reports::escape_text(origin_text(fleet)));
+  page.paragraph(fmt::format("{} of them {} worse than their kind; {} {} missing or incomplete.",
+                             outliers.named(), outliers.named() == 1 ? "is" : "are",
+                             fleet.problems.size(), fleet.problems.size() == 1 ? "is" : "are"));
+  write_times(fleet, page);
+  if (!problem.empty()) page.paragraph(reports::escape_text("No pictures: " + problem));
+  write_named(to);
+  write_worst(to);
+  write_problems(to);
+  write_settings(to);
+  write_losses(to);
+  write_links(to);
+  write_heat_map(to);
+  write_distributions(to);
+  page.heading(2, "Hosts", "hosts");
+  FleetReportPaths paths;
+  std::vector<std::string> links;
+  for (const std::string& host : hosts) {
+    paths.hosts.push_back(write_host_page(fleet, outliers, folder, host));
+    links.push_back(fmt::format("[{}]({})", reports::escape_text(host),
+                                paths.hosts.back().filename().string()));
+  }
+  if (!links.empty()) page.list(links);
+  if (hosts.size() < fleet.hosts())
+    page.paragraph(fmt::format("Any other host's page: `{} --host NAME`.", options.collect_command));
+  paths.readme = folder / "README.md";
+  write_file_atomically(paths.readme, page.text());
+  return paths;
+}
+
+std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
+  constexpr std::size_t most = 10;
+  std::string text;
+  if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
+  text += counts_text(fleet) + fmt::format("; {} worse than their kind, {} missing or incomplete.\n",
+                                           outliers.named(), fleet.problems.size());
+  std::map<std::size_t, Causes> causes;
+  std::size_t shown = 0;
+  for (const CardScore& card : outliers.cards) {
+    if (card.findings.empty() || shown++ == most) break;
+    const Finding& worst = card.findings.front();
+    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    text += fmt::format("  {}: {} worse in {}; {}\n", name_of(fleet.gpus[card.gpu].summary),
+                        gap_text(worst.gap), fleet.metrics[worst.metric].name,
+                        cause_text(finder.of(card.gpu, worst)));
+  }
+  if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
+  shown = 0;
+  for (const Problem& problem : fleet.problems) {
+    if (shown++ == most) {
+      text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
+      break;
+    }
+    text += fmt::format("  {}: {}\n", problem.what, problem.reason);
+  }
+  return text;
+}
+
+}  // namespace fathom::fleet

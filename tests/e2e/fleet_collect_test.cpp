@@ -1,0 +1,112 @@
+// `fathom fleet collect` from outside: many jobs' documents, whatever of them is missing or torn.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+/// A simulated fleet below `folder`.
+void simulate(const fs::path& folder, int gpus, int planted) {
+  const auto made = run_and_capture(FATHOM_FLEET_SIMULATE,
+                                    {FATHOM_RECORDING_FILE, "--out", folder.string(), "--gpus",
+                                     std::to_string(gpus), "--planted", std::to_string(planted)},
+                                    std::chrono::seconds(60));
+  INFO(made.errors);
+  REQUIRE(code(made) == 0);
+}
+
+TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const fs::path jobs = box.folder() / "jobs";
+  simulate(jobs, 400, 5);
+  // A host that never came, a card's file that is torn, and one whose writer died.
+  fs::remove_all(jobs / "node0007");
+  const fs::path torn = jobs / "node0011" / "3" / "gpu.json";
+  fs::resize_file(torn, 2000);
+  write_text(jobs / "node0012" / "gpu.json.77-x.tmp", "{");
+  write_text(box.folder() / "hosts", "# all\nnode0007\nnode0011\n\n");
+  const auto run = box.fathom({"fleet", "collect", jobs.string(), "--out", box.out().string(),
+                               "--expect-hosts", (box.folder() / "hosts").string(), "--expect-gpus",
+                               "400", "--host", "node0020"});
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  CHECK(run.errors.empty());
+  const json fleet = json::parse(read_text(box.out() / "fleet.json"));
+  CHECK(fleet.at("gpus").size() == 391);
+  CHECK(fleet.at("named").size() == 5);
+  CHECK(fleet.at("problems").size() == 4);
+  CHECK(fleet.at("named").at(0).at("findings").at(0).contains("likely_causes"));
+  const std::string page = read_text(box.out() / "report" / "README.md");
+  CHECK_THAT(page, ContainsSubstring("REPLAY"));
+  CHECK_THAT(page, ContainsSubstring("The ten worst"));
+  CHECK_THAT(page, ContainsSubstring("node0011/3/gpu.json"));
+  CHECK_THAT(page, ContainsSubstring("host node0007"));
+  CHECK(fs::exists(box.out() / "report" / "host-node0020.md"));
+  // The same again gives the same.
+  box.fathom({"fleet", "collect", jobs.string(), "--out", (box.folder() / "again").string(),
+              "--expect-hosts", (box.folder() / "hosts").string(), "--expect-gpus", "400"});
+  CHECK(read_text(box.folder() / "again" / "fleet.json") == read_text(box.out() / "fleet.json"));
+  const auto strict = box.fathom({"fleet", "collect", (jobs / "node0000").string(), "--no-report",
+                                  "--out", box.out().string()});
+  CHECK(code(strict) == 0);
+}
+
+TEST_CASE("Plain runs of several hosts are collected as well", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  for (const char* gpu : {"GPU-0", "GPU-1", "GPU-2"}) {
+    box.set("CUDA_VISIBLE_DEVICES", gpu);
+    REQUIRE(code(box.fathom({"run", "--out", (box.folder() / "jobs" / gpu).string(), "--no-report"})) == 0);
+  }
+  const auto run = box.fathom({"fleet", "collect", (box.folder() / "jobs").string()});
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  const json fleet = json::parse(read_text(box.folder() / "jobs" / "fleet.json"));
+  REQUIRE(fleet.at("gpus").size() == 3);
+  CHECK(fleet.at("gpus").at(1).at("host") == "GPU-1");
+  // What collect itself left is no job's.
+  CHECK(code(box.fathom({"fleet", "collect", (box.folder() / "jobs").string()})) == 0);
+}
+
+TEST_CASE("What cannot be collected is told in one sentence", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const auto refused = [&](std::vector<std::string> words, const std::string& saying) {
+    words.insert(words.begin(), {"fleet", "collect"});
+    const auto run = box.fathom(words);
+    INFO(run.output << run.errors);
+    CHECK(code(run) == to_int(ExitCode::bad_input));
+    CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+    CHECK_THAT(run.errors, ContainsSubstring(saying));
+  };
+  fs::create_directories(box.folder() / "empty");
+  refused({(box.folder() / "empty").string()}, "holds no result");
+  refused({(box.folder() / "nowhere").string()}, "cannot be read");
+  refused({}, "DIR is required");
+  refused({"x", "--expect-gpus", "none"}, "not a whole number");
+  refused({"x", "--least-gap", "0"}, "not a number above 0");
+  refused({"x", "--expect-hosts", "/nowhere"}, "/nowhere");
+  refused({"x", "--bogus"}, "--bogus");
+}
+
+TEST_CASE("The word after fleet has to be a command of it", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const auto run = box.fathom({"fleet", "colect"});
+  CHECK(code(run) == to_int(ExitCode::bad_input));
+  CHECK_THAT(run.errors, ContainsSubstring("collect"));
+  const auto help = box.fathom({"fleet", "run", "--help"});
+  CHECK(code(help) == 0);
+  CHECK_THAT(help.output, ContainsSubstring("mpirun"));
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <random>
+
+#include "reports/fleet/causes.h"
+#include "reports/fleet/groups.h"
+#include "reports/fleet/outliers.h"
+#include "reports/fleet/report.h"
+#include "reports/fleet/simulation.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "tests/unit/fleet_folder.h"
+
+using namespace fathom;
+using namespace fathom::fleet;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Cards with one bandwidth and one time, `noise` apart.
+class Cards {
+ public:
+  explicit Cards(double noise, unsigned seed = 1) : noise_(noise), random_(seed) {}
+
+  GpuSummary& add(double slower = 0) {
+    GpuSummary card;
+    card.host = "host" + std::to_string(cards_.size() / 8);
+    card.gpu = static_cast<int>(cards_.size() % 8);
+    card.uuid_hash = std::to_string(cards_.size());
+    card.gpu_name = card.model = "GPU";
+    card.settings = {{"driver", "1"}, {"power limit", "700 W"}};
+    card.health.sm_clock_hz = 2e9;
+    card.health.temperature_c = 60;
+    card.health.power_limit_w = 700;
+    card.names = {{"copy/best", "B/s", Better::higher}, {"launch/time", "s", Better::lower}};
+    card.figures.resize(2);
+    card.figures[0].together = 4e12 * (1 - slower) * noisy();
+    card.figures[1].together = 1e-6 * noisy();
+    for (auto& figure : card.figures) figure.sm_clock_hz = 2e9;
+    cards_.push_back(card);
+    return cards_.back();
+  }
+  Fleet fleet() const {
+    FleetBuilder builder;
+    for (GpuSummary card : cards_) builder.add(std::move(card), "");
+    return builder.finish({});
+  }
+
+ private:
+  double noisy() { return 1 + std::normal_distribution<double>(0, noise_)(random_); }
+  double noise_;
+  std::mt19937 random_;
+  std::vector<GpuSummary> cards_;
+};
+
+std::vector<std::string> named(const Fleet& fleet, const Outliers& outliers) {
+  std::vector<std::string> names;
+  for (const CardScore& card : outliers.cards)
+    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
+  return names;
+}
+
+std::string cause_of(const Cards& planted) {
+  const Fleet fleet = planted.fleet();
+  const Outliers outliers = find_outliers(fleet, {});
+  REQUIRE_FALSE(outliers.cards.front().findings.empty());
+  const CardScore& card = outliers.cards.front();
+  const auto causes =
+      Causes(fleet, outliers.groups[card.group]).of(card.gpu, card.findings.front());
+  return causes.empty() ? "" : causes.front();
+}
+
+}  // namespace
+
+TEST_CASE("The one slow card of many is named, with the metric and the gap", "[fleet]") {
+  Cards planted(0.002);
+  for (int i = 0; i < 40; ++i) planted.add(i == 17 ? 0.03 : 0);
+  const Fleet fleet = planted.fleet();
+  const Outliers outliers = find_outliers(fleet, {});
+  CHECK(named(fleet, outliers) == std::vector<std::string>{"host2 GPU 1"});
+  const Finding& finding = outliers.cards.front().findings.front();
+  CHECK(fleet.metrics[finding.metric].name == "copy/best");
+  CHECK(finding.gap == Approx(0.03).margin(0.008));
+  CHECK(finding.score > finding.limit);
+}
+
+TEST_CASE("Of four cards the slow one is named, of two none, and a better one never", "[fleet]") {
+  Cards four(0.001);
+  for (int i = 0; i < 4; ++i) four.add(i == 2 ? 0.05 : 0);
+  CHECK(named(four.fleet(), find_outliers(four.fleet(), {})) ==
+        std::vector<std::string>{"host0 GPU 2"});
+  Cards two(0.001);
+  two.add();
+  two.add(0.2);
+  CHECK(find_outliers(two.fleet(), {}).named() == 0);
+  Cards better(0.001);
+  for (int i = 0; i < 20; ++i) better.add(i == 3 ? -0.1 : 0);
+  CHECK(find_outliers(better.fleet(), {}).named() == 0);
+}
+
+TEST_CASE("Gaps that are nobody's trouble are not named, however exact the metric", "[fleet]") {
+  Cards planted(0.00001);
+  for (int i = 0; i < 200; ++i) planted.add(i == 5 ? 0.005 : 0);
+  CHECK(find_outliers(planted.fleet(), {}).named() == 0);
+  CHECK(find_outliers(planted.fleet(), {.least_gap = 0.002, .card_noise = 0.0005}).named() == 1);
+}
+
+TEST_CASE("A card that loses more than others together is named for that", "[fleet]") {
+  Cards planted(0.001);
+  for (int i = 0; i < 24; ++i) {
+    GpuSummary& card = planted.add();
+    card.figures[0].alone = 4e12;
+    card.figures[0].together = i == 4 ? 3.6e12 : 3.9e12;
+  }
+  const Fleet fleet = planted.fleet();
+  const Outliers outliers = find_outliers(fleet, {});
+  REQUIRE(named(fleet, outliers) == std::vector<std::string>{"host0 GPU 4"});
+  CHECK(std::ranges::any_of(outliers.cards.front().findings, [](const Finding& finding) {
+    return finding.compared == Compared::loss && std::abs(finding.gap - 0.0833) < 0.01;
+  }));
+}
+
+TEST_CASE("Cards are held against those of their model and settings", "[fleet]") {
+  Cards planted(0.001);
+  for (int i = 0; i < 24; ++i) {
+    GpuSummary& card = planted.add(i < 12 ? 0.2 : 0);
+    if (i < 12) card.settings[1].second = "500 W";  // enough to be a kind of their own
+  }
+  CHECK(groups_of(planted.fleet()).size() == 2);
+  CHECK(find_outliers(planted.fleet(), {}).named() == 0);
+  const auto settings = differing_settings(planted.fleet());
+  REQUIRE(settings.size() == 1);
+  CHECK(settings.front().name == "power limit");
+  CHECK(settings.front().values.size() == 2);
+  Cards few(0.001);
+  for (int i = 0; i < 24; ++i) {
+    GpuSummary& card = few.add(i < 2 ? 0.2 : 0);
+    if (i >= 2) continue;
+    card.settings[1].second = "500 W";
+    card.health.power_limit_w = 500;
+  }
+  CHECK(groups_of(few.fleet()).size() == 1);
+  CHECK(find_outliers(few.fleet(), {}).named() == 2);
+  CHECK_THAT(cause_of(few), ContainsSubstring("power limit 500 W"));
+}
+
+TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
+  const auto with = [](auto change) {
+    Cards planted(0.001);
+    for (int i = 0; i < 30; ++i) {
+      GpuSummary& card = planted.add(i == 9 ? 0.05 : 0);
+      card.health.uncorrected_ecc_errors = 0;
+      card.health.other_processes = 0;
+      card.health.pcie_width = 16;
+      if (i == 9) change(card);
+    }
+    return cause_of(planted);
+  };
+  CHECK(with([](GpuSummary&) {}).empty());
+  CHECK_THAT(with([](GpuSummary& c) { c.figures[0].sm_clock_hz = 1.8e9; }),
+             ContainsSubstring("SM clock 1.8 GHz, the others' 2 GHz"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.throttle_reasons = {"hw_slowdown"}; }),
+             ContainsSubstring("hw_slowdown"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.temperature_c = 88; }), ContainsSubstring("88"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.uncorrected_ecc_errors = 2; }),
+             ContainsSubstring("ECC errors"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.remapping_failed = true; }),
+             ContainsSubstring("remapping"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.pcie_width = 8; }),
+             ContainsSubstring("PCIe lanes 8, the others' 16"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.other_processes = 1; }),
+             ContainsSubstring("other processes"));
+  CHECK_THAT(with([](GpuSummary& c) { c.settings[0].second = "2"; }),
+             ContainsSubstring("driver 2, the others' 1"));
+}
+
+TEST_CASE("Planted faults are found in a simulated fleet, and hardly another card", "[fleet]") {
+  GpuSummary recorded;
+  add_document(recorded,
+               read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json"),
+               Phase::together);
+  const SimulatedFleet options{.gpus = 2000, .planted = 40, .seed = 7};
+  FleetBuilder builder;
+  for (std::size_t i = 0; i < options.gpus; ++i) builder.add(simulated_gpu(recorded, options, i), "");
+  const Fleet fleet = builder.finish({});
+  const Outliers outliers = find_outliers(fleet, {});
+  const Recall recall = recall_of(fleet, outliers, options);
+  CHECK(recall.planted == 40);
+  CHECK(recall.found == 40);
+  CHECK(recall.false_names <= 2);  // one in 1,000
+  CHECK(recall.causes_right == recall.causes);
+  CHECK(recall.causes == 32);  // all but the unexplained
+  CHECK(fleet.hosts() == 250);
+
+  FleetFolderForTest folder;
+  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
+  CHECK(paths.hosts.size() == 1);
+  CHECK(std::filesystem::file_size(paths.readme) < 500'000);
+  CHECK_THROWS_AS(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}), Error);
+  CHECK_THAT(fleet_summary(fleet, outliers), ContainsSubstring("REPLAY"));
+}

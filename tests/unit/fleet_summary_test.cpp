@@ -1,0 +1,158 @@
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "reports/fleet/fleet.h"
+#include "reports/fleet/gpu_summary.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "tests/unit/fleet_folder.h"
+
+using namespace fathom;
+using namespace fathom::fleet;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Document recording() {
+  return read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json");
+}
+
+GpuSummary recorded() {
+  GpuSummary summary;
+  summary.host = "node\"1";
+  summary.gpu = 3;
+  summary.rank = 11;
+  add_document(summary, recording(), Phase::together);
+  return summary;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_summary(text, "gpu.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("A summary keeps what a fleet's report needs, and comes back as it was", "[fleet]") {
+  const GpuSummary summary = recorded();
+  REQUIRE(summary.names.size() == recording().entries.size());
+  CHECK(summary.gpu_name == "NVIDIA H200");
+  CHECK(summary.health.pcie_generation == 5);
+  CHECK(summary.health.pcie_width == 16);
+  CHECK(summary.health.power_limit_w == 700);
+  CHECK(summary.health.sm_clock_hz == Approx(1.98e9));
+  const GpuSummary read = parse_summary(to_text(summary), "gpu.json");
+  CHECK(read.host == summary.host);
+  CHECK(read.rank == 11);
+  CHECK(read.names == summary.names);
+  CHECK(read.settings == summary.settings);
+  CHECK(read.health == summary.health);
+  for (std::size_t i = 0; i < summary.names.size(); ++i) {
+    REQUIRE(bool(read.figures[i].together) == bool(summary.figures[i].together));
+    CHECK(*read.figures[i].together == Approx(*summary.figures[i].together).epsilon(1e-6));
+    CHECK_FALSE(read.figures[i].alone);
+  }
+  CHECK(to_text(read) == to_text(summary));
+}
+
+TEST_CASE("Repetitions count by their median, and unusable figures not at all", "[fleet]") {
+  Document document = recording();
+  Entry entry = document.entries.front();
+  entry.verdict = {};
+  document.entries.clear();
+  for (const double value : {3.0, 1.0, 2.0}) {
+    entry.name = "probe/repeated";
+    entry.metric.value = value;
+    document.entries.push_back(entry);
+  }
+  entry.name = "probe/wrong";
+  entry.verdict.status = VerdictStatus::wrong_output;
+  document.entries.push_back(entry);
+  entry.name = "probe/missing";
+  entry.verdict.status = VerdictStatus::ok;
+  entry.metric.value.reset();
+  document.entries.push_back(entry);
+  GpuSummary summary;
+  add_document(summary, document, Phase::alone);
+  REQUIRE(summary.names.size() == 1);
+  CHECK(*summary.figures.front().alone == 2);
+}
+
+TEST_CASE("A figure that is none is nothing", "[fleet]") {
+  CHECK_FALSE(Figure(std::nan("")));
+  CHECK_FALSE(Figure(std::numeric_limits<double>::infinity()));
+  CHECK_FALSE(Figure(1e300));
+  CHECK_FALSE(Figure());
+  CHECK(Figure(0.0));
+  CHECK(*Figure(4.286e12) == Approx(4.286e12));
+}
+
+TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
+  const std::string good = to_text(recorded());
+  CHECK_THAT(refusal(good.substr(0, good.size() / 2)), ContainsSubstring("gpu.json"));
+  CHECK_THAT(refusal("{}"), ContainsSubstring("fathom_fleet_gpu"));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return refusal(text);
+  };
+  CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"), ContainsSubstring("version 2"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), ContainsSubstring("gpu is no count"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), ContainsSubstring("gpu is no count"));
+  CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""), ContainsSubstring("status"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), ContainsSubstring("as many"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), ContainsSubstring("as many"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), ContainsSubstring("number"));
+}
+
+TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
+  FleetFolderForTest folder;
+  GpuSummary summary = recorded();
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    summary.host = "a";
+    summary.gpu = gpu;
+    summary.uuid_hash = "hash" + std::to_string(gpu);
+    folder.write("gpus/a-" + std::to_string(gpu) + "/gpu.json", to_text(summary));
+  }
+  // What the summary sums up is not read again, and a torn file takes nothing with it.
+  folder.write("gpus/a-0/suite/result.json", "{ not read");
+  folder.write("gpus/a-3/gpu.json", to_text(summary).substr(0, 5000));
+  folder.write("gpus/a-4/gpu.json.123-abc.tmp", "half");
+  // A plain run's document, and the same card measured again.
+  folder.write("b/result.json", to_text(recording()));
+  summary.gpu = 7;
+  summary.date = "2999-01-01T00:00:00Z";
+  folder.write("again/gpu.json", to_text(summary));
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "b", "c"}});
+  REQUIRE(fleet.gpus.size() == 4);
+  CHECK(fleet.gpus[2].summary.gpu == 7);  // instead of a-2
+  CHECK(fleet.gpus[3].summary.host == "b");
+  CHECK(fleet.metrics.size() == recording().entries.size());
+  const auto told = [&](const std::string& what) {
+    for (const Problem& problem : fleet.problems)
+      if (problem.what.find(what) != std::string::npos) return true;
+    return false;
+  };
+  CHECK(told("a-3/gpu.json"));
+  CHECK(told(".tmp"));
+  CHECK(told("host c"));
+  CHECK(told("2 GPUs"));
+  CHECK(told("a-2/gpu.json"));
+  CHECK_FALSE(told("host a"));
+  CHECK_FALSE(told("a-0"));
+}
+
+TEST_CASE("A folder without a result is bad input", "[fleet]") {
+  FleetFolderForTest folder;
+  CHECK_THROWS_AS(read_fleet(folder.path(), {}), Error);
+  CHECK_THROWS_AS(read_fleet(folder.path() / "nowhere", {}), Error);
+}

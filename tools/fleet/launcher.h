@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace fathom {
+
+/// What started this process as one of several ranks, from the variables that it sets.
+struct Launcher {
+  std::string name;  ///< "Open MPI", "MPICH or Slurm's PMI", "Slurm"
+  int rank = 0, size = 1;
+};
+
+/// Nothing for a process that was started by itself, or as the only rank.
+std::optional<Launcher> find_launcher();
+
+}  // namespace fathom

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/fleet/gpu_summary.h"
+#include "tools/child_process.h"
+#include "tools/device_query.h"
+#include "tools/fleet/run_arguments.h"
+
+namespace fathom {
+
+/// Where a fleet's run puts what it makes.
+struct FleetFolder {
+  std::filesystem::path root;
+  std::filesystem::path gpu(const std::string& host, int number) const;
+  std::filesystem::path links(const std::string& host) const;
+  /// What the supervisor of a rank that died says of it.
+  std::filesystem::path rank_note(int rank) const;
+  /// Written by a rank once it has measured all it could.
+  std::filesystem::path rank_done(int rank) const;
+  /// Written by rank 0 as its last.
+  std::filesystem::path all_done() const;
+};
+
+/// One GPU that this process measures, and what is known of it so far.
+struct GpuJob {
+  std::optional<VisibleGpu> gpu;  ///< nothing in a replay
+  int slot = 0;                   ///< its turn among the GPUs of its host
+  fleet::GpuSummary summary;
+};
+
+/// How the processes of one host take turns; the only process of a host has nobody to wait for.
+class HostTurns {
+ public:
+  virtual ~HostTurns() = default;
+  virtual int gpus() const = 0;  ///< of this host, in all its processes
+  virtual bool leader() const = 0;
+  /// Waits until all processes of the host are there. False where one of them is gone, or did not come
+  /// in time: from then on nobody waits, and nothing can be said to have been alone.
+  virtual bool all_here() = 0;
+};
+
+/// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
+/// (gpu.json) after each part, so that whatever ends this process costs no more than a part.
+class HostMeasurement {
+ public:
+  HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
+                  std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox);
+
+  void run();
+
+ private:
+  enum class Part { alone, together, suite };
+  void measure_alone();
+  void measure_at_once(Part part);
+  void measure_links();
+  void run_part(Part part, const std::vector<GpuJob*>& jobs);
+  ChildStart start_of(const GpuJob& job, Part part, int log) const;
+  void take_result(GpuJob& job, Part part, const SupervisedEnd& end, double elapsed_s);
+  void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
+  void write(const GpuJob& job) const;
+  bool stopped() const { return inbox_.interrupts() > 0; }
+
+  const FleetRunArguments& arguments_;
+  const FleetFolder& folder_;
+  std::vector<GpuJob>& jobs_;
+  HostTurns& turns_;
+  SignalInbox& inbox_;
+  std::filesystem::path program_;  ///< `fathom`
+};
+
+/// The job of a GPU, before anything was measured.
+GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
+              std::optional<int> rank);
+/// The same of a replay.
+GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank);
+
+}  // namespace fathom

@@ -1,0 +1,181 @@
+#include "tools/fleet/mpi_ranks.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+enum Tag { size_tag = 1, text_tag, goodbye_tag };
+
+/// MPI counts in int, and a large eager message costs memory on both sides.
+constexpr std::size_t chunk_bytes = std::size_t{16} << 20;
+constexpr auto look_again = 5ms;
+
+/// Which process numbers mean the same: of one kernel and one container.
+std::string numbering() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+}
+
+}  // namespace
+
+MpiJob::MpiJob(int* argc, char*** argv) {
+  if (MPI_Init(argc, argv) != MPI_SUCCESS)
+    throw Error(ExitCode::setup_incomplete,
+                "MPI could not be started: start this through mpirun or srun of the MPI that Fathom was "
+                "built with.");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+void MpiJob::finalize() { MPI_Finalize(); }
+
+MpiHostTurns::MpiHostTurns(std::chrono::duration<double> limit, SignalInbox& inbox)
+    : limit_(limit), inbox_(inbox) {
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_);
+  MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(host_, &local_rank_);
+  MPI_Comm_size(host_, &local_size_);
+  const std::vector<std::string> numberings = exchange(numbering());
+  const std::vector<std::string> numbers = exchange(std::to_string(getpid()));
+  const bool one = std::ranges::all_of(
+      numberings, [&](const std::string& n) { return !n.empty() && n == numberings.front(); });
+  if (one)
+    for (const std::string& number : numbers) peers_.push_back(std::stoi(number));
+}
+
+std::vector<std::string> MpiHostTurns::exchange(const std::string& text) const {
+  constexpr std::size_t room = 128;
+  std::string own = text.substr(0, room - 1);
+  own.resize(room, '\0');
+  std::string all(room * static_cast<std::size_t>(local_size_), '\0');
+  MPI_Allgather(own.data(), room, MPI_CHAR, all.data(), room, MPI_CHAR, host_);
+  std::vector<std::string> texts;
+  for (int i = 0; i < local_size_; ++i) texts.emplace_back(all.c_str() + room * static_cast<std::size_t>(i));
+  return texts;
+}
+
+bool MpiHostTurns::peer_is_gone() const {
+  return std::ranges::any_of(peers_, [](int pid) { return kill(pid, 0) != 0 && errno == ESRCH; });
+}
+
+bool MpiHostTurns::all_here() {
+  if (broken_) return false;
+  if (local_size_ == 1) return true;
+  MPI_Request request = MPI_REQUEST_NULL;
+  broken_ = MPI_Ibarrier(host_, &request) != MPI_SUCCESS;
+  const auto deadline = Clock::now() + limit_;
+  while (!broken_) {
+    int done = 0;
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) broken_ = true;
+    if (done) return true;
+    inbox_.drain();
+    if (inbox_.interrupts() > 0 || Clock::now() > deadline || peer_is_gone()) broken_ = true;
+    std::this_thread::sleep_for(look_again);
+  }
+  return false;  // the request stays open: nobody can end it
+}
+
+Sending::Sending(std::string text) : text_(std::move(text)), size_(text_.size()) {
+  requests_.emplace_back();
+  MPI_Isend(&size_, 1, MPI_UINT64_T, 0, size_tag, MPI_COMM_WORLD, &requests_.back());
+  for (std::size_t at = 0; at < text_.size(); at += chunk_bytes) {
+    requests_.emplace_back();
+    MPI_Isend(text_.data() + at, static_cast<int>(std::min(chunk_bytes, text_.size() - at)), MPI_BYTE, 0,
+              text_tag, MPI_COMM_WORLD, &requests_.back());
+  }
+}
+
+void Sending::finish() {
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+Gathering::Gathering(int size) {
+  for (int rank = 1; rank < size; ++rank) waiting_.insert(rank);
+}
+
+void Gathering::poll(const std::function<void(int rank, std::string&& text)>& take) {
+  while (true) {
+    int there = 0;
+    MPI_Status status;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, size_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS) return;
+    if (!there) break;
+    Arriving& arriving = arriving_[status.MPI_SOURCE];
+    MPI_Recv(&arriving.size, 1, MPI_UINT64_T, status.MPI_SOURCE, size_tag, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+  }
+  for (auto& [rank, arriving] : arriving_) {
+    // Piece by piece, so that a rank that dies in the middle holds nobody up.
+    while (arriving.text.size() < arriving.size) {
+      int there = 0, count = 0;
+      MPI_Status status;
+      if (MPI_Iprobe(rank, text_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there) break;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      const std::size_t before = arriving.text.size();
+      arriving.text.resize(before + static_cast<std::size_t>(count));
+      MPI_Recv(arriving.text.data() + before, count, MPI_BYTE, rank, text_tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    }
+  }
+  for (auto at = arriving_.begin(); at != arriving_.end();) {
+    if (at->second.text.size() < at->second.size) {
+      ++at;
+      continue;
+    }
+    waiting_.erase(at->first);
+    take(at->first, std::move(at->second.text));
+    at = arriving_.erase(at);
+  }
+}
+
+void say_goodbye(int size, const std::set<int>& gone, bool all_alive) {
+  const int word = all_alive;
+  // A request to one that is gone is never done, and none of them is waited for.
+  static std::vector<MPI_Request> requests;
+  static int kept;
+  kept = word;
+  requests.resize(static_cast<std::size_t>(size), MPI_REQUEST_NULL);
+  for (int rank = 1; rank < size; ++rank)
+    if (!gone.contains(rank))
+      MPI_Isend(&kept, 1, MPI_INT, rank, goodbye_tag, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(rank)]);
+  if (all_alive) MPI_Waitall(size, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox,
+                                     const std::function<bool()>& in_vain) {
+  const auto deadline = Clock::now() + limit;
+  auto next_look = Clock::now();
+  while (Clock::now() < deadline) {
+    if (Clock::now() >= next_look) {
+      if (in_vain()) return std::nullopt;
+      next_look = Clock::now() + 300ms;
+    }
+    int there = 0;
+    if (MPI_Iprobe(0, goodbye_tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return std::nullopt;
+    if (there) {
+      int word = 0;
+      MPI_Recv(&word, 1, MPI_INT, 0, goodbye_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      return word != 0;
+    }
+    inbox.drain();
+    if (inbox.interrupts() > 0) return std::nullopt;
+    std::this_thread::sleep_for(look_again);
+  }
+  return std::nullopt;
+}
+
+}  // namespace fathom
