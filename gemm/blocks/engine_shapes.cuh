@@ -67,30 +67,18 @@ bool fills_large_clusters(const Problem& p, int sms) {
 /// bus's latency needs. Clusters of two: larger ones do not fit all SMs at once.
 template <class Layout>
 struct Columns16 : Layout {
-  static constexpr Design design{.n = 16,
-                                 .stages = 8,
-                                 .split_k = 2,
-                                 .band = 1,
-                                 .early = true,
-                                 .promoted = Layout::promoted};
+  static constexpr Design design{
+      .n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns64 : Layout {
-  static constexpr Design design{.n = 64,
-                                 .stages = 8,
-                                 .split_k = 2,
-                                 .band = 1,
-                                 .early = true,
-                                 .promoted = Layout::promoted};
+  static constexpr Design design{
+      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns128 : Layout {
-  static constexpr Design design{.n = 128,
-                                 .stages = 6,
-                                 .split_k = 2,
-                                 .band = 1,
-                                 .early = true,
-                                 .promoted = Layout::promoted};
+  static constexpr Design design{
+      .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 
 /// Most columns of the small side for which the narrow shapes are meant.
@@ -128,7 +116,8 @@ void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cu
 template <class Layout, class Types>
 void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
                        cudaStream_t stream) {
-  if (is_skinny(arguments.problem) || !fills_large_clusters<Layout>(arguments.problem, workspace.sms))
+  if (is_skinny(arguments.problem) ||
+      !fills_large_clusters<Layout>(arguments.problem, workspace.sms))
     return launch_any_shape<Layout, Types>(arguments, workspace, stream);
   launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <algorithm>
-
 #include "gemm/blocks/cluster_sum.cuh"
-#include "gemm/blocks/launch_cluster.h"
+#include "gemm/blocks/deferred_stores.cuh"
+#include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/register_operand.cuh"
-#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
+#include "gemm/blocks/tile_walk.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
 // The warp-specialised product: one warp keeps the copy engine busy, warpgroups multiply, and a
@@ -20,44 +19,14 @@ inline constexpr int loading_registers = 24, multiplying_registers = 240;
 
 /// Of all warps' buffers.
 template <Design d>
-inline constexpr int staging_bytes = d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
+inline constexpr int staging_bytes =
+    d.engine_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
 constexpr int specialised_shared_bytes() {
   return 1024 + TileRing<d>::bytes + staging_bytes<d> + TileRing<d>::barrier_bytes;
 }
-
-/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in bands;
-/// an entry is a cluster's tile, or for the kernel of the rest as many as make one of the other kernel's.
-template <Design d>
-struct TileWalk {
-  int next, step, end;
-  bool backwards = false;  ///< through k
-  template <class P>
-  __device__ explicit TileWalk(const P& p)
-      : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
-  __device__ bool done() const { return next >= end; }
-  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2 is
-  /// of no more use.
-  template <class P>
-  __device__ bool leaves_band(const P& p) const {
-    const int of_band = d.band * p.tiles_n * d.parent();
-    return next + step >= end || (next + step) / of_band != next / of_band;
-  }
-  __device__ void advance() {
-    next += step;
-    backwards = d.serpentine && !backwards;
-  }
-  /// First row and column of this block's tile.
-  template <class P>
-  __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
-    const TileIndex entry = banded_tile<d.band>(next / d.parent(), p.tiles_m, p.tiles_n);
-    const int m = entry.m * d.parent_m + next % d.parent_m;
-    const int n = entry.n * d.parent_n + next % d.parent() / d.parent_m;
-    return {(m * d.cluster_m + place.m) * d.m(), (n * d.cluster_n + place.n) * d.n};
-  }
-};
 
 /// The stages of k that a block takes: all, or its part of `split_k`.
 struct DepthRange {
@@ -99,48 +68,6 @@ __device__ inline void each_block(const Use& use) {
   if constexpr (Count > 1) each_block<Count - 1>(use);
   use.template operator()<Count - 1>();
 }
-
-/// What a warp has yet to store of the tile before.
-template <Design d, class Out>
-struct DeferredStores {
-  static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
-  static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
-  static_assert(!used || (d.engine_stores && d.m_blocks == 1 && chunks % staging_slots == 0));
-  std::uint32_t pairs[used ? d.n / 4 : 1] = {};
-  int row = 0, column = 0;
-  bool pending = false;
-
-  /// Keeps a tile's finished sums.
-  template <int Count>
-  __device__ void take(const std::uint32_t (&sums)[Count], int to_row, int to_column) {
-    pack<Out>(sums, pairs);
-    row = to_row;
-    column = to_column;
-    pending = true;
-  }
-  /// Stores one of the chunks of 64 columns; nothing if there is no such.
-  template <class P>
-  __device__ void store(const P& p, int chunk, std::uint32_t staging) {
-    if constexpr (used) {
-      if (!pending || chunk >= chunks) return;
-      if (threadIdx.x % 32 == 0) wait_stores_read<staging_slots - 1>();
-      __syncwarp();
-      const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
-#pragma unroll
-      for (int c = 0; c < chunks; ++c) {
-        if (chunk == c) stage_pairs(pairs, c * 16, buffer);
-      }
-      store_staged(p, row, column + chunk * staged_columns<Out>, buffer);
-    }
-  }
-  /// Stores the chunks from `first` on.
-  template <class P>
-  __device__ void store_from(const P& p, int first, std::uint32_t staging) {
-#pragma unroll 1
-    for (int chunk = first; chunk < chunks; ++chunk) store(p, chunk, staging);
-    pending = false;
-  }
-};
 
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
@@ -230,8 +157,8 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
     cluster_sync();
   }
 
-  // What the kernel before has written can be read from here on; the kernel of the rest starts after
-  // this, so that it need not wait itself.
+  // What the kernel before has written can be read from here on; the kernel of the rest starts
+  // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
   if constexpr (d.early || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
 
@@ -259,69 +186,6 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // What comes after the kernel of the rest waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-}
-
-template <Design d>
-ClusterLaunch specialised_launch(cudaStream_t stream) {
-  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream, d.early};
-}
-
-/// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as
-/// many as the GPU runs at once, each of which goes from tile to tile.
-template <class Config>
-void launch_specialised(TiledProduct<typename Config::Out, typename Config::Scalar> product,
-                        cudaStream_t stream) {
-  constexpr Design d = Config::design;
-  const auto kernel = specialised_product<Config>;
-  ClusterLaunch launch = specialised_launch<d>(stream);
-  int clusters = product.end;
-  if constexpr (d.persistent) {
-    static const int resident = resident_clusters(kernel, launch);
-    clusters = std::min(clusters, resident);
-  }
-  product.step = clusters;
-  launch.blocks = clusters * d.cluster();
-  launch_cluster(kernel, launch, product);
-}
-
-/// The same on all SMs where clusters of more than two leave some: large clusters in one kernel, and
-/// beside it on the SMs that they leave small ones, `Rest`, whose tiles together make the large one's.
-/// Both walk the same entries in step, wave by wave.
-template <class Config, class Rest>
-void launch_with_rest(TiledProduct<typename Config::Out, typename Config::Scalar> product,
-                      cudaStream_t stream) {
-  constexpr Design d = Config::design, rest = Rest::design;
-  static_assert(d.leaves_rest && d.persistent == rest.persistent);
-  static_assert(rest.parent_m * rest.cluster_m * rest.m() == d.cluster_m * d.m() &&
-                rest.parent_n * rest.cluster_n * rest.n == d.cluster_n * d.n);
-  const auto kernel = specialised_product<Config>;
-  const auto rest_kernel = specialised_product<Rest>;
-  ClusterLaunch launch = specialised_launch<d>(stream), rest_launch = specialised_launch<rest>(stream);
-  static const int resident = resident_clusters(kernel, launch);
-  /// Entries' worth of small clusters on the SMs that are left.
-  static const int rest_entries =
-      (resident_clusters(rest_kernel, rest_launch) * rest.cluster() - resident * d.cluster()) /
-      (rest.cluster() * rest.parent());
-  const int entries = product.tiles_m * product.tiles_n;
-  // Blocks that do not stay are worth it for a single wave.
-  const bool one_kernel = !d.persistent && entries > resident + rest_entries;
-  const int clusters = one_kernel ? entries : std::min(entries, resident);
-  const int rest_clusters = std::min(entries - clusters, rest_entries) * rest.parent();
-  product.step = clusters + rest_clusters / rest.parent();
-  if (clusters > 0) {
-    product.first = 0;
-    product.end = entries;
-    launch.blocks = clusters * d.cluster();
-    launch_cluster(kernel, launch, product);
-  }
-  if (rest_clusters > 0) {
-    product.first = clusters * rest.parent();
-    product.step *= rest.parent();
-    product.end = entries * rest.parent();
-    rest_launch.blocks = rest_clusters * rest.cluster();
-    rest_launch.beside_previous = true;
-    launch_cluster(rest_kernel, rest_launch, product);
-  }
 }
 
 }  // namespace fathom::gemm

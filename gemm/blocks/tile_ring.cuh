@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/design.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -8,51 +9,6 @@
 // A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.
 
 namespace fathom::gemm {
-
-/// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
-/// (gemm/problem.h).
-struct Design {
-  int consumers = 2;  ///< warpgroups that multiply
-  int m_blocks = 1;   ///< blocks of 64 rows of each
-  int n = 256;        ///< columns of a block's tile
-  int stages = 4;     ///< of the ring
-  int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
-  int cluster_n = 1;  ///< and beside each other: they load each tile of A once
-  int split_k = 1;    ///< blocks of a cluster that share the k of one tile
-  int band = 8;       ///< cluster rows that are gone through column by column
-  bool persistent =
-      false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
-  bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
-  /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
-  bool deferred_stores = false;
-  /// Its blocks may start, and wait, while the kernel before it on the stream ends.
-  bool early = false;
-  bool a_in_registers =
-      false;  ///< A's blocks come to the products through registers (register_operand.cuh)
-  bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
-  /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
-  bool serpentine = false;
-  float kept_a = 0;        ///< how much of A's lines the L2 is told to keep for the rest of the band
-  bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
-  /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
-  int parent_m = 1, parent_n = 1;
-
-  __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
-  __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
-  /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
-  __host__ __device__ constexpr int sharing() const { return cluster_m + cluster_n - 1; }
-  __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
-  __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
-  __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
-  __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  __host__ __device__ constexpr int stage_bytes() const {
-    return (a_blocks() + b_blocks()) * block_bytes;
-  }
-};
-
-/// Lines of 128 bytes are the unit of k: so many elements.
-template <class In>
-inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
 /// The ring's memory and barriers, all of them shared-memory addresses.
 template <Design d>
@@ -92,7 +48,8 @@ struct ClusterPlace {
   }
   /// Rank of the block of the same part of k at (m, n).
   __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
-  /// Rank of one of those that share a tile with this one: first its column, then the rest of its row.
+  /// Rank of one of those that share a tile with this one: first its column, then the rest of its
+  /// row.
   __device__ int sharer(int i) const {
     if (i < d.cluster_m) return rank_of(i, n);
     const int other = i - d.cluster_m;
@@ -156,8 +113,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
       static_assert(d.cluster_n == 1);
       load_split_block(ring.a(stage), i, map_a, row, k, full);
     } else {
-      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(
-          ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
+      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), place.n * share_a + i, map_a,
+                                                       row, k, full, row_blocks, policy_a);
     }
   }
 #pragma unroll
@@ -238,68 +195,6 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) sums_are_ready(sums.of[i]);
   if (last >= 0) release(ring, last, place);
-}
-
-/// Turns of two warpgroups, told apart by their first block of A, 0 or 1: each has a hardware barrier
-/// that both their threads must come to.
-inline constexpr int first_turn_barrier = 2, turn_threads = 256;
-__device__ inline void take_turn(int a_block) {
-  named_barrier(first_turn_barrier + a_block, turn_threads);
-}
-__device__ inline void pass_turn(int a_block) {
-  named_barrier_arrive(first_turn_barrier + (1 - a_block), turn_threads);
-}
-
-/// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores
-/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then. The registers
-/// hold such sums of 128 columns at a time beside those of all.
-///
-/// The two warpgroups take turns: one's products go on while the other adds. Left alone they get in
-/// step, since the tensor cores serve both alike: then both add, and the tensor cores wait. A turn is
-/// handed over half way, since the other needs a while to begin.
-template <class In, Design d, Major a_major, Major b_major>
-__device__ inline void accumulate_promoted(const TileRing<d>& ring,
-                                           RingPosition<d.stages>& position, int steps, int a_block,
-                                           const ClusterPlace<d>& place, Sums<d>& sums) {
-  static_assert(d.m_blocks == 1 && d.consumers == 2);
-  constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
-  static_assert(parts * columns == d.n);
-  std::uint32_t part_sums[columns / 2];
-#pragma unroll
-  for (std::uint32_t& sum : part_sums) sum = 0;
-  sums_are_ready(part_sums);
-#pragma unroll
-  for (std::uint32_t& sum : sums.of[0]) sum = 0;
-  for (int step = 0; step < steps; ++step) {
-    wait(ring.full(position.stage), position.parity);
-    const std::uint64_t a = tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes);
-    const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
-#pragma unroll
-    for (int part = 0; part < parts; ++part) {
-      take_turn(a_block);
-      products_begin();
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        if (s == 2) products_commit();
-        multiply<a_major, b_major>(In{}, part_sums, a + s * step_units<a_major>,
-                                   b + part * columns / block_side * (block_bytes >> 4) +
-                                       s * step_units<b_major>,
-                                   s > 0);
-      }
-      products_commit();
-      products_wait<1>();
-      pass_turn(a_block);
-      products_wait<0>();
-      if (part == parts - 1) release(ring, position.stage, place);
-      sums_are_ready(part_sums);
-#pragma unroll
-      for (int j = 0; j < columns / 2; ++j) {
-        std::uint32_t& sum = sums.of[0][part * columns / 2 + j];
-        sum = __float_as_uint(__uint_as_float(sum) + __uint_as_float(part_sums[j]));
-      }
-    }
-    position.advance();
-  }
 }
 
 }  // namespace fathom::gemm

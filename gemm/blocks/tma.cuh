@@ -31,8 +31,8 @@ __device__ inline std::uint64_t ordinary_policy() {
   return policy;
 }
 
-/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier. `Hinted`: the
-/// L2 is told how to hold its lines.
+/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier. `Hinted`:
+/// the L2 is told how to hold its lines.
 template <bool Hinted>
 __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
                                 std::uint32_t barrier, std::uint64_t policy) {

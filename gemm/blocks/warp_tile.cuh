@@ -95,8 +95,8 @@ __device__ inline std::uint32_t packed(float first, float second) {
   return bits;
 }
 
-/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its rows
-/// start on 16 bytes.
+/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its
+/// rows start on 16 bytes.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
                                             const std::uint32_t (&sums)[Count], int row,
@@ -160,8 +160,7 @@ __device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int firs
 
 /// A warp's finished sums as elements of C, in pairs of neighbours of a row.
 template <class Out, int Count>
-__device__ inline void pack(const std::uint32_t (&sums)[Count],
-                            std::uint32_t (&pairs)[Count / 2]) {
+__device__ inline void pack(const std::uint32_t (&sums)[Count], std::uint32_t (&pairs)[Count / 2]) {
 #pragma unroll
   for (int i = 0; i < Count / 2; ++i)
     pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
@@ -174,7 +173,8 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   std::uint32_t pairs[16];
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
-    pairs[i] = packed<Out>(sum_of<Scalar>(sums[first + 2 * i]), sum_of<Scalar>(sums[first + 2 * i + 1]));
+    pairs[i] =
+        packed<Out>(sum_of<Scalar>(sums[first + 2 * i]), sum_of<Scalar>(sums[first + 2 * i + 1]));
   }
   stage_pairs(pairs, 0, buffer);
 }
@@ -194,8 +194,8 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   }
 }
 
-/// Hands a warp's buffer over to the engine, which stores it while the warp goes on. What is outside C
-/// is not stored; the group of stores is closed all the same, to count alike.
+/// Hands a warp's buffer over to the engine, which stores it while the warp goes on. What is
+/// outside C is not stored; the group of stores is closed all the same, to count alike.
 template <class Out, class Scalar>
 __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row, int column,
                                     std::uint32_t buffer) {
@@ -242,9 +242,9 @@ __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   return x;
 }
 
-/// Stores a warp's finished sums through its buffer and row by row, each in neighbouring lanes: for a C
-/// whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes;
-/// the last lane has what is left at both ends.
+/// Stores a warp's finished sums through its buffer and row by row, each in neighbouring lanes: for
+/// a C whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4
+/// bytes; the last lane has what is left at both ends.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
                                      const std::uint32_t (&sums)[Count], int row, int column,

@@ -9,7 +9,8 @@ namespace fathom::gemm::fp8 {
 Rung promoted() {
   Rung rung = best_rung<AlongKPromoted, Types>(Class::fp8, "01_promoted");
   rung.idea =
-      "The tensor cores add up 128 of k of 128 columns at a time; the threads add these sums in fp32, "
+      "The tensor cores add up 128 of k of 128 columns at a time; the threads add these sums in "
+      "fp32, "
       "one warpgroup while the other multiplies.";
   rung.gain =
       "Sums keep the bits that the tensor cores drop when they accumulate fp8 products over a long "

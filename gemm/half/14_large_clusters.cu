@@ -22,11 +22,14 @@ struct Large {
 Rung large_clusters(Class of) {
   Rung rung = rung_of_shape<Large>(of, "14_large_clusters");
   rung.idea =
-      "Clusters of 4 x 2 blocks share both operands' tiles. Eight do not divide the SMs of a GPC, so "
-      "that a second kernel, started while the first runs, has clusters of two for the SMs that are "
+      "Clusters of 4 x 2 blocks share both operands' tiles. Eight do not divide the SMs of a GPC, "
+      "so "
+      "that a second kernel, started while the first runs, has clusters of two for the SMs that "
+      "are "
       "left; both walk the same tiles in step.";
   rung.gain =
-      "A block takes 16 KiB from the L2 for a stage instead of 32: what the card then does not spend "
+      "A block takes 16 KiB from the L2 for a stage instead of 32: what the card then does not "
+      "spend "
       "on that traffic it has for its clock, which its power limit sets. No SM stays idle for it.";
   return rung;
 }

@@ -77,9 +77,9 @@ TEST_CASE("every int8 rung is right on every small product", "[gpu][gemm][half][
   check_class(Class::int8);
 }
 
-// More tiles than large clusters run at once, so that the kernel for the SMs that they leave has some:
-// with as little beside that as makes no skinny product. The rungs that have only one layout of their
-// own transpose the others, and are launched with it here too.
+// More tiles than large clusters run at once, so that the kernel for the SMs that they leave has
+// some: with as little beside that as makes no skinny product. The rungs that have only one layout
+// of their own transpose the others, and are launched with it here too.
 TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][half][sanitized]") {
   test::RungBench bench;
   for (const Class of : {Class::fp16, Class::bf16, Class::fp8, Class::int8}) {

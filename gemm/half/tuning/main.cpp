@@ -70,8 +70,7 @@ std::vector<Candidate> candidates_for(Context& context, const Options& options,
   std::vector<Candidate> candidates;
   for (const half::Variant& variant : half::variants()) {
     if (variant.of != problem.of || variant.promoted != options.promoted ||
-        variant.skinny != (std::min(problem.m, problem.n) <= 128) ||
-        !wanted(options, variant.name))
+        variant.skinny != (std::min(problem.m, problem.n) <= 128) || !wanted(options, variant.name))
       continue;
     Candidate candidate;
     candidate.name = variant.name;

@@ -72,8 +72,8 @@ template <List list, int... Indices>
 void add(std::vector<Variant>& to, std::integer_sequence<int, Indices...>) {
   using T = std::conditional_t<list == List::fp8, fp8::Types, Types<__nv_bfloat16>>;
   constexpr Class of = list == List::fp8 ? Class::fp8 : Class::bf16;
-  (to.push_back({of, name_of(Shape<list, Indices>::design), Shape<list, Indices>::design.promoted, list == List::skinny,
-                 &launch_shape<Shape<list, Indices>, T>}),
+  (to.push_back({of, name_of(Shape<list, Indices>::design), Shape<list, Indices>::design.promoted,
+                 list == List::skinny, &launch_shape<Shape<list, Indices>, T>}),
    ...);
 }
 
