@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "gemm/fp32/rungs.h"
+#include "gemm/fp32_3xtf32/rungs.h"
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
@@ -44,6 +45,7 @@ std::vector<Rung> every_rung() {
       fp32::planned_tiles(),
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  rungs.push_back(fp32_3xtf32::promoted());
   rungs.push_back(tf32::wgmma());
   rungs.push_back(tf32::a_in_registers());
   rungs.push_back(fp8::promoted());

@@ -4,7 +4,6 @@
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/launch_cluster.h"
-#include "gemm/blocks/register_operand.cuh"
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
@@ -86,9 +85,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   Sums<d> sums;
   start(sums);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    if constexpr (d.a_in_registers) {
-      accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
-    } else if constexpr (d.promoted) {
+    if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
     } else {
@@ -105,9 +102,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 #pragma unroll
       for (int i = 0; i < d.m_blocks; ++i) {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
-        if constexpr (d.a_in_registers) {
-          store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
-        } else if constexpr (d.engine_stores) {
+        if constexpr (d.engine_stores) {
           if (p.engine_stores) {
             store_by_engine(p, sums.of[i], row, corner.n, staging);
           } else {

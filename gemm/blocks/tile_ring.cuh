@@ -23,7 +23,7 @@ struct Design {
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
   bool a_in_registers =
-      false;  ///< A's blocks come to the products through registers (register_operand.cuh)
+      false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
@@ -109,7 +109,7 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   arrive_expecting(full, d.stage_bytes());
 #pragma unroll
   for (int block = 0; block < d.a_blocks(); ++block) {
-    if constexpr (d.a_in_registers) {
+    if constexpr (d.a_in_registers && a_major == Major::outer) {
       load_split_block(ring.a(stage), block, map_a, row, k, full);
     } else {
       load_block<a_major>(ring.a(stage), block, map_a, row, k, full);

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "gemm/blocks/engine_product.cuh"
+#include "gemm/blocks/register_product.cuh"
+
+// From a product's arguments to the launch of a kernel whose first operand goes through registers.
+// Host code.
+
+namespace fathom::gemm {
+
+/// A kernel's design, as a type since kernels are named by types (gemm/blocks/engine_product.cuh), and
+/// the way in which its first operand lies.
+template <class Shape, Major first>
+struct RegisterConfig {
+  static constexpr RegisterDesign design = Shape::design;
+  static constexpr Major major = first;
+};
+
+/// The operands of such a kernel: `first` by way of registers, contiguous either way; `second` along
+/// k, or where it is split into planes, those.
+struct RegisterOperands {
+  EngineOperand first, second;
+  /// Whether `first` is BLAS's A, so that the kernel computes BLAS's C; else it computes the
+  /// transpose, as other kernels do (gemm/problem.h).
+  bool a_first = false;
+};
+
+/// Launches the shape; `columns` is the outer size of the second operand itself.
+template <class Shape>
+void launch_register_shape(const Arguments& arguments, const RegisterOperands& operands,
+                           std::int64_t columns, cudaStream_t stream) {
+  constexpr RegisterDesign d = Shape::design;
+  constexpr Design ring = d.ring();
+  const Problem& p = arguments.problem;
+  TiledProduct<float, float> product{};
+  product.map_a = operand_map(operands.first);
+  product.map_b = operand_map(operands.second);
+  product.m = static_cast<int>(operands.first.outer);
+  product.n = static_cast<int>(columns);
+  product.depth = static_cast<int>(ceil_div(p.k, stage_depth<float>));
+  product.tiles_m = static_cast<int>(ceil_div(product.m, ring.m() * d.cluster_m));
+  product.tiles_n = static_cast<int>(ceil_div(columns, d.columns));
+  product.alpha = static_cast<float>(p.alpha);
+  product.beta = static_cast<float>(p.beta);
+  product.c = {static_cast<float*>(arguments.c), operands.a_first ? 1 : p.ldc,
+               operands.a_first ? p.ldc : 1};
+  product.engine_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
+                          columns_aligned(p.m, Element::f32, map_alignment);
+  if (operands.first.major == Major::k) {
+    launch_register_product<RegisterConfig<Shape, Major::k>>(product, stream);
+  } else {
+    launch_register_product<RegisterConfig<Shape, Major::outer>>(product, stream);
+  }
+}
+
+}  // namespace fathom::gemm

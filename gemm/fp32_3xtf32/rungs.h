@@ -1,0 +1,11 @@
+#pragma once
+
+#include "gemm/rung.h"
+
+// The ladder of fp32 by three products of tf32, one function per rung and file, in order.
+
+namespace fathom::gemm::fp32_3xtf32 {
+
+Rung promoted();
+
+}  // namespace fathom::gemm::fp32_3xtf32

@@ -1,0 +1,107 @@
+#include "gemm/tf32/tuning/variants.h"
+
+#include "gemm/fp32_3xtf32/split_rung.cuh"
+#include "gemm/tf32/register_rung.cuh"
+
+namespace fathom::gemm::tf32 {
+namespace {
+
+constexpr RegisterDesign tf32_designs[] = {
+    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true},
+    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .in_turn = true},
+    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 4, .persistent = true},
+    {.columns = 256, .stages = 4, .cluster_m = 1, .band = 16, .persistent = true},
+    {.columns = 256, .stages = 3, .cluster_m = 2, .band = 8, .persistent = true},
+    {.columns = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true},
+    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = false},
+};
+constexpr RegisterDesign split_designs[] = {
+    {.columns = 128,
+     .stages = 4,
+     .cluster_m = 2,
+     .band = 8,
+     .persistent = true,
+     .three_products = true},
+    {.columns = 128,
+     .stages = 4,
+     .cluster_m = 2,
+     .band = 8,
+     .persistent = true,
+     .three_products = true,
+     .in_turn = true},
+    {.columns = 128,
+     .stages = 4,
+     .cluster_m = 1,
+     .band = 8,
+     .persistent = true,
+     .three_products = true},
+    {.columns = 128,
+     .stages = 4,
+     .cluster_m = 2,
+     .band = 4,
+     .persistent = true,
+     .three_products = true,
+     .in_turn = true},
+    {.columns = 64,
+     .stages = 6,
+     .cluster_m = 2,
+     .band = 8,
+     .persistent = true,
+     .three_products = true},
+};
+constexpr RegisterDesign skinny_split_designs[] = {
+    {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .three_products = true},
+    {.columns = 64, .stages = 6, .split_k = 2, .band = 1, .three_products = true},
+    {.columns = 128, .stages = 4, .split_k = 2, .band = 1, .three_products = true},
+};
+
+template <int Index>
+struct Tf32Shape {
+  static constexpr RegisterDesign design = tf32_designs[Index];
+};
+template <int Index>
+struct SplitShape {
+  static constexpr RegisterDesign design = split_designs[Index];
+};
+template <int Index>
+struct SkinnySplitShape {
+  static constexpr RegisterDesign design = skinny_split_designs[Index];
+};
+
+std::string name_of(const RegisterDesign& d) {
+  return std::to_string(d.ring().m()) + "x" + std::to_string(d.columns) + " stages " +
+         std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + " split " +
+         std::to_string(d.split_k) + " band " + std::to_string(d.band) +
+         (d.persistent ? " persistent" : "") + (d.in_turn ? " in turn" : "");
+}
+
+template <int... Indices>
+void add_tf32(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
+  (list.push_back({name_of(tf32_designs[Indices]), Class::tf32, false,
+                   &launch_across<Tf32Shape<Indices>>}),
+   ...);
+}
+template <int... Indices>
+void add_split(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
+  (list.push_back({name_of(split_designs[Indices]), Class::fp32_3xtf32, false,
+                   &fp32_3xtf32::launch_split_shape<SplitShape<Indices>>}),
+   ...);
+}
+template <int... Indices>
+void add_skinny_split(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
+  (list.push_back({name_of(skinny_split_designs[Indices]), Class::fp32_3xtf32, true,
+                   &fp32_3xtf32::launch_split_shape<SkinnySplitShape<Indices>>}),
+   ...);
+}
+
+}  // namespace
+
+std::vector<Variant> variants() {
+  std::vector<Variant> list;
+  add_tf32(list, std::make_integer_sequence<int, int{std::size(tf32_designs)}>{});
+  add_split(list, std::make_integer_sequence<int, int{std::size(split_designs)}>{});
+  add_skinny_split(list, std::make_integer_sequence<int, int{std::size(skinny_split_designs)}>{});
+  return list;
+}
+
+}  // namespace fathom::gemm::tf32
