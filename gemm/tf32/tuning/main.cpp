@@ -22,7 +22,7 @@ namespace fathom::gemm {
 namespace {
 
 constexpr std::int64_t most_skinny_columns = 128;
-constexpr int rounds = 12;
+constexpr int rounds = 8;
 
 struct Candidate {
   std::string name;
