@@ -1,7 +1,6 @@
 #pragma once
 
 #include "gemm/blocks/tile_ring.cuh"
-#include "gemm/blocks/warp_tile.cuh"
 #include "gemm/blocks/wgmma_register_operand.cuh"
 
 // The first operand by way of registers: for 32-bit elements that are contiguous along the outer
@@ -56,46 +55,6 @@ __device__ inline void load_fragment(StageFragment& fragment, std::uint32_t bloc
                      : "=r"(fragment.of[step][i]), "=r"(fragment.of[step][i + 1])
                      : "r"(address + step * 8 * 128)
                      : "memory");
-      }
-    }
-  }
-}
-
-/// Stores a warp's sums of a block of 64 rows straight from the registers, for any C. Where C and
-/// its lines start and end on 16 bytes, two neighbours in memory go at once, if a thread has them.
-template <Major major, int Count>
-__device__ inline void store_rows_of_block(const TiledProduct<float, float>& p,
-                                           const std::uint32_t (&sums)[Count], int first_row,
-                                           int first_column) {
-  const int lane = static_cast<int>(threadIdx.x) % 32,
-            warp = static_cast<int>(threadIdx.x) / 32 % 4;
-  const int row = first_row + row_in_block<major>(warp, lane, 0),
-            row_above = first_row + row_in_block<major>(warp, lane, 1);
-  const auto value = [&](int r, int c, std::uint32_t sum) {
-    return finished(p, r, c, sum_of<float>(sum));
-  };
-  const bool row_pairs = major == Major::outer && p.engine_stores && p.c.row_stride == 1;
-  const bool column_pairs = p.engine_stores && p.c.column_stride == 1;
-#pragma unroll
-  for (int i = 0; i < Count; i += 4) {
-    const int c = first_column + i * 2 + lane % 4 * 2;
-    const float x[2][2] = {{value(row, c, sums[i]), value(row, c + 1, sums[i + 1])},
-                           {value(row_above, c, sums[i + 2]), value(row_above, c + 1, sums[i + 3])}};
-    if (row_pairs && row_above < p.m) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j)
-        if (c + j < p.n) *reinterpret_cast<float2*>(&p.c(row, c + j)) = make_float2(x[0][j], x[1][j]);
-      continue;
-    }
-#pragma unroll
-    for (int upper = 0; upper < 2; ++upper) {
-      const int r = upper == 0 ? row : row_above;
-      if (r >= p.m) continue;
-      if (column_pairs && c + 1 < p.n) {
-        *reinterpret_cast<float2*>(&p.c(r, c)) = make_float2(x[upper][0], x[upper][1]);
-      } else {
-        if (c < p.n) p.c(r, c) = x[upper][0];
-        if (c + 1 < p.n) p.c(r, c + 1) = x[upper][1];
       }
     }
   }

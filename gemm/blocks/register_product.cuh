@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/register_epilogue.cuh"
 #include "gemm/blocks/register_sums.cuh"
 #include "gemm/blocks/specialised_product.cuh"
 
@@ -16,7 +17,7 @@ constexpr int register_product_shared_bytes() {
 /// Keeps a warp's sums in a tile of them at `tile`, to be added to other blocks'; zeros if it has
 /// none.
 template <Major major, int Columns>
-__device__ inline void keep_rows_of_block(std::uint32_t tile,
+__device__ inline void keep_block(std::uint32_t tile,
                                           const std::uint32_t (&sums)[Columns / 2], int first_row) {
   const int lane = static_cast<int>(threadIdx.x) % 32,
             warp = static_cast<int>(threadIdx.x) / 32 % 4;
@@ -36,9 +37,6 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
                                                const RegisterSource<d>& source) {
   constexpr Design ring = d.ring();
   const DepthRange range = depth_range<ring>(p, source.place);
-  TileWalk<ring> walk(p);
-  const int tiles = walk.done() ? 0 : (walk.tiles - 1 - walk.next) / walk.step + 1;
-  Turns<d.in_turn> turns(source.warpgroup, tiles * range.count);
   RingPosition<d.stages> position;
   std::uint32_t sums[d.columns / 2];
 #pragma unroll
@@ -46,20 +44,20 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
   // The compiler would set a known value just before the first product reads it, between products
   // that are under way.
   sums_are_ready(sums);
-  for (; !walk.done(); walk.advance()) {
+  for (TileWalk<ring> walk(p); !walk.done(); walk.advance()) {
     if constexpr (d.three_products) {
-      accumulate_fp32<major, d>(source, position, range.count, turns, sums);
+      accumulate_fp32<major, d>(source, position, range.count, sums);
     } else {
-      accumulate_tf32<major, d>(source, position, range.count, turns, sums);
+      accumulate_tf32<major, d>(source, position, range.count, sums);
     }
     const int first_row = source.warpgroup * block_side;
     if constexpr (d.split_k > 1) {
       named_barrier(1, ring.consumers * 128);  // both warpgroups have read the ring
-      keep_rows_of_block<major, d.columns>(source.ring.tiles, sums, first_row);
+      keep_block<major, d.columns>(source.ring.tiles, sums, first_row);
       return;
     } else {
       const TileIndex corner = walk.corner(p, source.place);
-      store_rows_of_block<major>(p, sums, corner.m + first_row, corner.n / d.planes());
+      store_block<major>(p, sums, corner.m + first_row, corner.n / d.planes());
     }
   }
 }

@@ -8,8 +8,9 @@
 
 namespace fathom::gemm {
 
-/// A kernel's design, as a type since kernels are named by types (gemm/blocks/engine_product.cuh), and
-/// the way in which its first operand lies.
+/// A kernel's shape and the way in which its first operand lies. A shape is a type, since kernels are
+/// named by types (gemm/blocks/engine_product.cuh): it has a RegisterDesign `design` and, as `majors`,
+/// the layouts of the operands that it is compiled for, the second always along k.
 template <class Shape, Major first>
 struct RegisterConfig {
   static constexpr RegisterDesign design = Shape::design;
@@ -46,11 +47,14 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
                operands.a_first ? p.ldc : 1};
   product.engine_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
                           columns_aligned(p.m, Element::f32, map_alignment);
-  if (operands.first.major == Major::k) {
-    launch_register_product<RegisterConfig<Shape, Major::k>>(product, stream);
-  } else {
-    launch_register_product<RegisterConfig<Shape, Major::outer>>(product, stream);
-  }
+  const auto launch = [&]<Major major>() {
+    if constexpr (takes(Shape::majors, major, Major::k)) {
+      if (operands.first.major == major)
+        launch_register_product<RegisterConfig<Shape, major>>(product, stream);
+    }
+  };
+  launch.template operator()<Major::k>();
+  launch.template operator()<Major::outer>();
 }
 
 }  // namespace fathom::gemm

@@ -20,7 +20,6 @@ struct RegisterDesign {
   /// Three products of the operands' high and low parts; of the second operand both parts are
   /// planes in memory (gemm/tf32_planes.h).
   bool three_products = false;
-  bool in_turn = false;  ///< the warpgroups' products take turns
 
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
   /// What the ring is told: its second operand has the columns of all planes.
@@ -38,37 +37,6 @@ struct RegisterDesign {
     Design d = ring();
     d.n = columns;
     return d;
-  }
-};
-
-/// Two warpgroups that take turns at the tensor cores, so that one's work between its products is
-/// under the other's products: left alone they may fall into step and both stop at the same time.
-/// Each must `take` and `pass` as often as the other.
-template <bool In_use>
-struct Turns {
-  int group;      ///< of the two, 0 or 1
-  int remaining;  ///< turns that the warpgroup will take
-
-  static constexpr int first_barrier = 2, threads = 256;
-  __device__ Turns(int own, int turns) : group(own), remaining(turns) {
-    if constexpr (In_use) {
-      if (group == 1 && turns > 0) give(0);
-    }
-  }
-  __device__ void take() {
-    if constexpr (In_use) named_barrier(first_barrier + group, threads);
-  }
-  /// The last turn of all is nobody's to take.
-  __device__ void pass() {
-    if constexpr (In_use) {
-      --remaining;
-      if (group == 0 || remaining > 0) give(1 - group);
-    }
-  }
-
- private:
-  __device__ static void give(int to) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(first_barrier + to), "r"(threads) : "memory");
   }
 };
 
@@ -96,7 +64,6 @@ struct RegisterSource {
 template <Major major, RegisterDesign d>
 __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
                                        RingPosition<d.stages>& position, int steps,
-                                       Turns<d.in_turn>& turns,
                                        std::uint32_t (&sums)[d.columns / 2]) {
   if (steps == 0) return;
   StageFragment fragments[2];
@@ -109,7 +76,6 @@ __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
       if (step == steps) break;
       const int here = position.stage;
       const std::uint64_t b = source.columns(here);
-      turns.take();
       products_begin();
 #pragma unroll
       for (int s = 0; s < 4; ++s)
@@ -117,7 +83,6 @@ __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
                  step > 0 || s > 0);
       products_commit();
       products_wait<1>();
-      turns.pass();
       if (before >= 0) release(source.ring, before, source.place);
       before = here;
       position.advance();
@@ -136,7 +101,6 @@ __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
 template <Major major, RegisterDesign d>
 __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
                                        RingPosition<d.stages>& position, int steps,
-                                       Turns<d.in_turn>& turns,
                                        std::uint32_t (&sums)[d.columns / 2]) {
 #pragma unroll
   for (std::uint32_t& sum : sums) sum = 0;
@@ -161,7 +125,6 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
     const int here = position.stage;
     const std::uint64_t b_high = source.columns(here);
     const std::uint64_t b_low = b_high + (d.columns * 128 >> 4);
-    turns.take();
     products_begin();
 #pragma unroll
     for (int s = 0; s < 4; ++s)
@@ -170,15 +133,9 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
     for (int s = 0; s < 4; ++s)
       multiply(float{}, stage_sums, high.of[s], b_low + s * step_units<Major::k>, true);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) {
-      if (s == 3) products_commit();
+    for (int s = 0; s < 4; ++s)
       multiply(float{}, stage_sums, high.of[s], b_high + s * step_units<Major::k>, true);
-    }
     products_commit();
-    if constexpr (d.in_turn) {
-      products_wait<1>();
-      turns.pass();
-    }
     position.advance();
     if (step + 1 < steps) source.template load<major>(loaded, position);
     products_wait<0>();

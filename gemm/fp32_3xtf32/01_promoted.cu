@@ -7,6 +7,7 @@ namespace fathom::gemm::fp32_3xtf32 {
 namespace {
 
 struct Promoted {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr RegisterDesign design{.columns = 128,
                                          .stages = 4,
                                          .cluster_m = 2,
@@ -27,6 +28,7 @@ Rung promoted() {
   rung.gain =
       "The tensor cores multiply tf32 at 8 times the rate of the FMA units, so that three products "
       "leave 2.7 times the rate of fp32, at its accuracy.";
+  rung.contender = true;
   return rung;
 }
 

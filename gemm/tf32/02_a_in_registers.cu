@@ -9,6 +9,7 @@ namespace fathom::gemm::tf32 {
 namespace {
 
 struct Across {
+  static constexpr MajorsTaken majors{Major::outer, Major::k};
   static constexpr RegisterDesign design{
       .columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true};
 };

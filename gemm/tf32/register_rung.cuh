@@ -14,9 +14,10 @@ inline bool none_lies_across(const Problem& p) {
 /// Whether the operand that goes through registers is BLAS's A: it lies across k then.
 inline bool a_first(const Problem& p) { return p.transa == Transpose::no; }
 
-/// How the kernel's operands, in row-major terms, have to lie: there BLAS's A is the second.
+/// How the kernel's operands, in row-major terms, have to lie: there BLAS's A is the second. What
+/// goes through registers may lie either way.
 inline MajorsTaken register_layout(const Problem& p) {
-  return a_first(p) ? MajorsTaken{Major::k, Major::outer} : MajorsTaken{Major::outer, Major::k};
+  return a_first(p) ? MajorsTaken{Major::k, std::nullopt} : MajorsTaken{std::nullopt, Major::k};
 }
 
 /// Copies operands as the shape needs them, and launches it; k and alpha are not 0.

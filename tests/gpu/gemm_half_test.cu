@@ -63,6 +63,11 @@ TEST_CASE("every bf16 rung is right on every small product", "[gpu][gemm][half][
   check_class(Class::bf16);
 }
 
+TEST_CASE("every rung of fp32 by tf32 is right on every small product",
+          "[gpu][gemm][half][sanitized]") {
+  check_class(Class::fp32_3xtf32);
+}
+
 TEST_CASE("every tf32 rung is right on every small product", "[gpu][gemm][half][sanitized]") {
   check_class(Class::tf32);
 }
@@ -78,7 +83,8 @@ TEST_CASE("every int8 rung is right on every small product", "[gpu][gemm][half][
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
 TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
+  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp32_3xtf32, Class::fp8,
+                         Class::int8}) {
     for (const Rung* rung : rungs_of(of)) {
       if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
       for (const Transpose a : both) {

@@ -8,46 +8,21 @@ namespace {
 
 constexpr RegisterDesign tf32_designs[] = {
     {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true},
-    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .in_turn = true},
-    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 4, .persistent = true},
     {.columns = 256, .stages = 4, .cluster_m = 1, .band = 16, .persistent = true},
-    {.columns = 256, .stages = 3, .cluster_m = 2, .band = 8, .persistent = true},
-    {.columns = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true},
-    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = false},
+    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 16, .persistent = true},
+    {.columns = 256, .stages = 4, .cluster_m = 4, .band = 4, .persistent = true},
+};
+constexpr RegisterDesign skinny_tf32_designs[] = {
+    {.columns = 256, .stages = 4, .split_k = 4, .band = 1},
+    {.columns = 128, .stages = 6, .split_k = 2, .band = 1},
+    {.columns = 128, .stages = 6, .split_k = 4, .band = 1},
+    {.columns = 64, .stages = 8, .split_k = 1, .band = 1},
+    {.columns = 256, .stages = 4, .cluster_m = 1, .band = 1},
 };
 constexpr RegisterDesign split_designs[] = {
-    {.columns = 128,
-     .stages = 4,
-     .cluster_m = 2,
-     .band = 8,
-     .persistent = true,
-     .three_products = true},
-    {.columns = 128,
-     .stages = 4,
-     .cluster_m = 2,
-     .band = 8,
-     .persistent = true,
-     .three_products = true,
-     .in_turn = true},
-    {.columns = 128,
-     .stages = 4,
-     .cluster_m = 1,
-     .band = 8,
-     .persistent = true,
-     .three_products = true},
-    {.columns = 128,
-     .stages = 4,
-     .cluster_m = 2,
-     .band = 4,
-     .persistent = true,
-     .three_products = true,
-     .in_turn = true},
-    {.columns = 64,
-     .stages = 6,
-     .cluster_m = 2,
-     .band = 8,
-     .persistent = true,
-     .three_products = true},
+    {.columns = 128, .stages = 4, .cluster_m = 2, .band = 4, .persistent = true, .three_products = true},
+    {.columns = 64, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .three_products = true},
+    {.columns = 128, .stages = 4, .split_k = 2, .band = 8, .three_products = true},
 };
 constexpr RegisterDesign skinny_split_designs[] = {
     {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .three_products = true},
@@ -57,14 +32,22 @@ constexpr RegisterDesign skinny_split_designs[] = {
 
 template <int Index>
 struct Tf32Shape {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr RegisterDesign design = tf32_designs[Index];
 };
 template <int Index>
+struct SkinnyTf32Shape {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
+  static constexpr RegisterDesign design = skinny_tf32_designs[Index];
+};
+template <int Index>
 struct SplitShape {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr RegisterDesign design = split_designs[Index];
 };
 template <int Index>
 struct SkinnySplitShape {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr RegisterDesign design = skinny_split_designs[Index];
 };
 
@@ -72,13 +55,19 @@ std::string name_of(const RegisterDesign& d) {
   return std::to_string(d.ring().m()) + "x" + std::to_string(d.columns) + " stages " +
          std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + " split " +
          std::to_string(d.split_k) + " band " + std::to_string(d.band) +
-         (d.persistent ? " persistent" : "") + (d.in_turn ? " in turn" : "");
+         (d.persistent ? " persistent" : "");
 }
 
 template <int... Indices>
 void add_tf32(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
   (list.push_back({name_of(tf32_designs[Indices]), Class::tf32, false,
                    &launch_across<Tf32Shape<Indices>>}),
+   ...);
+}
+template <int... Indices>
+void add_skinny_tf32(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
+  (list.push_back({name_of(skinny_tf32_designs[Indices]), Class::tf32, true,
+                   &launch_across<SkinnyTf32Shape<Indices>>}),
    ...);
 }
 template <int... Indices>
@@ -99,6 +88,7 @@ void add_skinny_split(std::vector<Variant>& list, std::integer_sequence<int, Ind
 std::vector<Variant> variants() {
   std::vector<Variant> list;
   add_tf32(list, std::make_integer_sequence<int, int{std::size(tf32_designs)}>{});
+  add_skinny_tf32(list, std::make_integer_sequence<int, int{std::size(skinny_tf32_designs)}>{});
   add_split(list, std::make_integer_sequence<int, int{std::size(split_designs)}>{});
   add_skinny_split(list, std::make_integer_sequence<int, int{std::size(skinny_split_designs)}>{});
   return list;
