@@ -18,6 +18,22 @@ struct EngineConfig : Types {
   static constexpr Major a_major = a, b_major = b;
 };
 
+/// The shape of the kernel for the SMs that a shape's large clusters leave: clusters of two, one
+/// below the other.
+template <class Shape>
+struct RestOf {
+  static constexpr MajorsTaken majors = Shape::majors;
+  static constexpr auto design = [] {
+    auto d = Shape::design;
+    d.parent_m = d.cluster_m / 2;
+    d.parent_n = d.cluster_n;
+    d.cluster_m = 2;
+    d.cluster_n = 1;
+    d.leaves_rest = false;
+    return d;
+  }();
+};
+
 constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
@@ -46,7 +62,9 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   product.n = static_cast<int>(b.outer);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
   product.tiles_m = static_cast<int>(ceil_div(a.outer, d.m() * d.cluster_m));
-  product.tiles_n = static_cast<int>(ceil_div(b.outer, d.n));
+  product.tiles_n = static_cast<int>(ceil_div(b.outer, d.n * d.cluster_n));
+  product.first = 0;
+  product.end = product.step = product.tiles_m * product.tiles_n;
   product.alpha = static_cast<Scalar>(p.alpha);
   product.beta = static_cast<Scalar>(p.beta);
   product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
@@ -69,8 +87,13 @@ void launch_engine_product(const Arguments& arguments, const EngineOperands& ope
   const Major b_major = (swapped ? operands.a : operands.b).major;
   const auto launch = [&]<Major a, Major b>() {
     if constexpr (takes(Shape::majors, a, b)) {
-      if (a == a_major && b == b_major)
-        launch_specialised<EngineConfig<Shape, Types, a, b>>(product, stream);
+      if (a != a_major || b != b_major) return;
+      using Config = EngineConfig<Shape, Types, a, b>;
+      if constexpr (Shape::design.leaves_rest) {
+        launch_with_rest<Config, EngineConfig<RestOf<Shape>, Types, a, b>>(product, stream);
+      } else {
+        launch_specialised<Config>(product, stream);
+      }
     }
   };
   launch.template operator()<Major::k, Major::k>();

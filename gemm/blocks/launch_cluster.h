@@ -13,6 +13,9 @@ namespace fathom::gemm {
 struct ClusterLaunch {
   int blocks = 1, threads = 1, shared_bytes = 0, cluster = 1;
   cudaStream_t stream = nullptr;
+  /// May start as soon as every block of the kernel before it on the stream has executed
+  /// griddepcontrol.launch_dependents.
+  bool beside_previous = false;
 };
 
 /// Calls `use` with the launch as the runtime wants it.
@@ -20,18 +23,20 @@ template <class Kernel, class Use>
 void with_launch_config(Kernel kernel, const ClusterLaunch& launch, Use&& use) {
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    launch.shared_bytes));
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned>(launch.cluster);
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim.x = static_cast<unsigned>(launch.cluster);
+  attributes[0].val.clusterDim.y = 1;
+  attributes[0].val.clusterDim.z = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
   config.blockDim = dim3(static_cast<unsigned>(launch.threads));
   config.dynamicSmemBytes = static_cast<std::size_t>(launch.shared_bytes);
   config.stream = launch.stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = launch.beside_previous ? 2 : 1;
   use(config);
 }
 

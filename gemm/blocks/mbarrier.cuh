@@ -69,7 +69,7 @@ __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
 
 __device__ inline std::uint32_t cluster_rank() {
   std::uint32_t rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 

@@ -45,18 +45,20 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
   // that are under way.
   sums_are_ready(sums);
   for (TileWalk<ring> walk(p); !walk.done(); walk.advance()) {
-    if constexpr (d.three_products) {
+    const TileIndex corner = walk.corner(p, source.place);
+    const int first_row = source.warpgroup * block_side;
+    if (corner.m + first_row >= p.m) {
+      source.pass(position, range.count);
+    } else if constexpr (d.three_products) {
       accumulate_fp32<major, d>(source, position, range.count, sums);
     } else {
       accumulate_tf32<major, d>(source, position, range.count, sums);
     }
-    const int first_row = source.warpgroup * block_side;
     if constexpr (d.split_k > 1) {
       named_barrier(1, ring.consumers * 128);  // both warpgroups have read the ring
       keep_block<major, d.columns>(source.ring.tiles, sums, first_row);
       return;
     } else {
-      const TileIndex corner = walk.corner(p, source.place);
       store_block<major>(p, sums, corner.m + first_row, corner.n / d.planes());
     }
   }
@@ -71,11 +73,12 @@ __global__ void __launch_bounds__(Config::design.ring().threads(), 1)
   constexpr RegisterDesign d = Config::design;
   constexpr Design ring_design = d.ring(), sums_design = d.sums();
   extern __shared__ std::byte shared[];
+  if constexpr (d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<ring_design> place;
   TileRing<ring_design> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   ring.barriers = ring.tiles + TileRing<ring_design>::bytes;
-  if (threadIdx.x == 0) ring.init(4 * ring_design.consumers * d.cluster_m);
+  if (threadIdx.x == 0) ring.init(4 * ring_design.consumers * ring_design.sharing());
   if constexpr (ring_design.cluster() == 1) {
     __syncthreads();
   } else {
@@ -105,22 +108,15 @@ __global__ void __launch_bounds__(Config::design.ring().threads(), 1)
     }
     cluster_sync();
   }
+  // What comes after the kernel of the rest waits for it alone: so it ends last.
+  if constexpr (ring_design.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-template <class Config>
-void launch_register_product(const TiledProduct<float, float>& product, cudaStream_t stream) {
-  constexpr RegisterDesign d = Config::design;
-  const auto kernel = register_product<Config>;
-  ClusterLaunch launch{1, d.ring().threads(), register_product_shared_bytes<d>(),
-                       d.ring().cluster(), stream};
-  int clusters = product.tiles_m * product.tiles_n;
-  if constexpr (d.persistent) {
-    static const int resident = resident_clusters(kernel, launch);
-    clusters = std::min(clusters, resident);
-  }
-  launch.blocks = clusters * launch.cluster;
-  launch_cluster(kernel, launch, product);
+template <RegisterDesign d>
+ClusterLaunch register_launch(cudaStream_t stream) {
+  constexpr Design ring = d.ring();
+  return {1, ring.threads(), register_product_shared_bytes<d>(), ring.cluster(), stream};
 }
 
 }  // namespace fathom::gemm

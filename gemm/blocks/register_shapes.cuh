@@ -26,6 +26,20 @@ struct RegisterOperands {
   bool a_first = false;
 };
 
+template <class Shape, Major first>
+void launch_register_kernel(const TiledProduct<float, float>& product, cudaStream_t stream) {
+  constexpr RegisterDesign d = Shape::design;
+  constexpr auto kernel = &register_product<RegisterConfig<Shape, first>>;
+  if constexpr (d.leaves_rest) {
+    constexpr RegisterDesign rest = RestOf<Shape>::design;
+    launch_walk_with_rest<kernel, d.ring(), &register_product<RegisterConfig<RestOf<Shape>, first>>,
+                          rest.ring()>(product, register_launch<d>(stream),
+                                       register_launch<rest>(stream));
+  } else {
+    launch_walk<kernel, d.ring()>(product, register_launch<d>(stream));
+  }
+}
+
 /// Launches the shape; `columns` is the outer size of the second operand itself.
 template <class Shape>
 void launch_register_shape(const Arguments& arguments, const RegisterOperands& operands,
@@ -40,21 +54,22 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
   product.n = static_cast<int>(columns);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<float>));
   product.tiles_m = static_cast<int>(ceil_div(product.m, ring.m() * d.cluster_m));
-  product.tiles_n = static_cast<int>(ceil_div(columns, d.columns));
+  product.tiles_n = static_cast<int>(ceil_div(columns, d.columns * d.cluster_n));
+  product.first = 0;
+  product.end = product.step = product.tiles_m * product.tiles_n;
   product.alpha = static_cast<float>(p.alpha);
   product.beta = static_cast<float>(p.beta);
   product.c = {static_cast<float*>(arguments.c), operands.a_first ? 1 : p.ldc,
                operands.a_first ? p.ldc : 1};
   product.engine_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
                           columns_aligned(p.m, Element::f32, map_alignment);
-  const auto launch = [&]<Major major>() {
-    if constexpr (takes(Shape::majors, major, Major::k)) {
-      if (operands.first.major == major)
-        launch_register_product<RegisterConfig<Shape, major>>(product, stream);
-    }
-  };
-  launch.template operator()<Major::k>();
-  launch.template operator()<Major::outer>();
+  if constexpr (takes(Shape::majors, Major::k, Major::k)) {
+    if (operands.first.major == Major::k) launch_register_kernel<Shape, Major::k>(product, stream);
+  }
+  if constexpr (takes(Shape::majors, Major::outer, Major::k)) {
+    if (operands.first.major == Major::outer)
+      launch_register_kernel<Shape, Major::outer>(product, stream);
+  }
 }
 
 }  // namespace fathom::gemm

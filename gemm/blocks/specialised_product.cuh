@@ -24,22 +24,31 @@ constexpr int specialised_shared_bytes() {
   return 1024 + TileRing<d>::bytes + staging + TileRing<d>::barrier_bytes;
 }
 
-/// The tiles of a cluster, one after the other.
+/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in bands;
+/// an entry is a cluster's tile, or for the kernel of the rest as many as make one of the other kernel's.
 template <Design d>
 struct TileWalk {
-  int next, tiles, step;
+  int next, step, end;
+  bool backwards = false;  ///< through k
   template <class P>
   __device__ explicit TileWalk(const P& p)
-      : next(static_cast<int>(blockIdx.x) / d.cluster()),
-        tiles(p.tiles_m * p.tiles_n),
-        step(static_cast<int>(gridDim.x) / d.cluster()) {}
-  __device__ bool done() const { return next >= tiles; }
-  __device__ void advance() { next += step; }
+      : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
+  __device__ bool done() const { return next >= end; }
+  __device__ void advance() {
+    next += step;
+    backwards = d.serpentine && !backwards;
+  }
+  /// So much of `count` as of the walk lies before this tile.
+  __device__ int share_of(int count) const {
+    return static_cast<int>(static_cast<long long>(count) * next / end);
+  }
   /// First row and column of this block's tile.
   template <class P>
   __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
-    const TileIndex tile = banded_tile<d.band>(next, p.tiles_m, p.tiles_n);
-    return {(tile.m * d.cluster_m + place.m) * d.m(), tile.n * d.n};
+    const TileIndex entry = banded_tile<d.band>(next / d.parent(), p.tiles_m, p.tiles_n);
+    const int m = entry.m * d.parent_m + next % d.parent_m;
+    const int n = entry.n * d.parent_n + next % d.parent() / d.parent_m;
+    return {(m * d.cluster_m + place.m) * d.m(), (n * d.cluster_n + place.n) * d.n};
   }
 };
 
@@ -64,10 +73,13 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     const TileIndex corner = walk.corner(p, place);
+    const int start = d.spread_k ? walk.share_of(range.count) : 0;
     for (int i = 0; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
+      int stage = walk.backwards ? range.count - 1 - i : i;
+      if constexpr (d.spread_k) stage = stage + start - (stage + start < range.count ? 0 : range.count);
       load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, (range.first + i) * stage_depth<In>);
+                                      corner.n, (range.first + stage) * stage_depth<In>);
       position.advance();
     }
   }
@@ -102,9 +114,10 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 #pragma unroll
       for (int i = 0; i < d.m_blocks; ++i) {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
+        finish(p, sums.of[i], row, corner.n);
         if constexpr (d.engine_stores) {
           if (p.engine_stores) {
-            store_by_engine(p, sums.of[i], row, corner.n, staging);
+            store_by_engine<d.passing_c>(p, sums.of[i], row, corner.n, staging);
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
@@ -120,14 +133,16 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
 /// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
+__global__ void __launch_bounds__(Config::design.threads(), Config::design.resident) specialised_product(
     const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
   constexpr Design d = Config::design;
   constexpr Major a_major = Config::a_major, b_major = Config::b_major;
   extern __shared__ std::byte shared[];
-  static_assert(d.consumers == 2, "the register counts are those of two");
+  constexpr bool alone = d.resident == 1;
+  static_assert(d.consumers == 2 || !alone, "the register counts are those of two");
+  if constexpr (d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<d> place;
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
@@ -135,7 +150,7 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   constexpr int staging_bytes =
       d.engine_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
   ring.barriers = staging + staging_bytes;
-  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.cluster_m);
+  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
     __syncthreads();
   } else {
@@ -145,10 +160,10 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    if constexpr (alone) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
+    if constexpr (alone) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
                                             staging + warp * staging_slots * staged_bytes);
@@ -163,24 +178,76 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
     }
     cluster_sync();
   }
+  // What comes after the kernel of the rest waits for it alone: so it ends last.
+  if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as
+template <Design d>
+ClusterLaunch specialised_launch(cudaStream_t stream) {
+  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream};
+}
+
+/// Launches a kernel on a product whose maps are made: in a cluster a tile or, if persistent, in as
 /// many as the GPU runs at once, each of which goes from tile to tile.
-template <class Config>
-void launch_specialised(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
-                        cudaStream_t stream) {
-  constexpr Design d = Config::design;
-  const auto kernel = specialised_product<Config>;
-  ClusterLaunch launch{1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream};
-  int clusters = product.tiles_m * product.tiles_n;
+template <auto kernel, Design d, class P>
+void launch_walk(P product, ClusterLaunch launch) {
+  int clusters = product.end;
   if constexpr (d.persistent) {
     static const int resident = resident_clusters(kernel, launch);
     clusters = std::min(clusters, resident);
   }
+  product.step = clusters;
   launch.blocks = clusters * d.cluster();
   launch_cluster(kernel, launch, product);
+}
+
+/// The same on all SMs where clusters of more than two leave some: large clusters in one kernel, and
+/// beside it on the SMs that they leave small ones, `rest`, whose tiles together make the large one's.
+/// Both walk the same entries in step, wave by wave.
+template <auto kernel, Design d, auto rest_kernel, Design rest, class P>
+void launch_walk_with_rest(P product, ClusterLaunch launch, ClusterLaunch rest_launch) {
+  static_assert(d.leaves_rest && d.persistent && rest.persistent);
+  static_assert(rest.parent_m * rest.cluster_m * rest.m() == d.cluster_m * d.m() &&
+                rest.parent_n * rest.cluster_n * rest.n == d.cluster_n * d.n);
+  static const int resident = resident_clusters(kernel, launch);
+  /// Entries' worth of small clusters on the SMs that are left.
+  static const int rest_entries =
+      (resident_clusters(rest_kernel, rest_launch) * rest.cluster() - resident * d.cluster()) /
+      (rest.cluster() * rest.parent());
+  const int entries = product.tiles_m * product.tiles_n;
+  const int clusters = std::min(entries, resident);
+  const int rest_clusters = std::min(entries - clusters, rest_entries) * rest.parent();
+  product.step = clusters + rest_clusters / rest.parent();
+  if (clusters > 0) {
+    product.first = 0;
+    product.end = entries;
+    launch.blocks = clusters * d.cluster();
+    launch_cluster(kernel, launch, product);
+  }
+  if (rest_clusters > 0) {
+    product.first = clusters * rest.parent();
+    product.step *= rest.parent();
+    product.end = entries * rest.parent();
+    rest_launch.blocks = rest_clusters * rest.cluster();
+    rest_launch.beside_previous = true;
+    launch_cluster(rest_kernel, rest_launch, product);
+  }
+}
+
+template <class Config>
+void launch_specialised(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
+                        cudaStream_t stream) {
+  constexpr Design d = Config::design;
+  launch_walk<&specialised_product<Config>, d>(product, specialised_launch<d>(stream));
+}
+
+template <class Config, class Rest>
+void launch_with_rest(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
+                      cudaStream_t stream) {
+  constexpr Design d = Config::design, rest = Rest::design;
+  launch_walk_with_rest<&specialised_product<Config>, d, &specialised_product<Rest>, rest>(
+      product, specialised_launch<d>(stream), specialised_launch<rest>(stream));
 }
 
 }  // namespace fathom::gemm

@@ -17,17 +17,32 @@ struct Design {
   int n = 256;        ///< columns of a block's tile
   int stages = 4;     ///< of the ring
   int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
+  int cluster_n = 1;  ///< and beside each other: they load each tile of A once
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
   int band = 8;       ///< cluster rows that are gone through column by column
+  int resident = 1;   ///< blocks that share an SM; alone, threads that multiply take registers from the others
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
   bool a_in_registers =
       false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
+  /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
+  bool serpentine = false;
+  /// Every tile starts at another k. Blocks that read the same of one operand at the same time would
+  /// keep few slices of the L2 busy.
+  bool spread_k = false;
+  bool passing_b = false;  ///< B's lines are the first to leave the L2
+  bool passing_c = false;  ///< and C's
+  bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
+  /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
+  int parent_m = 1, parent_n = 1;
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
-  __host__ __device__ constexpr int cluster() const { return cluster_m * split_k; }
+  __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
+  /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
+  __host__ __device__ constexpr int sharing() const { return cluster_m + cluster_n - 1; }
+  __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
@@ -68,68 +83,93 @@ struct TileRing {
 /// Where a block of a cluster stands in it.
 template <Design d>
 struct ClusterPlace {
-  int rank, m, k;
-  __device__ ClusterPlace() : rank(d.cluster() == 1 ? 0 : static_cast<int>(cluster_rank())) {
-    m = rank % d.cluster_m;
-    k = rank / d.cluster_m;
+  int rank, m, n, k;
+  __device__ ClusterPlace() {
+    const unsigned r = d.cluster() == 1 ? 0 : cluster_rank();  // unsigned: a mask and a shift each
+    rank = static_cast<int>(r);
+    m = static_cast<int>(r % d.cluster_m);
+    n = static_cast<int>(r / d.cluster_m % d.cluster_n);
+    k = static_cast<int>(r / (d.cluster_m * d.cluster_n));
   }
-  /// Rank of the block that is `other` below the first of those that share this one's tiles of B.
-  __device__ int beside(int other) const { return k * d.cluster_m + other; }
+  /// Rank of the block of the same part of k at (m, n).
+  __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
+  /// Rank of one of those that share a tile with this one: first its column, then the rest of its row.
+  __device__ int sharer(int i) const {
+    if (i < d.cluster_m) return rank_of(i, n);
+    const int other = i - d.cluster_m;
+    return rank_of(m, other + (other >= n));
+  }
+  /// Those of its row, which share its A, and of its column, which share its B, as bits.
+  __device__ std::uint16_t row() const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < d.cluster_n; ++i) bits |= 1u << rank_of(m, i);
+    return static_cast<std::uint16_t>(bits);
+  }
+  __device__ std::uint16_t column() const {
+    return static_cast<std::uint16_t>(((1u << d.cluster_m) - 1) << rank_of(0, n));
+  }
 };
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`.
-template <Major major>
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`.
+template <Major major, int Sharers, bool Passing>
 __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier) {
+                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
   const int o = outer + block * block_side;
-  load_box(tile + block * block_bytes, map, major == Major::k ? k : o, major == Major::k ? o : k,
-           barrier);
+  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+  if constexpr (Sharers == 1) {
+    load_box<Passing>(tile + block * block_bytes, map, x, y, barrier);
+  } else {
+    load_box_multicast<Passing>(tile + block * block_bytes, map, x, y, barrier, blocks);
+  }
 }
 
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
 /// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
 /// each.
+template <int Sharers>
 __device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map,
-                                        int outer, int k, std::uint32_t barrier) {
+                                        int outer, int k, std::uint32_t barrier,
+                                        std::uint16_t blocks) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    load_box(tile + block * block_bytes + half * half_block_bytes, map,
-             outer + block * block_side + half * half_block_side, k, barrier);
+    const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
+    const int o = outer + block * block_side + half * half_block_side;
+    if constexpr (Sharers == 1) {
+      load_box<false>(target, map, o, k, barrier);
+    } else {
+      load_box_multicast<false>(target, map, o, k, barrier, blocks);
+    }
   }
 }
 
-/// Fills one stage: this block's A, and of the tile of B, which all of `cluster_m` need, its share
-/// for all of them.
+/// Fills one stage: of the tile of A, which all of `cluster_n` need, and of B, which all of
+/// `cluster_m` do, its share for all of them.
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
                                   int column, int k) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
+  constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
+  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == d.b_blocks());
+  const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
-  for (int block = 0; block < d.a_blocks(); ++block) {
+  for (int i = 0; i < share_a; ++i) {
     if constexpr (d.a_in_registers && a_major == Major::outer) {
-      load_split_block(ring.a(stage), block, map_a, row, k, full);
+      load_split_block<d.cluster_n>(ring.a(stage), place.n * share_a + i, map_a, row, k, full,
+                                    row_blocks);
     } else {
-      load_block<a_major>(ring.a(stage), block, map_a, row, k, full);
+      load_block<a_major, d.cluster_n, false>(ring.a(stage), place.n * share_a + i, map_a, row, k,
+                                              full, row_blocks);
     }
   }
-  if constexpr (d.cluster_m == 1) {
 #pragma unroll
-    for (int block = 0; block < d.b_blocks(); ++block)
-      load_block<b_major>(ring.b(stage), block, map_b, column, k, full);
-  } else {
-    constexpr int share = d.b_blocks() / d.cluster_m;
-    static_assert(share * d.cluster_m == d.b_blocks());
-    const auto blocks = static_cast<std::uint16_t>(((1 << d.cluster_m) - 1) << place.beside(0));
-#pragma unroll
-    for (int i = 0; i < share; ++i) {
-      const int block = place.m * share + i;
-      const int o = column + block * block_side;
-      load_box_multicast(ring.b(stage) + block * block_bytes, map_b, b_major == Major::k ? k : o,
-                         b_major == Major::k ? o : k, full, blocks);
-    }
+  for (int i = 0; i < share_b; ++i) {
+    load_block<b_major, d.cluster_m, d.passing_b>(ring.b(stage), place.m * share_b + i, map_b,
+                                                  column, k, full, column_blocks);
   }
 }
 
@@ -176,10 +216,10 @@ __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_
 template <Design d>
 __device__ inline void release(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  if constexpr (d.cluster_m == 1) {
+  if constexpr (d.sharing() == 1) {
     if (lane == 0) arrive(ring.empty(stage));
   } else {
-    if (lane < d.cluster_m) arrive_at(ring.empty(stage), place.beside(lane));
+    if (lane < d.sharing()) arrive_at(ring.empty(stage), place.sharer(lane));
   }
 }
 
@@ -205,30 +245,43 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
 }
 
 /// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores
-/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
+/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then. The registers
+/// hold such sums of 128 columns at a time beside those of all.
 template <class In, Design d, Major a_major, Major b_major>
 __device__ inline void accumulate_promoted(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
                                            const ClusterPlace<d>& place, Sums<d>& sums) {
-  Sums<d> stage_sums;
-  start(stage_sums);
+  static_assert(d.m_blocks == 1);
+  constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
+  static_assert(parts * columns == d.n);
+  std::uint32_t part_sums[columns / 2];
 #pragma unroll
-  for (int i = 0; i < d.m_blocks; ++i) {
+  for (std::uint32_t& sum : part_sums) sum = 0;
+  sums_are_ready(part_sums);
 #pragma unroll
-    for (std::uint32_t& sum : sums.of[i]) sum = 0;
-  }
+  for (std::uint32_t& sum : sums.of[0]) sum = 0;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
-    multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, stage_sums, false);
-    products_wait<0>();
-    release(ring, position.stage, place);
+    const std::uint64_t a = tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes);
+    const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
 #pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) {
-      sums_are_ready(stage_sums.of[i]);
+    for (int part = 0; part < parts; ++part) {
+      products_begin();
 #pragma unroll
-      for (int j = 0; j < d.n / 2; ++j) {
-        sums.of[i][j] =
-            __float_as_uint(__uint_as_float(sums.of[i][j]) + __uint_as_float(stage_sums.of[i][j]));
+      for (int s = 0; s < 4; ++s) {
+        multiply<a_major, b_major>(In{}, part_sums, a + s * step_units<a_major>,
+                                   b + part * columns / block_side * (block_bytes >> 4) +
+                                       s * step_units<b_major>,
+                                   s > 0);
+      }
+      products_commit();
+      products_wait<0>();
+      if (part == parts - 1) release(ring, position.stage, place);
+      sums_are_ready(part_sums);
+#pragma unroll
+      for (int j = 0; j < columns / 2; ++j) {
+        std::uint32_t& sum = sums.of[0][part * columns / 2 + j];
+        sum = __float_as_uint(__uint_as_float(sum) + __uint_as_float(part_sums[j]));
       }
     }
     position.advance();

@@ -22,7 +22,8 @@ struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;
   int m, n;
   int depth;             ///< stages of k
-  int tiles_m, tiles_n;  ///< of a cluster
+  int tiles_m, tiles_n;  ///< entries of the walk (specialised_product.cuh)
+  int first, step, end;  ///< of the walk, for the first cluster: in cluster tiles
   Scalar alpha, beta;
   Matrix<Out> c;
   bool engine_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
@@ -47,6 +48,44 @@ __device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, i
   return p.beta * static_cast<Scalar>(p.c(row, column)) + scaled;
 }
 
+template <class Scalar>
+__device__ inline std::uint32_t bits_of(Scalar x) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+
+/// Makes what goes to C of a warp's sums, in place: all of it before the first is stored, so that
+/// where beta is 0 a store is a conversion and nothing else.
+template <class Out, class Scalar, int Count>
+__device__ inline void finish(const TiledProduct<Out, Scalar>& p, std::uint32_t (&sums)[Count],
+                              int row, int column) {
+  if (p.beta == Scalar(0)) {
+    if (p.alpha == Scalar(1)) return;
+#pragma unroll
+    for (std::uint32_t& sum : sums) sum = bits_of(p.alpha * sum_of<Scalar>(sum));
+    return;
+  }
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  row += lane / 4;
+  column += lane % 4 * 2;
+  const std::int64_t next_column = p.c.column_stride, next_row = 8 * p.c.row_stride;
+  const Out* old = &p.c(row, column);
+  const int rows = p.m - row, columns = p.n - column;  // from here on
+#pragma unroll
+  for (int i = 0; i < Count; i += 4) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      Scalar x = p.alpha * sum_of<Scalar>(sums[i + j]);
+      if (j / 2 * 8 < rows && i * 2 + j % 2 < columns)
+        x += p.beta * static_cast<Scalar>(old[j / 2 * next_row + j % 2 * next_column]);
+      sums[i + j] = bits_of(x);
+    }
+    old += 8 * next_column;
+    if (i % 16 == 12) __syncwarp();  // more old elements at once would not fit into registers
+  }
+}
+
 /// Two neighbours of a row as 32 bits.
 template <class Out>
 __device__ inline std::uint32_t packed(float first, float second) {
@@ -56,14 +95,7 @@ __device__ inline std::uint32_t packed(float first, float second) {
   return bits;
 }
 
-template <class Scalar>
-__device__ inline std::uint32_t bits_of(Scalar x) {
-  std::uint32_t bits = 0;
-  memcpy(&bits, &x, 4);
-  return bits;
-}
-
-/// Stores a warp's sums straight from the registers: any C, two elements at once where its rows
+/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its rows
 /// start on 16 bytes.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
@@ -74,8 +106,7 @@ __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
   for (int i = 0; i < Count; i += 2) {
     const int r = row + lane / 4 + i % 4 / 2 * 8, c = column + i / 4 * 8 + lane % 4 * 2;
     if (r >= p.m) continue;
-    const Scalar first = finished(p, r, c, sum_of<Scalar>(sums[i]));
-    const Scalar second = finished(p, r, c + 1, sum_of<Scalar>(sums[i + 1]));
+    const Scalar first = sum_of<Scalar>(sums[i]), second = sum_of<Scalar>(sums[i + 1]);
     if (p.engine_stores && c + 1 < p.n) {
       if constexpr (sizeof(Out) == 2) {
         *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
@@ -111,10 +142,9 @@ __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int w
 }
 
 /// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
-template <class Out, int Count>
-__device__ inline void stage_chunk(const TiledProduct<Out, float>& p,
-                                   const std::uint32_t (&sums)[Count], int first, int row,
-                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 2) {
+template <class Out, class Scalar, int Count>
+__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
+                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
   // next 8.
@@ -125,10 +155,7 @@ __device__ inline void stage_chunk(const TiledProduct<Out, float>& p,
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
-      const int to_row = row + lane / 4 + i % 2 * 8,
-                to_column = column + j * 16 + i / 2 * 8 + lane % 4 * 2;
-      r[i] = packed<Out>(finished(p, to_row, to_column, sum_of<float>(sums[sum])),
-                         finished(p, to_row, to_column + 1, sum_of<float>(sums[sum + 1])));
+      r[i] = packed<Out>(sum_of<Scalar>(sums[sum]), sum_of<Scalar>(sums[sum + 1]));
     }
     store_matrices(staged_word(buffer, own_row, j * 2 + own_word), r);
   }
@@ -136,27 +163,23 @@ __device__ inline void stage_chunk(const TiledProduct<Out, float>& p,
 
 /// Fills a buffer with 32 columns of 32-bit elements.
 template <class Out, class Scalar, int Count>
-__device__ inline void stage_chunk(const TiledProduct<Out, Scalar>& p,
-                                   const std::uint32_t (&sums)[Count], int first, int row,
-                                   int column, std::uint32_t buffer) requires(sizeof(Out) == 4) {
+__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
+                                   std::uint32_t buffer) requires(sizeof(Out) == 4) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < 16; i += 2) {
     const int own_row = lane / 4 + i % 4 / 2 * 8, own_column = i / 4 * 8 + lane % 4 * 2;
-    const int to_row = row + own_row, to_column = column + own_column;
     const std::uint32_t address = staged_word(buffer, own_row, own_column / 4) + own_column % 4 * 4;
-    asm volatile(
-        "st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address),
-        "r"(bits_of(finished(p, to_row, to_column, sum_of<Scalar>(sums[first + i])))),
-        "r"(bits_of(finished(p, to_row, to_column + 1, sum_of<Scalar>(sums[first + i + 1]))))
-        : "memory");
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(sums[first + i]),
+                 "r"(sums[first + i + 1])
+                 : "memory");
   }
 }
 
-/// Stores a warp's sums through its two buffers at `staging`, each 2 KiB that the engine stores
+/// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine stores
 /// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
 /// under way.
-template <class Out, class Scalar, int Count>
+template <bool Passing, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
@@ -170,12 +193,12 @@ __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
     const int to_column = column + chunk * columns;
     if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();
-    stage_chunk(p, sums, chunk * columns / 2, row, to_column, buffer);
+    stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
     fence_async_proxy();
     __syncwarp();
     if (lane == 0) {
       // What is outside C is not stored; the group is closed all the same, to count alike.
-      if (row < p.m && to_column < p.n) store_box(p.map_c, to_column, row, buffer);
+      if (row < p.m && to_column < p.n) store_box<Passing>(p.map_c, to_column, row, buffer);
       commit_stores();
     }
   }
@@ -195,7 +218,7 @@ __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   return x;
 }
 
-/// Stores a warp's sums through its buffer and row by row, each in neighbouring lanes: for a C
+/// Stores a warp's finished sums through its buffer and row by row, each in neighbouring lanes: for a C
 /// whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes;
 /// the last lane has what is left at both ends.
 template <class Out, class Scalar, int Count>
@@ -209,7 +232,7 @@ __device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
   for (int chunk = 0; chunk < Count * 2 / columns; ++chunk) {
     const int to_column = column + chunk * columns, width = p.n - to_column;
     __syncwarp();
-    stage_chunk(p, sums, chunk * columns / 2, row, to_column, buffer);
+    stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
     __syncwarp();
 #pragma unroll 4
     for (int r = 0; r < 16; ++r) {

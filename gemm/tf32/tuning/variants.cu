@@ -7,27 +7,31 @@ namespace fathom::gemm::tf32 {
 namespace {
 
 constexpr RegisterDesign tf32_designs[] = {
-    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true},
-    {.columns = 256, .stages = 4, .cluster_m = 1, .band = 16, .persistent = true},
-    {.columns = 256, .stages = 4, .cluster_m = 2, .band = 16, .persistent = true},
-    {.columns = 256, .stages = 4, .cluster_m = 4, .band = 4, .persistent = true},
+    {.columns = 256, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true},
+    {.columns = 256, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true, .rounded = true},
+    {.columns = 256, .cluster_m = 2, .cluster_n = 2, .band = 8, .persistent = true, .serpentine = true, .leaves_rest = true},
+    {.columns = 256, .cluster_m = 4, .cluster_n = 1, .band = 4, .persistent = true, .serpentine = true, .leaves_rest = true},
+    {.columns = 256, .cluster_m = 4, .cluster_n = 2, .band = 4, .persistent = true, .leaves_rest = true},
+    {.columns = 256, .cluster_m = 4, .cluster_n = 2, .band = 4, .persistent = true, .serpentine = true, .leaves_rest = true},
+    {.columns = 256, .cluster_m = 4, .cluster_n = 2, .band = 2, .persistent = true, .serpentine = true, .leaves_rest = true},
 };
 constexpr RegisterDesign skinny_tf32_designs[] = {
-    {.columns = 256, .stages = 4, .split_k = 4, .band = 1},
     {.columns = 128, .stages = 6, .split_k = 2, .band = 1},
-    {.columns = 128, .stages = 6, .split_k = 4, .band = 1},
-    {.columns = 64, .stages = 8, .split_k = 1, .band = 1},
-    {.columns = 256, .stages = 4, .cluster_m = 1, .band = 1},
+    {.columns = 128, .stages = 6, .split_k = 2, .band = 1, .spread_k = true},
+    {.columns = 64, .stages = 8, .split_k = 1, .band = 1, .spread_k = true},
+    {.columns = 64, .stages = 8, .split_k = 2, .band = 1, .spread_k = true},
 };
 constexpr RegisterDesign split_designs[] = {
-    {.columns = 128, .stages = 4, .cluster_m = 2, .band = 4, .persistent = true, .three_products = true},
+    {.columns = 128, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true, .three_products = true},
+    {.columns = 128, .cluster_m = 4, .cluster_n = 2, .band = 4, .persistent = true, .serpentine = true, .leaves_rest = true, .three_products = true},
     {.columns = 64, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .three_products = true},
     {.columns = 128, .stages = 4, .split_k = 2, .band = 8, .three_products = true},
 };
 constexpr RegisterDesign skinny_split_designs[] = {
     {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .three_products = true},
-    {.columns = 64, .stages = 6, .split_k = 2, .band = 1, .three_products = true},
-    {.columns = 128, .stages = 4, .split_k = 2, .band = 1, .three_products = true},
+    {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .spread_k = true, .three_products = true},
+    {.columns = 64, .stages = 6, .split_k = 2, .band = 1, .spread_k = true, .three_products = true},
+    {.columns = 128, .stages = 4, .split_k = 2, .band = 1, .spread_k = true, .three_products = true},
 };
 
 template <int Index>
@@ -53,9 +57,11 @@ struct SkinnySplitShape {
 
 std::string name_of(const RegisterDesign& d) {
   return std::to_string(d.ring().m()) + "x" + std::to_string(d.columns) + " stages " +
-         std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + " split " +
-         std::to_string(d.split_k) + " band " + std::to_string(d.band) +
-         (d.persistent ? " persistent" : "");
+         std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
+         std::to_string(d.cluster_n) + " split " + std::to_string(d.split_k) + " band " +
+         std::to_string(d.band) + (d.leaves_rest ? " and rest" : "") +
+         (d.serpentine ? " serpentine" : "") + (d.spread_k ? " spread" : "") +
+         (d.rounded ? " rounded" : "");
 }
 
 template <int... Indices>
