@@ -46,8 +46,10 @@ std::vector<Rung> every_rung() {
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   rungs.push_back(fp32_3xtf32::promoted());
+  rungs.push_back(fp32_3xtf32::planned_tiles());
   rungs.push_back(tf32::wgmma());
   rungs.push_back(tf32::a_in_registers());
+  rungs.push_back(tf32::large_clusters());
   rungs.push_back(fp8::promoted());
   rungs.push_back(fp8::fast_accumulation());
   rungs.push_back(int8::wgmma());

@@ -49,7 +49,7 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
   const Problem& p = arguments.problem;
   TiledProduct<float, float> product{};
   product.map_a = operand_map(operands.first);
-  product.map_b = operand_map(operands.second);
+  product.map_b = operand_map(operands.second, ring.narrow_b ? ring.n : block_side);
   product.m = static_cast<int>(operands.first.outer);
   product.n = static_cast<int>(columns);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<float>));

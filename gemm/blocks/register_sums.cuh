@@ -18,12 +18,11 @@ struct RegisterDesign {
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
   int band = 8;       ///< cluster rows that are gone through column by column
   bool persistent = false;  ///< as many blocks as the GPU holds, from tile to tile
-  bool serpentine = false, spread_k = false, leaves_rest = false;  ///< as in Design
+  bool serpentine = false, narrow_b = false, leaves_rest = false;  ///< as in Design
   int parent_m = 1, parent_n = 1;                                  ///< too
   /// Three products of the operands' high and low parts; of the second operand both parts are
   /// planes in memory (gemm/tf32_planes.h).
   bool three_products = false;
-  bool rounded = false;
 
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
   /// What the ring is told: its second operand has the columns of all planes.
@@ -37,7 +36,7 @@ struct RegisterDesign {
             .persistent = persistent,
             .a_in_registers = true,
             .serpentine = serpentine,
-            .spread_k = spread_k,
+            .narrow_b = narrow_b,
             .leaves_rest = leaves_rest,
             .parent_m = parent_m,
             .parent_n = parent_n};
@@ -62,12 +61,6 @@ struct RegisterSource {
     wait(ring.full(position.stage), position.parity);
     load_fragment<major>(fragment, ring.a(position.stage) + warpgroup * block_bytes,
                          static_cast<int>(threadIdx.x) / 32 % 4, static_cast<int>(threadIdx.x) % 32);
-    if constexpr (d.rounded) {
-#pragma unroll
-      for (int s = 0; s < 4; ++s)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) fragment.of[s][i] = nearest_tf32(fragment.of[s][i]);
-    }
   }
   /// Goes past stages that other warpgroups multiply.
   __device__ void pass(RingPosition<d.stages>& position, int steps) const {

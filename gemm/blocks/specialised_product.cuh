@@ -38,10 +38,6 @@ struct TileWalk {
     next += step;
     backwards = d.serpentine && !backwards;
   }
-  /// So much of `count` as of the walk lies before this tile.
-  __device__ int share_of(int count) const {
-    return static_cast<int>(static_cast<long long>(count) * next / end);
-  }
   /// First row and column of this block's tile.
   template <class P>
   __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
@@ -73,13 +69,11 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     const TileIndex corner = walk.corner(p, place);
-    const int start = d.spread_k ? walk.share_of(range.count) : 0;
     for (int i = 0; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      int stage = walk.backwards ? range.count - 1 - i : i;
-      if constexpr (d.spread_k) stage = stage + start - (stage + start < range.count ? 0 : range.count);
+      const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
       load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, (range.first + stage) * stage_depth<In>);
+                                      corner.n, stage * stage_depth<In>);
       position.advance();
     }
   }

@@ -29,9 +29,9 @@ struct Design {
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  /// Every tile starts at another k. Blocks that read the same of one operand at the same time would
-  /// keep few slices of the L2 busy.
-  bool spread_k = false;
+  /// B's boxes have as many lines as the tile has columns, fewer than 64: lines outside the matrix
+  /// take the copy engine longer than those inside. For B along k only.
+  bool narrow_b = false;
   bool passing_b = false;  ///< B's lines are the first to leave the L2
   bool passing_c = false;  ///< and C's
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
@@ -47,7 +47,7 @@ struct Design {
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
   __host__ __device__ constexpr int stage_bytes() const {
-    return (a_blocks() + b_blocks()) * block_bytes;
+    return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
   }
 };
 

@@ -28,7 +28,6 @@ Rung promoted() {
   rung.gain =
       "The tensor cores multiply tf32 at 8 times the rate of the FMA units, so that three products "
       "leave 2.7 times the rate of fp32, at its accuracy.";
-  rung.contender = true;
   return rung;
 }
 

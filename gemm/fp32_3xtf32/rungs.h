@@ -7,5 +7,6 @@
 namespace fathom::gemm::fp32_3xtf32 {
 
 Rung promoted();
+Rung planned_tiles();
 
 }  // namespace fathom::gemm::fp32_3xtf32

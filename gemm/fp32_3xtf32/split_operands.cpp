@@ -34,4 +34,9 @@ std::size_t plane_bytes(const EngineOperand& second, int columns) {
   return (tf32_planes(second, columns).bytes() + alignment - 1) / alignment * alignment;
 }
 
+std::size_t split_workspace_bytes(const Problem& problem, int columns) {
+  const SplitChoice choice = choose_operands({problem});
+  return plane_bytes(choice.second, columns) + copy_bytes(choice.first, std::nullopt);
+}
+
 }  // namespace fathom::gemm::fp32_3xtf32

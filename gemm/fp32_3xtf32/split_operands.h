@@ -20,4 +20,7 @@ SplitChoice choose_operands(const Arguments& arguments);
 /// Bytes of the planes, up to where another matrix may start.
 std::size_t plane_bytes(const EngineOperand& second, int columns);
 
+/// Bytes of the planes and of what must be copied of the other operand.
+std::size_t split_workspace_bytes(const Problem& problem, int columns);
+
 }  // namespace fathom::gemm::fp32_3xtf32

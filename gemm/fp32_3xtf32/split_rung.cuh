@@ -46,9 +46,7 @@ Rung split_rung(const char* name) {
     return copy_bytes(choose_operands({p}).first, std::nullopt) == 0;
   };
   rung.workspace_bytes = [](const Problem& p, int) {
-    const SplitChoice choice = choose_operands({p});
-    return plane_bytes(choice.second, Shape::design.columns) +
-           copy_bytes(choice.first, std::nullopt);
+    return split_workspace_bytes(p, Shape::design.columns);
   };
   return rung;
 }

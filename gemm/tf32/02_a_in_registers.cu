@@ -24,16 +24,8 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 }  // namespace
 
 Rung a_in_registers() {
-  constexpr RegisterDesign d = Across::design;
-  constexpr Design ring = d.ring();
   Rung rung = hopper_rung(Class::tf32, "02_a_in_registers", {});
-  rung.kernel = {
-      reinterpret_cast<const void*>(&register_product<RegisterConfig<Across, Major::outer>>),
-      ring.threads(),
-      register_product_shared_bytes<d>(),
-      ring.m(),
-      d.columns,
-      stage_depth<float>};
+  rung.kernel = register_kernel<Across>();
   rung.idea =
       "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
       "from 32 banks, "
@@ -42,11 +34,10 @@ Rung a_in_registers() {
       "BLAS's NN and TT need no transposed copy, which reads and writes a whole matrix before the "
       "product; loads from shared "
       "memory run under the products of the stage before.";
-  rung.contender = true;
   rung.launch = &launch;
   const auto copies = [](const Problem& p) {
     const bool along = is_skinny(p) || none_lies_across(p);
-    return EngineOperands::copy_bytes(p, along ? AlongK::majors : register_layout(p));
+    return EngineOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));
   };
   rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
   rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };

@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/fp32_3xtf32/split_operands.h"
+#include "gemm/fp32_3xtf32/split_plan.h"
 
 using namespace fathom::gemm;
 using fp32_3xtf32::choose_operands;
@@ -50,4 +51,24 @@ TEST_CASE("planes hold both parts of whole tiles, with lines on 16 bytes", "[gem
   CHECK(planes.stride == 32);
   CHECK(planes.bytes() == 512 * 32 * 4);
   CHECK(fp32_3xtf32::plane_bytes({nullptr, 3, 1, 1, Major::k, Element::f32}, 16) == 512);
+}
+
+TEST_CASE("tiles leave few SMs without work", "[gemm]") {
+  using fp32_3xtf32::best_tile;
+  using fp32_3xtf32::split_tiles;
+  using fp32_3xtf32::SplitTile;
+  constexpr int sms = 132;
+  CHECK(split_tiles[best_tile(4096, 4096, 4096, sms)] == SplitTile{128, 1});
+  CHECK(split_tiles[best_tile(8192, 8192, 8192, sms)] == SplitTile{128, 1});
+  CHECK(split_tiles[best_tile(1024, 1024, 1024, sms)] == SplitTile{64, 1});
+  CHECK(split_tiles[best_tile(8192, 128, 8192, sms)] == SplitTile{128, 2});
+  CHECK(split_tiles[best_tile(8192, 16, 8192, sms)] == SplitTile{16, 2});
+  // So little k is not worth sharing.
+  CHECK(split_tiles[best_tile(128, 128, 32, sms)].split_k == 1);
+  for (const std::int64_t size : {1, 100, 3000}) {
+    for (const int few : {1, 16, 1000}) {
+      const int tile = best_tile(size, size, size, few);
+      CHECK((tile >= 0 && tile < static_cast<int>(std::size(split_tiles))));
+    }
+  }
 }
