@@ -80,6 +80,29 @@ TEST_CASE("every int8 rung is right on every small product", "[gpu][gemm][half][
   check_class(Class::int8);
 }
 
+TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs", "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  for (const Rung* rung : rungs_of(Class::fp32_3xtf32)) {
+    if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+    for (const Transpose a : both) {
+      for (const int sms : {1, 4, 132})
+        bench.check(*rung, make_problem(Class::fp32_3xtf32, 256, 128, 2048, a, Transpose::no), sms);
+    }
+  }
+}
+
+// More entries than clusters of eight fit on the GPU: what is left of it is used too.
+TEST_CASE("products of many clusters are right", "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
+    for (const Rung* rung : rungs_of(of)) {
+      if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+      bench.check(*rung, make_problem(of, 2304, 2560, 40));
+      bench.check(*rung, make_problem(of, 2304, 2560, 40, Transpose::yes));
+    }
+  }
+}
+
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
 TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;
