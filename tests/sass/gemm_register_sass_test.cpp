@@ -23,6 +23,7 @@ constexpr Expected kernels[] = {
     {"::Across,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
     {"::LargeClusters,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 1, 1, 3},
     {"::LargeClusters>,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
+    {"::HalfWide,", 1, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 1, 1},
     {"::Skinny,", 2, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 2, 0},
     {"::Promoted,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
     {"::Wide,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
