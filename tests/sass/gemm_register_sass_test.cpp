@@ -28,9 +28,9 @@ constexpr Expected kernels[] = {
     {"::Promoted,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
     {"::Wide,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
     {"::Narrow,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 1, 1},
-    {"::Shared<(int)128,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 4, 0},
-    {"::Shared<(int)64,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 2, 0},
-    {"::Shared<(int)16,", 2, "HGMMA.64x16x8.F32.TF32", 1, 12, 8, 2, 1, 0},
+    {"::Shared<128,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 4, 0},
+    {"::Shared<64,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 2, 0},
+    {"::Shared<16,", 2, "HGMMA.64x16x8.F32.TF32", 1, 12, 8, 2, 1, 0},
 };
 
 }  // namespace
