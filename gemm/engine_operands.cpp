@@ -26,6 +26,12 @@ std::size_t bytes_of(const EngineOperand& copy) {
   return static_cast<std::size_t>((bytes + copy_alignment - 1) / copy_alignment * copy_alignment);
 }
 
+}  // namespace
+
+std::size_t copy_bytes(const EngineOperand& x, const std::optional<Major>& taken) {
+  return fits(x, taken) ? 0 : bytes_of(copy_of(x, taken));
+}
+
 EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken,
                       std::byte*& workspace, cudaStream_t stream) {
   if (fits(x, taken)) return x;
@@ -43,8 +49,6 @@ EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken,
   return copy;
 }
 
-}  // namespace
-
 EngineOperands EngineOperands::of(const Arguments& arguments) {
   const Problem& p = arguments.problem;
   const Element element = traits(p.of).input;
@@ -56,10 +60,7 @@ EngineOperands EngineOperands::of(const Arguments& arguments) {
 
 std::size_t EngineOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
   const EngineOperands plain = of({problem});
-  std::size_t bytes = 0;
-  if (!fits(plain.a, taken.a)) bytes += bytes_of(copy_of(plain.a, taken.a));
-  if (!fits(plain.b, taken.b)) bytes += bytes_of(copy_of(plain.b, taken.b));
-  return bytes;
+  return gemm::copy_bytes(plain.a, taken.a) + gemm::copy_bytes(plain.b, taken.b);
 }
 
 EngineOperands EngineOperands::prepared(const Arguments& arguments, const MajorsTaken& taken,

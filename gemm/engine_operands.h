@@ -23,6 +23,14 @@ struct EngineOperand {
   Element element = Element::f16;
 };
 
+/// Bytes that a copy of the operand would take for a kernel that takes this way of contiguity
+/// (nothing: either); 0 if none is needed.
+std::size_t copy_bytes(const EngineOperand& operand, const std::optional<Major>& taken);
+/// Copies it to `workspace` if it must be, asynchronously, moves `workspace` behind the copy, and
+/// gives the operand to use.
+EngineOperand prepare(const EngineOperand& operand, const std::optional<Major>& taken,
+                      std::byte*& workspace, cudaStream_t stream);
+
 /// Ways of contiguity that a kernel takes; nothing: either.
 struct MajorsTaken {
   std::optional<Major> a, b;

@@ -3,6 +3,7 @@
 
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp64/rungs.h"
+#include "gemm/fp32_3xtf32/rungs.h"
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
@@ -54,8 +55,11 @@ std::vector<Rung> every_rung() {
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
+  rungs.push_back(fp32_3xtf32::promoted());
+  rungs.push_back(fp32_3xtf32::planned_tiles());
   rungs.push_back(tf32::wgmma());
   rungs.push_back(tf32::a_in_registers());
+  rungs.push_back(tf32::large_clusters());
   rungs.push_back(fp8::promoted());
   rungs.push_back(fp8::fast_accumulation());
   rungs.push_back(int8::wgmma());

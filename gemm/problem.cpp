@@ -14,16 +14,17 @@ constexpr double fp32 = 0x1p-24, fp64 = 0x1p-53, fp16 = 0x1p-11, bf16 = 0x1p-8;
 constexpr double fp32_cut = 0x1p-23;
 /// tf32 has 10 explicit mantissa bits, and the hardware may cut off the others.
 constexpr double tf32_cut = 0x1p-10;
-/// An fp32 number less its nearest tf32 is at most 2^-11 of it; that rest as tf32, cut off, errs
-/// by 2^-10 of itself.
-constexpr double two_tf32 = 0x1p-21;
+/// Two tf32 numbers hold an fp32 but for 2^-23 of it; low times low, which is left out, is at most
+/// 2^-22 of a product: half of the three together (gemm/blocks/tf32_split.cuh). What the tensor cores
+/// cut off of at most 32 products is below what fp32 rounds of a long sum.
+constexpr double two_tf32 = 0x1p-22;
 /// Sums of fp8 products as the tensor cores of Hopper keep them when they accumulate fast.
 constexpr double fp8_sum = 0x1p-13;
 
 constexpr ClassTraits table[] = {
     {Class::fp32, "fp32", Element::f32, Element::f32, Element::f32, Element::f32, 0, fp32, 0},
     {Class::fp32_3xtf32, "fp32-3xtf32", Element::f32, Element::f32, Element::f32, Element::f32,
-     two_tf32, fp32_cut, 0},
+     two_tf32, fp32, 0},
     {Class::fp64, "fp64", Element::f64, Element::f64, Element::f64, Element::f64, 0, fp64, 0},
     {Class::fp16, "fp16", Element::f16, Element::f32, Element::f32, Element::f16, 0, fp32_cut, fp16},
     {Class::bf16, "bf16", Element::bf16, Element::f32, Element::f32, Element::bf16, 0, fp32_cut,

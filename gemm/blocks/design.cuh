@@ -25,10 +25,13 @@ struct Design {
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
   bool a_in_registers =
-      false;  ///< A's blocks come to the products through registers (register_operand.cuh)
+      false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
+  /// B's boxes have as many lines as the tile has columns, fewer than 64: lines outside the matrix
+  /// take the copy engine longer than those inside. For B along k only.
+  bool narrow_b = false;
   float kept_a = 0;  ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
   /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
@@ -43,7 +46,7 @@ struct Design {
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
   __host__ __device__ constexpr int stage_bytes() const {
-    return (a_blocks() + b_blocks()) * block_bytes;
+    return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
   }
 };
 

@@ -23,8 +23,8 @@ struct EngineConfig : Types {
 template <class Shape>
 struct RestOf {
   static constexpr MajorsTaken majors = Shape::majors;
-  static constexpr Design design = [] {
-    Design d = Shape::design;
+  static constexpr auto design = [] {
+    auto d = Shape::design;
     const int cluster_m = d.split_k == 1 ? 2 : 1;
     d.parent_m = d.cluster_m / cluster_m;
     d.parent_n = d.cluster_n;
@@ -39,9 +39,10 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
-/// The map of an operand: boxes of 64 columns or, of 32-bit elements along the outer dimension, 32.
-inline CUtensorMap operand_map(const EngineOperand& x) {
-  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, block_side);
+/// The map of an operand: boxes of `lines` lines along k or, along the outer dimension, of 64 of k; of
+/// 32-bit elements 32.
+inline CUtensorMap operand_map(const EngineOperand& x, int lines = block_side) {
+  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
   return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
                     element_bytes(x.element) == 4 ? half_block_side : block_side);
 }
@@ -58,7 +59,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   const EngineOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
   product.map_a = operand_map(a);
-  product.map_b = operand_map(b);
+  product.map_b = operand_map(b, d.narrow_b ? d.n : block_side);
   product.m = static_cast<int>(a.outer);
   product.n = static_cast<int>(b.outer);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));

@@ -14,14 +14,10 @@ ClusterLaunch specialised_launch(cudaStream_t stream) {
   return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream, d.early};
 }
 
-/// Launches a design on a product whose maps are made: in a cluster a tile or, if persistent, in as
+/// Launches a kernel on a product whose maps are made: in a cluster a tile or, if persistent, in as
 /// many as the GPU runs at once, each of which goes from tile to tile.
-template <class Config>
-void launch_specialised(TiledProduct<typename Config::Out, typename Config::Scalar> product,
-                        cudaStream_t stream) {
-  constexpr Design d = Config::design;
-  const auto kernel = specialised_product<Config>;
-  ClusterLaunch launch = specialised_launch<d>(stream);
+template <auto kernel, Design d, class P>
+void launch_walk(P product, ClusterLaunch launch) {
   int clusters = product.end;
   if constexpr (d.persistent) {
     static const int resident = resident_clusters(kernel, launch);
@@ -33,19 +29,13 @@ void launch_specialised(TiledProduct<typename Config::Out, typename Config::Scal
 }
 
 /// The same on all SMs where clusters of more than two leave some: large clusters in one kernel,
-/// and beside it on the SMs that they leave small ones, `Rest`, whose tiles together make the large
+/// and beside it on the SMs that they leave small ones, `rest`, whose tiles together make the large
 /// one's. Both walk the same entries in step, wave by wave.
-template <class Config, class Rest>
-void launch_with_rest(TiledProduct<typename Config::Out, typename Config::Scalar> product,
-                      cudaStream_t stream) {
-  constexpr Design d = Config::design, rest = Rest::design;
+template <auto kernel, Design d, auto rest_kernel, Design rest, class P>
+void launch_walk_with_rest(P product, ClusterLaunch launch, ClusterLaunch rest_launch) {
   static_assert(d.leaves_rest && d.persistent == rest.persistent);
   static_assert(rest.parent_m * rest.cluster_m * rest.m() == d.cluster_m * d.m() &&
                 rest.parent_n * rest.cluster_n * rest.n == d.cluster_n * d.n);
-  const auto kernel = specialised_product<Config>;
-  const auto rest_kernel = specialised_product<Rest>;
-  ClusterLaunch launch = specialised_launch<d>(stream),
-                rest_launch = specialised_launch<rest>(stream);
   static const int resident = resident_clusters(kernel, launch);
   /// Entries' worth of small clusters on the SMs that are left.
   static const int rest_entries =
@@ -71,6 +61,21 @@ void launch_with_rest(TiledProduct<typename Config::Out, typename Config::Scalar
     rest_launch.beside_previous = true;
     launch_cluster(rest_kernel, rest_launch, product);
   }
+}
+
+template <class Config>
+void launch_specialised(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
+                        cudaStream_t stream) {
+  constexpr Design d = Config::design;
+  launch_walk<&specialised_product<Config>, d>(product, specialised_launch<d>(stream));
+}
+
+template <class Config, class Rest>
+void launch_with_rest(const TiledProduct<typename Config::Out, typename Config::Scalar>& product,
+                      cudaStream_t stream) {
+  constexpr Design d = Config::design, rest = Rest::design;
+  launch_walk_with_rest<&specialised_product<Config>, d, &specialised_product<Rest>, rest>(
+      product, specialised_launch<d>(stream), specialised_launch<rest>(stream));
 }
 
 }  // namespace fathom::gemm

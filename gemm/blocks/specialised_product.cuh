@@ -3,7 +3,6 @@
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/deferred_stores.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
-#include "gemm/blocks/register_operand.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/tile_walk.cuh"
 #include "gemm/blocks/warp_tile.cuh"
@@ -90,9 +89,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     TileIndex corner = walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     asm volatile("" : "+r"(corner.m), "+r"(corner.n));
-    if constexpr (d.a_in_registers) {
-      accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
-    } else if constexpr (d.promoted) {
+    if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
     } else {
@@ -109,10 +106,8 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     } else {
       each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
-        if constexpr (!d.a_in_registers) finish(p, sums.of[i], row, corner.n);
-        if constexpr (d.a_in_registers) {
-          store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
-        } else if constexpr (d.engine_stores) {
+        finish(p, sums.of[i], row, corner.n);
+        if constexpr (d.engine_stores) {
           if (p.engine_stores) {
             if constexpr (deferred.used) {
               deferred.store_from(p, range.count, staging);

@@ -87,12 +87,19 @@ inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
 /// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
 /// each.
+template <int Sharers>
 __device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map,
-                                        int outer, int k, std::uint32_t barrier) {
+                                        int outer, int k, std::uint32_t barrier,
+                                        std::uint16_t blocks) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    load_box<false>(tile + block * block_bytes + half * half_block_bytes, map,
-                    outer + block * block_side + half * half_block_side, k, barrier, 0);
+    const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
+    const int o = outer + block * block_side + half * half_block_side;
+    if constexpr (Sharers == 1) {
+      load_box<false>(target, map, o, k, barrier, 0);
+    } else {
+      load_box_multicast<false>(target, map, o, k, barrier, blocks, 0);
+    }
   }
 }
 
@@ -109,9 +116,9 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
-    if constexpr (d.a_in_registers) {
-      static_assert(d.cluster_n == 1);
-      load_split_block(ring.a(stage), i, map_a, row, k, full);
+    if constexpr (d.a_in_registers && a_major == Major::outer) {
+      load_split_block<d.cluster_n>(ring.a(stage), place.n * share_a + i, map_a, row, k, full,
+                                    row_blocks);
     } else {
       load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), place.n * share_a + i, map_a,
                                                        row, k, full, row_blocks, policy_a);

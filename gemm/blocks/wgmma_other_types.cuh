@@ -142,16 +142,4 @@ __device__ inline void multiply(std::int8_t, std::uint32_t (&d)[128], std::uint6
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 
-/// The same with A in registers (gemm/blocks/register_operand.cuh).
-__device__ inline void multiply(float, std::uint32_t (&d)[128], const std::uint32_t (&a)[4], std::uint64_t b,
-                                bool add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %133, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 "
-#include "harness/wgmma/sum_names_256.inc"
-      ", {%128,%129,%130,%131}, %132, p, 1, 1;\n}" :
-#include "harness/wgmma/sums_256.inc"
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
-}
-
 }  // namespace fathom::gemm

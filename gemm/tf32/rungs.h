@@ -6,8 +6,9 @@ namespace fathom::gemm::tf32 {
 
 Rung wgmma();
 Rung a_in_registers();
+Rung large_clusters();
 
-/// The launch of the first rung, which the second uses for what its own kernel is not made for.
+/// The launch of the first rung, which the others use for what their own kernels are not made for.
 void launch_wgmma(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 
 }  // namespace fathom::gemm::tf32

@@ -65,7 +65,11 @@ TEST_CASE("every bf16 rung is right on every small product", "[gpu][gemm][half][
   check_class(Class::bf16);
 }
 
-TEST_CASE("every tf32 rung is right on every small product", "[gpu][gemm][half][sanitized]") {
+TEST_CASE("every rung of fp32 by tf32 is right on every small product", "[gpu][gemm][half]") {
+  check_class(Class::fp32_3xtf32);
+}
+
+TEST_CASE("every tf32 rung is right on every small product", "[gpu][gemm][half]") {
   check_class(Class::tf32);
 }
 
@@ -96,10 +100,47 @@ TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][ha
   }
 }
 
+TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
+          "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  const Rung& rung = *find_rung("fp32-3xtf32/02_planned_tiles");
+  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  for (const Transpose a : both) {
+    for (const int sms : {1, 4, 132})
+      bench.check(rung, make_problem(Class::fp32_3xtf32, 256, 128, 2048, a, Transpose::no), sms);
+  }
+}
+
+// Few products, since every access is instrumented under the sanitizer: each kernel once, at edges.
+TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right", "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
+    for (const Rung* rung : rungs_of(of)) {
+      if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+      for (const Transpose a : both) {
+        for (const Shape& s : {Shape{140, 137, 72}, {12, 140, 40}, {40, 140, 40}, {100, 140, 40},
+                               {140, 5, 1000}}) {
+          bench.check(*rung, make_problem(of, s.m, s.n, s.k, a, Transpose::no, 2, 1));
+          bench.check(*rung, make_problem(of, s.m, s.n, s.k, a, Transpose::yes));
+        }
+      }
+    }
+  }
+}
+
+// More entries than clusters of eight fit on the GPU: what is left of it is used too.
+TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  const Rung& rung = *find_rung("tf32/03_large_clusters");
+  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
+}
+
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
 TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
+  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp32_3xtf32, Class::fp8,
+                         Class::int8}) {
     for (const Rung* rung : rungs_of(of)) {
       if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
       for (const Transpose a : both) {

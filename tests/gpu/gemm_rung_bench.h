@@ -16,12 +16,14 @@ struct RungBench : Gpu {
   Context context{facts, stream.get(), 1};
   std::shared_ptr<gemm::ReferenceStore> references = std::make_shared<gemm::ReferenceStore>();
 
-  void check(const gemm::Rung& rung, const gemm::Problem& problem) {
-    CAPTURE(rung.id, problem.describe());
+  /// `sms`: for which the rung plans; 0: those of the GPU.
+  void check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
+    if (sms == 0) sms = facts.sms;
+    CAPTURE(rung.id, problem.describe(), sms);
     REQUIRE_FALSE(invalid(problem).has_value());
     const gemm::Operands operands(context, references, problem, "test");
-    const std::size_t scratch = rung.workspace_bytes(problem, facts.sms);
-    gemm::Workspace workspace{nullptr, scratch, facts.sms};
+    const std::size_t scratch = rung.workspace_bytes(problem, sms);
+    gemm::Workspace workspace{nullptr, scratch, sms};
     if (scratch != 0) {
       const Buffer buffer = context.buffers().output("workspace", scratch);
       context.buffers().poison(buffer);

@@ -46,7 +46,6 @@ constexpr Expected rungs[] = {
      8},
     {"::WideTile<fathom::gemm::AlongK>, fathom::gemm::fp8::", 1, "QGMMA.64x256x32.F32.E4M3.E4M3", 4,
      4, 2, 4},
-    {"::Across,", 1, "HGMMA.64x256x8.F32.TF32", 4, 6, 2, 0},
 };
 
 }  // namespace

@@ -100,4 +100,6 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   CHECK(at(Class::int8, 4096).relative_frobenius == 0);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::tf32, 4096).relative_frobenius);
+  // Three products of tf32 are held to what fp32 is.
+  CHECK(at(Class::fp32_3xtf32, 4096).relative_frobenius < 1.1 * at(Class::fp32, 4096).relative_frobenius);
 }

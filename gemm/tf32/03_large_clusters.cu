@@ -1,0 +1,125 @@
+// Clusters of eight, and skinny products from where their operands lie.
+
+#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/tf32/register_rung.cuh"
+#include "gemm/tf32/rungs.h"
+#include "gemm/tf32/types.h"
+
+namespace fathom::gemm::tf32 {
+namespace {
+
+struct LargeClusters {
+  static constexpr MajorsTaken majors{Major::outer, Major::k};
+  static constexpr RegisterDesign design{.columns = 256,
+                                         .stages = 4,
+                                         .cluster_m = 4,
+                                         .cluster_n = 2,
+                                         .band = 4,
+                                         .persistent = true,
+                                         .serpentine = true,
+                                         .leaves_rest = true};
+};
+
+/// For products that fill the GPU with half as wide tiles only.
+struct HalfWide {
+  static constexpr MajorsTaken majors{Major::outer, Major::k};
+  static constexpr RegisterDesign design{.columns = 128,
+                                         .stages = 6,
+                                         .cluster_m = 2,
+                                         .band = 8,
+                                         .persistent = true,
+                                         .serpentine = true};
+};
+
+/// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a tile.
+struct Skinny {
+  static constexpr MajorsTaken majors{std::nullopt, Major::k};
+  static constexpr RegisterDesign design{.columns = 128, .stages = 6, .split_k = 2, .band = 1};
+};
+
+/// For those of 16 columns at most, both operands along k.
+struct NarrowBoxes : AlongK {
+  static constexpr Design design{
+      .n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
+};
+
+enum class Path { along, across, skinny, narrow };
+
+bool a_is_large(const Problem& p) { return p.m >= p.n; }
+
+Path path_of(const Problem& p) {
+  if (!is_skinny(p)) return none_lies_across(p) ? Path::along : Path::across;
+  const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
+  return large_along && std::min(p.m, p.n) <= NarrowBoxes::design.n ? Path::narrow : Path::skinny;
+}
+
+/// The operand of a skinny product that goes through registers: the large one where it lies across,
+/// so that it need not be transposed, else the small one.
+bool skinny_a_first(const Problem& p) {
+  return a_is_large(p) ? p.transa == Transpose::no : p.transb == Transpose::no;
+}
+
+MajorsTaken layout_of(const Problem& p) {
+  switch (path_of(p)) {
+    case Path::across:
+      return register_layout(a_first(p));
+    case Path::skinny:
+      return register_layout(skinny_a_first(p));
+    default:
+      return AlongK::majors;
+  }
+}
+
+/// Whether tiles half as wide are done sooner: one an SM at a time, each in 0.625 of the time of a
+/// wide one (at 4096 cubed on an H200, 303 against 379 TFLOP/s).
+bool half_wide_is_sooner(const Problem& p, int sms) {
+  const bool a = a_first(p);
+  const auto waves = [&](int columns) {
+    const std::int64_t tiles = ceil_div(a ? p.m : p.n, 128) * ceil_div(a ? p.n : p.m, columns);
+    return static_cast<double>(ceil_div(tiles, sms));
+  };
+  return 0.625 * waves(HalfWide::design.columns) < waves(LargeClusters::design.columns);
+}
+
+void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const Problem& p = arguments.problem;
+  switch (path_of(p)) {
+    case Path::along:
+      return launch_wgmma(arguments, workspace, stream);
+    case Path::across:
+      if (half_wide_is_sooner(p, workspace.sms))
+        return launch_across<HalfWide>(arguments, workspace, stream);
+      return launch_across<LargeClusters>(arguments, workspace, stream);
+    case Path::skinny:
+      return launch_registers<Skinny>(arguments, skinny_a_first(p), workspace, stream);
+    case Path::narrow:
+      return launch_engine_product<NarrowBoxes, Types>(
+          arguments, EngineOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
+          a_is_large(p), stream);
+  }
+}
+
+}  // namespace
+
+Rung large_clusters() {
+  Rung rung = hopper_rung(Class::tf32, "03_large_clusters", {});
+  rung.kernel = register_kernel<LargeClusters>();
+  rung.idea =
+      "Clusters of 4 x 2 blocks share the tiles of both operands, small ones have the SMs that no "
+      "cluster of eight fits on, and every other tile goes through k backwards. A skinny product's "
+      "large operand is read where it lies.";
+  rung.gain =
+      "The tensor cores are at work 95 % of the time, at the clock that the power limit leaves: "
+      "what is not moved from the L2 and from memory leaves it higher.";
+  rung.contender = true;
+  rung.launch = &launch;
+  const auto copies = [](const Problem& p) {
+    return EngineOperands::copy_bytes(p, layout_of(p));
+  };
+  rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
+  rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };
+  return rung;
+}
+
+}  // namespace fathom::gemm::tf32

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "gemm/blocks/register_shapes.cuh"
+
+// Products of tf32 of which one operand goes through registers, and may lie across k.
+
+namespace fathom::gemm::tf32 {
+
+/// Both operands along k: nothing lies across.
+inline bool none_lies_across(const Problem& p) {
+  return p.transa == Transpose::yes && p.transb == Transpose::no;
+}
+
+/// Whether the operand that goes through registers is BLAS's A: it lies across k then.
+inline bool a_first(const Problem& p) { return p.transa == Transpose::no; }
+
+/// How the kernel's operands, in row-major terms, have to lie: there BLAS's A is the second. What
+/// goes through registers may lie either way.
+inline MajorsTaken register_layout(bool a_first) {
+  return a_first ? MajorsTaken{Major::k, std::nullopt} : MajorsTaken{std::nullopt, Major::k};
+}
+
+/// Copies operands as the shape needs them, and launches it with BLAS's A through registers or its
+/// B; k and alpha are not 0.
+template <class Shape>
+void launch_registers(const Arguments& arguments, bool a_first, const Workspace& workspace,
+                      cudaStream_t stream) {
+  const EngineOperands operands =
+      EngineOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
+  const EngineOperand& first = a_first ? operands.b : operands.a;
+  const EngineOperand& second = a_first ? operands.a : operands.b;
+  launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
+}
+
+/// With the operand that lies across.
+template <class Shape>
+void launch_across(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
+}
+
+/// Fills in the kernel of a rung.
+template <class Shape>
+RungKernel register_kernel() {
+  constexpr RegisterDesign d = Shape::design;
+  constexpr Design ring = d.ring();
+  return {reinterpret_cast<const void*>(&register_product<RegisterConfig<Shape, Major::outer>>),
+          ring.threads(),
+          register_product_shared_bytes<d>(),
+          ring.m(),
+          d.columns,
+          stage_depth<float>};
+}
+
+}  // namespace fathom::gemm::tf32
