@@ -28,29 +28,33 @@ __device__ __forceinline__ void two_stage_product(const P& p, int tiles_m, int t
 
   CopyA copy_a(p, tile_row);
   CopyB copy_b(p, tile_column);
-  copy_a.template load<false>(p.k);
-  copy_b.template load<false>(p.k);
+  const bool covers_outer = copy_a.covers_outer() && copy_b.covers_outer();
+  const auto load = [&](int k_left) {
+    if (covers_outer && k_left >= Tile::k) {
+      copy_a.template load<true>(k_left);
+      copy_b.template load<true>(k_left);
+    } else {
+      copy_a.template load<false>(k_left);
+      copy_b.template load<false>(k_left);
+    }
+  };
+  load(p.k);
   copy_a.store(stage_a(0));
   copy_b.store(stage_b(0));
   __syncthreads();
   WarpTile warp_tile;
   int reading = 0;
-  /// The present tile, before one of which so much of k is left.
-  const auto multiply_tile = [&]<bool whole>(int k_left) {
-    copy_a.template load<whole>(k_left);
-    copy_b.template load<whole>(k_left);
+  for (int k_left = p.k - Tile::k;; k_left -= Tile::k) {  // left after the present tile
+    // A branch, which also keeps the loads before the products: where the loop had whole tiles alone
+    // it ran 4 to 22 % slower on an H200.
+    if (k_left > 0) load(k_left);
     warp_tile.multiply(stage_a(reading), stage_b(reading));
+    if (k_left <= 0) break;
     reading ^= 1;
     copy_a.store(stage_a(reading));
     copy_b.store(stage_b(reading));
     __syncthreads();
-  };
-  int k_left = p.k - Tile::k;
-  if (copy_a.covers_outer() && copy_b.covers_outer()) {
-    for (; k_left >= Tile::k; k_left -= Tile::k) multiply_tile.template operator()<true>(k_left);
   }
-  for (; k_left > 0; k_left -= Tile::k) multiply_tile.template operator()<false>(k_left);
-  warp_tile.multiply(stage_a(reading), stage_b(reading));
   __syncthreads();  // before C takes the tiles' place
   float* const staged =
       reinterpret_cast<float*>(shared + static_cast<int>(threadIdx.x) / 32 * WarpTile::Rows::bytes);

@@ -1,9 +1,10 @@
 // The same wmma products from tiles in shared memory: 256 threads, 32 of k, lines padded by 8 elements, two
 // stages (claim G6). A block of 128 x 256 loads each element once for all of its warps, 85
 // multiplications for each of them where rung 02 has 8, so that the L2 and the L1 are no limit any more.
-// What is left is the tensor cores' own: they multiply by mma.sync, at most 1361 of wgmma's 2048 products
-// a clock and SM on an H200 (measured by the probe `instructions`), and wait where the two stages, one
-// block an SM, do not hide the barrier and the loads of fragments.
+// What is left is the tensor cores' own: wmma becomes mma.sync, at most 1361 of wgmma's 2048 products a
+// clock and SM on an H200 (measured by the probe `instructions`), and the two stages, one block an SM, do
+// not hide the barrier and the loads of fragments. Measured there at 4096 cubed: 314 TFLOP/s of fp16, and
+// 218 of bf16, whose fragments nvcc 13.0 loads word by word where it knows ldmatrix for fp16's.
 
 #include "gemm/blocks/two_stage_product.cuh"
 #include "gemm/blocks/wmma_tile.cuh"
