@@ -13,10 +13,10 @@ struct EqualShares {
   static constexpr Design design{.cluster_n = 2, .stream_k = true};
 };
 /// For products of few rows, which the memory bus bounds: no more rows than there are are multiplied, and
-/// a deep ring keeps the bus busy.
+/// the ring keeps the bus busy.
 struct Rows16 {
   static constexpr Design design{
-      .warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true};
+      .warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 5, .band = 1, .stream_k = true};
 };
 struct Rows64 {
   static constexpr Design design{

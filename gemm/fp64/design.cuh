@@ -25,9 +25,6 @@ struct Design {
   int band = 8;       ///< tile rows that are gone through column by column
   bool persistent = true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   bool stream_k = false;   ///< what is left after whole waves is shared along k (work_walk.cuh)
-  int batch = 1;           ///< stages that are asked for at once, one behind the other in memory
-  bool early_test = false;
-  bool serpentine = false;
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }
@@ -60,7 +57,8 @@ struct DmmaProduct {
   Matrix<double> c;
   bool vectors;      ///< every column of C starts on 16 bytes, and is contiguous
   double* partials;  ///< of each block, a tile of sums
-  unsigned* ready;   ///< of each warp of each block: whether they are there
+  unsigned long long* ready;  ///< of each warp of each block: `here` once they are there
+  unsigned long long here;    ///< a number of this launch, which memory does not hold by chance
 };
 
 /// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in which

@@ -59,13 +59,11 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
     for (int i = 0; i < last; ++i) {
       place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
 #pragma unroll
-      for (int jj = 0; jj < d.n_blocks; ++jj) {
-        const int j = d.serpentine && i % 2 == 1 ? d.n_blocks - 1 - jj : jj;
-        multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
-      }
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
     }
     position.advance();
-    if (d.early_test && steps > 1) {
+    if (steps > 1) {
+      // The answer, and what else takes long, comes under products that are under way.
       const bool there = ring.is_full(position);
       multiply_16x8x16(sums.of[last][0], a[1], b[0]);
       ring.release(stage);  // this product has what was read last
@@ -77,15 +75,6 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
 #pragma unroll
       for (int j = 2; j < d.n_blocks; ++j) {
         multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-        place.b.load(ring.b(position.stage), j, b[j]);
-      }
-    } else if (steps > 1) {
-      wait(ring.full(position.stage), position.parity);
-      place.a.load(ring.a(position.stage), 0, a[0]);
-#pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) {
-        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-        if (j == 0) ring.release(stage);  // this product has what was read last
         place.b.load(ring.b(position.stage), j, b[j]);
       }
     } else {
@@ -181,7 +170,7 @@ __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
 
 /// Set once this warp's share of them is there.
 template <Design d>
-__device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
+__device__ inline unsigned long long* ready_flag(const DmmaProduct& p, int block) {
   return p.ready + block * d.warps() + thread_anew() / 32;
 }
 
@@ -201,20 +190,22 @@ __device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, 
   __threadfence();
   __syncwarp();
   if (thread_anew() % 32 == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(ready_flag<d>(p, block)), "l"(p.here) : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
 template <Design d>
 __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
-  const unsigned* const ready = ready_flag<d>(p, block);
-  unsigned there = 0;
+  unsigned long long* const ready = ready_flag<d>(p, block);
+  unsigned long long found = ~p.here;
 #pragma unroll 1
-  for (int tries = 0; there == 0; ++tries) {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+  for (int tries = 0; found != p.here; ++tries) {
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(found) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
   }
+  __syncwarp();
+  if (thread_anew() % 32 == 0) *ready = ~p.here;  // for a replay of this launch, which has the same number
   const double2* from = partial_of<d>(p, block);
 #pragma unroll
   for (auto& row : sums.of) {
