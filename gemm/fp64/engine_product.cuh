@@ -2,8 +2,8 @@
 
 #include "gemm/fp64/warp_sums.cuh"
 
-// The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps multiply
-// from it on the tensor cores.
+// The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps
+// multiply from it on the tensor cores.
 
 namespace fathom::gemm::fp64 {
 
@@ -31,8 +31,8 @@ __device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) 
     const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
     for (int step = s.first; step < s.first + s.count; ++step) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m, corner.n,
-                                      step * stage_depth);
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m,
+                                      corner.n, step * stage_depth);
       position.advance();
     }
   }
