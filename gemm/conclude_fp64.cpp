@@ -12,10 +12,11 @@ constexpr const char* shared_tiles = "01_shared_memory";
 }  // namespace
 
 Claim conflicts_of_doubles(std::span<const Entry> entries) {
-  Claim claim = make_claim("S7",
-                           "A 16x16 tiled product of doubles has no bank conflict: one operand broadcasts, the "
-                           "other is contiguous per half-warp",
-                           "zero conflicts");
+  Claim claim = make_claim(
+      "S7",
+      "A 16x16 tiled product of doubles has no bank conflict: one operand broadcasts, the "
+      "other is contiguous per half-warp",
+      "zero conflicts");
   const Entry* rung = ladder_entry(entries, "fp64", shared_tiles);
   if (rung == nullptr) return claim;
   const auto loads = counter_value(*rung, "shared_load_conflicts");
@@ -23,15 +24,16 @@ Claim conflicts_of_doubles(std::span<const Entry> entries) {
   const auto wavefronts = counter_value(*rung, "shared_load_wavefronts");
   if (!loads || !stores || !wavefronts) return claim;
   claim.verdict = *loads == 0 && *stores == 0 ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{:.0f} conflicts of loads in {:.0f} wavefronts, {:.0f} of stores", *loads, *wavefronts,
-                             *stores);
+  claim.figure = fmt::format("{:.0f} conflicts of loads in {:.0f} wavefronts, {:.0f} of stores",
+                             *loads, *wavefronts, *stores);
   claim.evidence = {rung->name};
   return claim;
 }
 
 Claim doubles_by_shared_tiles(std::span<const Entry> entries) {
-  Claim claim = make_claim("G4", "fp64 by shared-memory tiles: the kernel of S7 computes the product",
-                           "no figure given");
+  Claim claim =
+      make_claim("G4", "fp64 by shared-memory tiles: the kernel of S7 computes the product",
+                 "no figure given");
   const Entry* rung = ladder_entry(entries, "fp64", shared_tiles);
   if (rung == nullptr) return claim;
   // An entry has a figure only if its C was right against a reference of twice the precision.
@@ -39,8 +41,9 @@ Claim doubles_by_shared_tiles(std::span<const Entry> entries) {
   claim.figure = format_quantity(*rung->metric.value, "FLOP/s");
   claim.evidence = {rung->name};
   if (const std::optional<Library> library = library_of(entries, "fp64")) {
-    claim.figure += fmt::format(", {:.1f} % of {}'s {}", 100 * *rung->metric.value / library->throughput,
-                                library->name, format_quantity(library->throughput, "FLOP/s"));
+    claim.figure +=
+        fmt::format(", {:.1f} % of {}'s {}", 100 * *rung->metric.value / library->throughput,
+                    library->name, format_quantity(library->throughput, "FLOP/s"));
     claim.evidence.push_back(library->evidence);
   }
   return claim;

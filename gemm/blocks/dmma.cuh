@@ -21,7 +21,8 @@ __device__ inline void multiply_8x8x4(double (&d)[2], double a, double b) {
 }
 
 /// d (16 x 8) += A (16 x 16) B (16 x 8). sm_90 and later.
-__device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
+__device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
+                                        const double (&b)[4]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "

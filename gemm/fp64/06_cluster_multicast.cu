@@ -14,10 +14,14 @@ struct PairedBlocks {
 
 Rung cluster_multicast() {
   Rung rung = shape_rung<PairedBlocks>("06_cluster_multicast");
-  rung.idea = "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks side by side each "
-              "loads half of A's tile for both.";
-  rung.gain = "The ring fills with the next tile while the last one is stored, and a block takes 12 bytes a "
-              "clock from the L2 instead of 16: fewer joules, where the power limit holds the clock down.";
+  rung.idea =
+      "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks side by side "
+      "each "
+      "loads half of A's tile for both.";
+  rung.gain =
+      "The ring fills with the next tile while the last one is stored, and a block takes 12 bytes "
+      "a "
+      "clock from the L2 instead of 16: fewer joules, where the power limit holds the clock down.";
   return rung;
 }
 

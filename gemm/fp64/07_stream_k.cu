@@ -12,15 +12,25 @@ namespace {
 struct EqualShares {
   static constexpr Design design{.cluster_n = 2, .stream_k = true};
 };
-/// For products of few rows, which the memory bus bounds: no more rows than there are are multiplied, and
-/// a deep ring keeps the bus busy.
+/// For products of few rows, which the memory bus bounds: no more rows than there are are
+/// multiplied, and the ring keeps the bus busy.
 struct Rows16 {
-  static constexpr Design design{
-      .warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true};
+  static constexpr Design design{.warps_m = 1,
+                                 .warps_n = 8,
+                                 .m_blocks = 1,
+                                 .n_blocks = 2,
+                                 .stages = 5,
+                                 .band = 1,
+                                 .stream_k = true};
 };
 struct Rows64 {
-  static constexpr Design design{
-      .warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1, .stream_k = true};
+  static constexpr Design design{.warps_m = 2,
+                                 .warps_n = 4,
+                                 .m_blocks = 2,
+                                 .n_blocks = 4,
+                                 .stages = 8,
+                                 .band = 1,
+                                 .stream_k = true};
 };
 
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
@@ -28,8 +38,10 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   const Problem& p = arguments.problem;
   const std::int64_t small_side = std::min(p.m, p.n);
   const bool swapped = p.n < p.m;  // the tiles' rows go along the small side
-  if (small_side <= Rows16::design.m()) return launch_engine_product<Rows16>(arguments, workspace, swapped, stream);
-  if (small_side <= Rows64::design.m()) return launch_engine_product<Rows64>(arguments, workspace, swapped, stream);
+  if (small_side <= Rows16::design.m())
+    return launch_engine_product<Rows16>(arguments, workspace, swapped, stream);
+  if (small_side <= Rows64::design.m())
+    return launch_engine_product<Rows64>(arguments, workspace, swapped, stream);
   launch_engine_product<EqualShares>(arguments, workspace, false, stream);
 }
 
@@ -37,10 +49,15 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 
 Rung stream_k() {
   Rung rung = shape_rung<EqualShares>("07_stream_k");
-  rung.idea = "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; who "
-              "begins a tile adds up, in order, what others have summed of it. For few rows, tiles of 16 or 64.";
-  rung.gain = "1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and 4096 that of 31.03 instead of "
-              "32: 3 % each. A skinny product occupies every SM.";
+  rung.idea =
+      "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; "
+      "who "
+      "begins a tile adds up, in order, what others have summed of it. For few rows, tiles of 16 "
+      "or 64.";
+  rung.gain =
+      "1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and 4096 that of 31.03 "
+      "instead of "
+      "32: 3 % each. A skinny product occupies every SM.";
   rung.contender = true;
   rung.launch = &launch;
   return rung;

@@ -16,18 +16,17 @@ namespace fathom::gemm::fp64 {
 inline constexpr int stage_depth = 16;
 inline constexpr int line_bytes = 128;
 
-/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how it goes from tile to tile.
+/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how it goes from tile to
+/// tile.
 struct Design {
   int warps_m = 2, warps_n = 4;    ///< of the warps that multiply
   int m_blocks = 4, n_blocks = 4;  ///< of 16 rows and of 8 columns, of each
   int stages = 6;
   int cluster_n = 1;  ///< blocks of a cluster beside each other: they load each tile of A once
   int band = 8;       ///< tile rows that are gone through column by column
-  bool persistent = true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
-  bool stream_k = false;   ///< what is left after whole waves is shared along k (work_walk.cuh)
-  int batch = 1;           ///< stages that are asked for at once, one behind the other in memory
-  bool early_test = false;
-  bool serpentine = false;
+  bool persistent =
+      true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
+  bool stream_k = false;  ///< what is left after whole waves is shared along k (work_walk.cuh)
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }
@@ -42,9 +41,9 @@ struct Design {
   }
 };
 
-/// An operand as the copy engine finds it. The engine reads from where 16 bytes start. Where a line (a
-/// column of the matrix in memory) does not, which for 8-byte elements is every other line, the odd ones
-/// are copied to the workspace first, and have a map of their own: `split`.
+/// An operand as the copy engine finds it. The engine reads from where 16 bytes start. Where a line
+/// (a column of the matrix in memory) does not, which for 8-byte elements is every other line, the
+/// odd ones are copied to the workspace first, and have a map of their own: `split`.
 struct OperandMaps {
   CUtensorMap of[2];
   bool split;
@@ -58,13 +57,14 @@ struct DmmaProduct {
   int stream_tiles;      ///< the first so many tiles are shared along k
   double alpha, beta;
   Matrix<double> c;
-  bool vectors;      ///< every column of C starts on 16 bytes, and is contiguous
-  double* partials;  ///< of each block, a tile of sums
-  unsigned* ready;   ///< of each warp of each block: whether they are there
+  bool vectors;               ///< every column of C starts on 16 bytes, and is contiguous
+  double* partials;           ///< of each block, a tile of sums
+  unsigned long long* ready;  ///< of each warp of each block: `here` once they are there
+  unsigned long long here;    ///< a number of this launch, which memory does not hold by chance
 };
 
-/// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in which
-/// the sums have all registers.
+/// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in
+/// which the sums have all registers.
 __device__ inline int thread_anew() {
   int x;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));

@@ -6,12 +6,12 @@
 
 namespace fathom::gemm::fp64 {
 
-/// A tile of 128 x 128 x Depth that eight warps multiply on the tensor cores, 64 x 32 each, with the loads
-/// of the tiles before (gemm/blocks/block_tile.cuh): element-wise, every index checked. `Wide`: by
-/// products of 16 x 8 x 16, else of 8 x 8 x 4.
+/// A tile of 128 x 128 x Depth that eight warps multiply on the tensor cores, 64 x 32 each, with
+/// the loads of the tiles before (gemm/blocks/block_tile.cuh): element-wise, every index checked.
+/// `Wide`: by products of 16 x 8 x 16, else of 8 x 8 x 4.
 ///
-/// Lines of k are padded by four doubles: of a fragment's half-warp, four rows at four k, each k starts
-/// in other four places.
+/// Lines of k are padded by four doubles: of a fragment's half-warp, four rows at four k, each k
+/// starts in other four places.
 template <int Depth, bool Wide>
 class DmmaTile {
   using Loads = BlockTile<128, 128, Depth, 8, 8, PaddedLayout, PaddedLayout, SameTypes<double>>;

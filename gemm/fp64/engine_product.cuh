@@ -2,8 +2,8 @@
 
 #include "gemm/fp64/warp_sums.cuh"
 
-// The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps multiply
-// from it on the tensor cores.
+// The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps
+// multiply from it on the tensor cores.
 
 namespace fathom::gemm::fp64 {
 
@@ -30,12 +30,9 @@ __device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) 
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
     for (int step = s.first; step < s.first + s.count; ++step) {
-      static_assert(d.stages % d.batch == 0);
-      if (position.stage % d.batch == 0) {
-        for (int i = 0; i < d.batch; ++i) wait(ring.empty(position.stage + i), position.parity ^ 1);
-      }
-      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m, corner.n,
-                                      step * stage_depth);
+      wait(ring.empty(position.stage), position.parity ^ 1);
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m,
+                                      corner.n, step * stage_depth);
       position.advance();
     }
   }

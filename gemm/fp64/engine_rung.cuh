@@ -24,7 +24,9 @@ Rung shape_rung(const char* name) {
                  stage_depth};
   rung.launch = &launch_shape<Shape>;
   rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
-  rung.workspace_bytes = [](const Problem& p, int sms) { return stream_bytes<Shape::design>(sms) + copied_bytes(p); };
+  rung.workspace_bytes = [](const Problem& p, int sms) {
+    return stream_bytes<Shape::design>(sms) + copied_bytes(p);
+  };
   return rung;
 }
 

@@ -4,23 +4,23 @@
 #include "gemm/fp64/design.cuh"
 
 // A warp's fragments from a stage without a bank conflict, however the operands lie, straight into
-// the registers that the products read: those are neighbours for rows i and i + 8 of A at the same k,
-// and for the k of one column of B.
+// the registers that the products read: those are neighbours for rows i and i + 8 of A at the same
+// k, and for the k of one column of B.
 //
-// The products add over k in any order, as long as A and B agree on it. Of the 16 k of a stage, in 8
-// words of two, a lane takes two words, in four slots; which ones follows from its place along k:
+// The products add over k in any order, as long as A and B agree on it. Of the 16 k of a stage, in
+// 8 words of two, a lane takes two words, in four slots; which ones follows from its place along k:
 //
-// Paired slots, for A along the outer dimension and B along k: words c = 2 p + (p > 1) and c ^ 1. One
-// 16-byte load brings both k of a word of B. A quarter-warp, which such a load serves at once, is two
-// columns and four places; its words, XORed with two numbers that differ in the last bit, have all 8
-// places of a line. Of A, a 16-byte load brings two neighbouring rows, which stand for rows i and i + 8
-// of the fragment; c is different modulo 4 for each p, so that the lines 2 c (or c, of a split operand)
-// of four places and two words of rows have all 8 places as well.
+// Paired slots, for A along the outer dimension and B along k: words c = 2 p + (p > 1) and c ^ 1.
+// One 16-byte load brings both k of a word of B. A quarter-warp, which such a load serves at once,
+// is two columns and four places; its words, XORed with two numbers that differ in the last bit,
+// have all 8 places of a line. Of A, a 16-byte load brings two neighbouring rows, which stand for
+// rows i and i + 8 of the fragment; c is different modulo 4 for each p, so that the lines 2 c (or
+// c, of a split operand) of four places and two words of rows have all 8 places as well.
 //
-// Crossed slots, for all else: words c = p ^ 4 (p % 2) and c ^ 4, odd k first for p > 1. An 8-byte load
-// serves a half-warp at once: four rows and four places, of which two read even k and two odd ones, and
-// of either two the words differ in bit 2, so that all 16 places of a line are read. c is different
-// modulo 4 for each p here too.
+// Crossed slots, for all else: words c = p ^ 4 (p % 2) and c ^ 4, odd k first for p > 1. An 8-byte
+// load serves a half-warp at once: four rows and four places, of which two read even k and two odd
+// ones, and of either two the words differ in bit 2, so that all 16 places of a line are read. c is
+// different modulo 4 for each p here too.
 
 namespace fathom::gemm::fp64 {
 
@@ -35,7 +35,8 @@ __device__ inline KSlot k_slot(int place, int slot) {
   return {place ^ (place % 2 * 4) ^ (slot / 2 * 4), (place / 2) ^ (slot % 2)};
 }
 
-/// Where a k of an operand along the outer dimension lies: its line, and in it `word` of the outer ones.
+/// Where a k of an operand along the outer dimension lies: its line, and in it `word` of the outer
+/// ones.
 __device__ inline std::uint32_t outer_offset(KSlot k, int word, bool split) {
   const int line = split ? k.odd * (stage_depth / 2) + k.word : 2 * k.word + k.odd;
   return line * line_bytes + (word ^ (line % 8)) * 16;
@@ -52,8 +53,8 @@ __device__ inline void load_two(std::uint32_t address, double& x, double& y) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(address) : "memory");
 }
 
-/// Where a lane's elements of A lie in a stage, for the warp whose rows start at `first`, a multiple
-/// of 16.
+/// Where a lane's elements of A lie in a stage, for the warp whose rows start at `first`, a
+/// multiple of 16.
 template <Major major, bool paired>
 class LaneOfA {
  public:
@@ -62,7 +63,8 @@ class LaneOfA {
 #pragma unroll
     for (int slot = 0; slot < 4; ++slot) {
       const KSlot k = k_slot<paired>(lane % 4, slot);
-      of_[slot] = first * line_bytes + (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
+      of_[slot] = first * line_bytes +
+                  (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
     }
   }
 
@@ -93,7 +95,8 @@ class LaneOfB {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       if constexpr (major == Major::k) {
-        of_[i] = first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
+        of_[i] =
+            first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
       } else {
         of_[i] = first * line_bytes + column % 2 * 8 +
                  outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
@@ -108,13 +111,14 @@ class LaneOfB {
       load_two(from + of_[0], b[0], b[1]);
       load_two(from + of_[1], b[2], b[3]);
     } else {
-      // Along the outer dimension eight columns are four words of a line: the first, or the other four,
-      // whose places differ in bit 2.
+      // Along the outer dimension eight columns are four words of a line: the first, or the other
+      // four, whose places differ in bit 2.
       constexpr bool along = major == Major::k;
       const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
       const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;
 #pragma unroll
-      for (int slot = 0; slot < 4; ++slot) load_one(((stage + of_[slot]) ^ others) + lines, b[slot]);
+      for (int slot = 0; slot < 4; ++slot)
+        load_one(((stage + of_[slot]) ^ others) + lines, b[slot]);
     }
   }
 

@@ -3,12 +3,12 @@
 #include "gemm/blocks/tma.cuh"
 #include "gemm/fp64/design.cuh"
 
-// The ring of stages in shared memory that the copy engine fills. A stage of an operand is, along k,
-// a line of 16 k for each row of its tile, or else, along the outer dimension, a block of 2 KiB for
-// every 16 of it: 16 lines of k. Word w (16 bytes) of line l lies at w ^ (l % 8).
+// The ring of stages in shared memory that the copy engine fills. A stage of an operand is, along
+// k, a line of 16 k for each row of its tile, or else, along the outer dimension, a block of 2 KiB
+// for every 16 of it: 16 lines of k. Word w (16 bytes) of line l lies at w ^ (l % 8).
 //
-// Either way it comes in two halves: lines of the tile's first half and of its second, or of a split
-// operand the even lines and the odd ones.
+// Either way it comes in two halves: lines of the tile's first half and of its second, or of a
+// split operand the even lines and the odd ones.
 
 namespace fathom::gemm::fp64 {
 
@@ -19,7 +19,9 @@ struct Ring {
   __device__ std::uint32_t a(int stage) const { return tiles + stage * d.stage_bytes(); }
   __device__ std::uint32_t b(int stage) const { return a(stage) + d.a_bytes(); }
   /// Ends when the stage's bytes have all arrived.
-  __device__ std::uint32_t full(int stage) const { return tiles + d.stages * d.stage_bytes() + 8 * stage; }
+  __device__ std::uint32_t full(int stage) const {
+    return tiles + d.stages * d.stage_bytes() + 8 * stage;
+  }
   /// Ends when every warp that reads what this block loads has read it.
   __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * d.stages; }
 
@@ -36,7 +38,8 @@ struct Ring {
   __device__ bool is_full(const RingPosition<d.stages>& position) const {
     std::uint32_t ended;
     asm volatile(
-        "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+        "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, "
+        "0, p;\n}"
         : "=r"(ended)
         : "r"(full(position.stage)), "r"(position.parity)
         : "memory");
@@ -63,8 +66,8 @@ __host__ __device__ constexpr int box_lines(int rows) {
 /// Loads half `half` of a tile of `Rows` x 16 of k to `target`: to this block, or where `blocks` is
 /// not 0 to these of the cluster.
 template <Major major, int Rows>
-__device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, int half, int outer, int k,
-                                 std::uint32_t barrier, std::uint16_t blocks) {
+__device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, int half, int outer,
+                                 int k, std::uint32_t barrier, std::uint16_t blocks) {
   const CUtensorMap& map = maps.of[maps.split ? half : 0];
   const auto load = [&](std::uint32_t to, int x, int y) {
     if (blocks == 0) {

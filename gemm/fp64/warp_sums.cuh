@@ -27,7 +27,8 @@ struct WarpSums {
 /// A warp's place and what it reads.
 template <Design d, Major a_major, Major b_major>
 struct WarpPlace {
-  static_assert(d.n_blocks % 2 == 0, "along the outer dimension, 16 columns are a block of shared memory");
+  static_assert(d.n_blocks % 2 == 0,
+                "along the outer dimension, 16 columns are a block of shared memory");
   static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
   LaneOfA<a_major, paired> a;
   LaneOfB<b_major, paired> b;
@@ -41,7 +42,8 @@ struct WarpPlace {
 
 /// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
 /// in registers and A's come one block of 16 rows ahead of their products: the last block's
-/// products run while the next stage's first fragments are read, into the registers that they leave.
+/// products run while the next stage's first fragments are read, into the registers that they
+/// leave.
 template <Design d, Major a_major, Major b_major>
 __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& position, int steps,
                                   const WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
@@ -59,13 +61,11 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
     for (int i = 0; i < last; ++i) {
       place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
 #pragma unroll
-      for (int jj = 0; jj < d.n_blocks; ++jj) {
-        const int j = d.serpentine && i % 2 == 1 ? d.n_blocks - 1 - jj : jj;
-        multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
-      }
+      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
     }
     position.advance();
-    if (d.early_test && steps > 1) {
+    if (steps > 1) {
+      // The answer, and what else takes long, comes under products that are under way.
       const bool there = ring.is_full(position);
       multiply_16x8x16(sums.of[last][0], a[1], b[0]);
       ring.release(stage);  // this product has what was read last
@@ -77,15 +77,6 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
 #pragma unroll
       for (int j = 2; j < d.n_blocks; ++j) {
         multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-        place.b.load(ring.b(position.stage), j, b[j]);
-      }
-    } else if (steps > 1) {
-      wait(ring.full(position.stage), position.parity);
-      place.a.load(ring.a(position.stage), 0, a[0]);
-#pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) {
-        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-        if (j == 0) ring.release(stage);  // this product has what was read last
         place.b.load(ring.b(position.stage), j, b[j]);
       }
     } else {
@@ -130,8 +121,10 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
   using Place = WarpPlace<d, a_major, b_major>;
   const int lane = thread_anew() % 32;
   // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
-  constexpr int row_of_lane = a_major == Major::outer ? 2 : 1, next_row = a_major == Major::outer ? 1 : 8;
-  const int first_row = Place::row() + lane / 4 * row_of_lane, first_column = Place::column() + lane % 4 * 2;
+  constexpr int row_of_lane = a_major == Major::outer ? 2 : 1,
+                next_row = a_major == Major::outer ? 1 : 8;
+  const int first_row = Place::row() + lane / 4 * row_of_lane,
+            first_column = Place::column() + lane % 4 * 2;
   const bool a_split = a_major == Major::k && p.a.split, b_split = b_major == Major::k && p.b.split;
   if (a_major == Major::outer && !b_split && p.vectors && p.beta == 0 && corner.m + d.m() <= p.m &&
       corner.n + d.n() <= p.n) {
@@ -172,7 +165,8 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
   }
 }
 
-/// Where a block's sums lie on their way to another worker: thread by thread, as no other reads them.
+/// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
+/// them.
 template <Design d>
 __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
   return reinterpret_cast<double2*>(p.partials) +
@@ -181,7 +175,7 @@ __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
 
 /// Set once this warp's share of them is there.
 template <Design d>
-__device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
+__device__ inline unsigned long long* ready_flag(const DmmaProduct& p, int block) {
   return p.ready + block * d.warps() + thread_anew() / 32;
 }
 
@@ -201,20 +195,24 @@ __device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, 
   __threadfence();
   __syncwarp();
   if (thread_anew() % 32 == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(ready_flag<d>(p, block)), "l"(p.here)
+                 : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
 template <Design d>
 __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
-  const unsigned* const ready = ready_flag<d>(p, block);
-  unsigned there = 0;
+  unsigned long long* const ready = ready_flag<d>(p, block);
+  unsigned long long found = ~p.here;
 #pragma unroll 1
-  for (int tries = 0; there == 0; ++tries) {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+  for (int tries = 0; found != p.here; ++tries) {
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(found) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
   }
+  __syncwarp();
+  if (thread_anew() % 32 == 0)
+    *ready = ~p.here;  // for a replay of this launch, which has the same number
   const double2* from = partial_of<d>(p, block);
 #pragma unroll
   for (auto& row : sums.of) {

@@ -30,7 +30,8 @@ bool hopper() {
 }  // namespace
 
 TEST_CASE("fp64 rungs climb from FMAs to the large products of the tensor cores", "[sass][gemm]") {
-  const SassFunction& square = find(functions(), "fp64::(anonymous namespace)::square_tile_product(");
+  const SassFunction& square =
+      find(functions(), "fp64::(anonymous namespace)::square_tile_product(");
   CHECK(square.count("DFMA") >= 16);
   // Of A, of which a half-warp reads one word for all, two k at once.
   CHECK(square.count("LDS.128") == 8);
@@ -43,15 +44,18 @@ TEST_CASE("fp64 rungs climb from FMAs to the large products of the tensor cores"
   CHECK(lines_of(find(functions(), "::wide_products_product("), "DMMA.16x8x16") == 16);
 }
 
-TEST_CASE("fp64 rungs of the copy engine read nothing but what products take as it is", "[sass][gemm]") {
+TEST_CASE("fp64 rungs of the copy engine read nothing but what products take as it is",
+          "[sass][gemm]") {
   if (!hopper()) SKIP("This build is for a chip without products of 16 x 8 x 16.");
   struct Expected {
     const char* shape;
-    int products;  ///< of a stage, and again of its last rows where no stage follows
+    int products;          ///< of a stage, and again of its last rows where no stage follows
     int a_words, b_words;  ///< 16-byte loads of a stage's fragments, and of the first stage's
   };
-  for (const Expected& e : {Expected{"::CopyEngine,", 16 + 4, 16 + 4, 8 + 8}, {"::PairedBlocks,", 16 + 4, 16 + 4, 8 + 8},
-                            {"::EqualShares,", 16 + 4, 16 + 4, 8 + 8}, {"::Rows16,", 2, 4, 4},
+  for (const Expected& e : {Expected{"::CopyEngine,", 16 + 4, 16 + 4, 8 + 8},
+                            {"::PairedBlocks,", 16 + 4, 16 + 4, 8 + 8},
+                            {"::EqualShares,", 16 + 4, 16 + 4, 8 + 8},
+                            {"::Rows16,", 2, 4, 4},
                             {"::Rows64,", 8 + 4, 8 + 4, 8 + 8}}) {
     CAPTURE(e.shape);
     int kernels = 0;
@@ -64,9 +68,10 @@ TEST_CASE("fp64 rungs of the copy engine read nothing but what products take as 
       CHECK(lines_of(function, "DMMA.16x8x16") == e.products);
       CHECK(function.count("UTMALDG.2D") > 0);
       CHECK(function.count("USETMAXREG") == 2);
-      // A along m and B along k, BLAS's plain layout: 16 bytes a load. Along k, A's and along n, B's come
-      // one by one.
-      const bool a_along_k = function.name.find("(fathom::gemm::Major)0, (fathom::gemm::Major)") != std::string::npos;
+      // A along m and B along k, BLAS's plain layout: 16 bytes a load. Along k, A's and along n,
+      // B's come one by one.
+      const bool a_along_k =
+          function.name.find("(fathom::gemm::Major)0, (fathom::gemm::Major)") != std::string::npos;
       const bool b_along_k = function.name.find("(fathom::gemm::Major)0>") != std::string::npos;
       if (!a_along_k && b_along_k) {
         CHECK(function.count("LDS.128") == e.a_words + e.b_words);

@@ -11,8 +11,14 @@ namespace {
 
 Entry shared_tiles(double load_conflicts, double store_conflicts) {
   Entry e = planted::entry("gemm/fp64/01",
-                           {{"part", "ladder"}, {"type", "fp64"}, {"rung", "01_shared_memory"}, {"layout", "NN"},
-                            {"m", compared_size}, {"n", compared_size}, {"k", compared_size}, {"alpha", 1.0},
+                           {{"part", "ladder"},
+                            {"type", "fp64"},
+                            {"rung", "01_shared_memory"},
+                            {"layout", "NN"},
+                            {"m", compared_size},
+                            {"n", compared_size},
+                            {"k", compared_size},
+                            {"alpha", 1.0},
                             {"beta", 0.0}},
                            3e12);
   planted::add_counter(e, "shared_load_wavefronts", 1000, 1000);

@@ -48,7 +48,8 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-Candidate candidate_of(Context& context, const fp64::Variant& variant, const std::shared_ptr<Operands>& operands) {
+Candidate candidate_of(Context& context, const fp64::Variant& variant,
+                       const std::shared_ptr<Operands>& operands) {
   const int sms = context.device().sms;
   const std::size_t bytes = variant.workspace_bytes(operands->arguments().problem, sms);
   const Buffer buffer = context.buffers().output("workspace", std::max<std::size_t>(bytes, 16));
@@ -66,7 +67,9 @@ Candidate candidate_of(Context& context, const fp64::Variant& variant, const std
 }
 
 /// Rounds that take about as long for all products.
-int rounds_of(const Problem& problem) { return std::clamp(static_cast<int>(4e12 / problem.flops()), 5, 15); }
+int rounds_of(const Problem& problem) {
+  return std::clamp(static_cast<int>(4e12 / problem.flops()), 5, 15);
+}
 
 void compare(Context& context, const Problem& problem, bool sustained) {
   const auto references = std::make_shared<ReferenceStore>();
@@ -119,13 +122,15 @@ int check_all(Context& context) {
   struct Shape {
     std::int64_t m, n, k;
   };
-  constexpr Shape shapes[] = {{1, 1, 1}, {16, 128, 16}, {128, 256, 64}, {67, 61, 97}, {129, 257, 65}, {264, 136, 328}, {5, 300, 1000}, {1500, 2100, 900}};
+  constexpr Shape shapes[] = {{1, 1, 1},      {16, 128, 16},   {128, 256, 64}, {67, 61, 97},
+                              {129, 257, 65}, {264, 136, 328}, {5, 300, 1000}, {1500, 2100, 900}};
   int wrong = 0, right = 0;
   const auto references = std::make_shared<ReferenceStore>();
   for (const Shape& s : shapes) {
     for (int kind = 0; kind < 16; ++kind) {
-      Problem problem = make_problem(Class::fp64, s.m, s.n, s.k, kind % 2 == 0 ? Transpose::no : Transpose::yes,
-                                     kind / 2 % 2 == 0 ? Transpose::no : Transpose::yes, kind < 8 ? 1 : 2, kind < 8 ? 0 : -3);
+      Problem problem = make_problem(
+          Class::fp64, s.m, s.n, s.k, kind % 2 == 0 ? Transpose::no : Transpose::yes,
+          kind / 2 % 2 == 0 ? Transpose::no : Transpose::yes, kind < 8 ? 1 : 2, kind < 8 ? 0 : -3);
       problem.lda += problem.lda % 2 ^ (kind / 4 % 2);
       problem.ldb += problem.ldb % 2 ^ (kind / 8 % 2);
       problem.ldc += kind % 3;

@@ -11,17 +11,40 @@ namespace {
 /// A shape by its index: kernels are named by types.
 constexpr Design designs[] = {
     {.cluster_n = 2, .stream_k = true},
-    {.cluster_n = 2, .stream_k = true, .early_test = true},
-    {.cluster_n = 2, .band = 12, .stream_k = true, .early_test = true, .serpentine = true},
+    {.cluster_n = 2},
+    {.stream_k = true},
+    {.stages = 4, .cluster_n = 2, .stream_k = true},
 };
 constexpr Design narrow[] = {
-    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true},
-    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 10, .band = 1, .stream_k = true, .batch = 5},
-    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 12, .band = 1, .stream_k = true, .batch = 4},
-    {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 12, .band = 1, .persistent = false, .batch = 4},
-    {.warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1, .stream_k = true, .batch = 4},
+    {.warps_m = 1,
+     .warps_n = 8,
+     .m_blocks = 1,
+     .n_blocks = 2,
+     .stages = 10,
+     .band = 1,
+     .stream_k = true},
+    {.warps_m = 1,
+     .warps_n = 8,
+     .m_blocks = 1,
+     .n_blocks = 2,
+     .stages = 5,
+     .band = 1,
+     .stream_k = true},
+    {.warps_m = 1,
+     .warps_n = 8,
+     .m_blocks = 1,
+     .n_blocks = 2,
+     .stages = 3,
+     .band = 1,
+     .stream_k = true},
+    {.warps_m = 2,
+     .warps_n = 4,
+     .m_blocks = 2,
+     .n_blocks = 4,
+     .stages = 8,
+     .band = 1,
+     .stream_k = true},
     {.cluster_n = 2, .band = 1, .stream_k = true},
-    {.cluster_n = 2, .band = 1, .stream_k = true, .early_test = true},
 };
 
 template <bool skinny, int Index>
@@ -30,15 +53,17 @@ struct Shape {
 };
 
 std::string name_of(const Design& d) {
-  return std::to_string(d.m()) + "x" + std::to_string(d.n()) + " warps " + std::to_string(d.warps_m) + "x" +
-         std::to_string(d.warps_n) + " stages " + std::to_string(d.stages) + " cluster " +
-         std::to_string(d.cluster_n) + " band " + std::to_string(d.band) + (d.persistent ? "" : " transient") + (d.stream_k ? " stream-k" : "") +
-         " batch " + std::to_string(d.batch) + (d.early_test ? " early" : "") + (d.serpentine ? " serpentine" : "");
+  return std::to_string(d.m()) + "x" + std::to_string(d.n()) + " warps " +
+         std::to_string(d.warps_m) + "x" + std::to_string(d.warps_n) + " stages " +
+         std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_n) + " band " +
+         std::to_string(d.band) + (d.persistent ? "" : " transient") +
+         (d.stream_k ? " stream-k" : "") + "";
 }
 
 template <bool skinny, int... Indices>
 void add(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(Shape<skinny, Indices>::design), skinny ? Shape<skinny, Indices>::design.m() : 0,
+  (list.push_back({name_of(Shape<skinny, Indices>::design),
+                   skinny ? Shape<skinny, Indices>::design.m() : 0,
                    [](const Problem& p, int sms) {
                      return stream_bytes<Shape<skinny, Indices>::design>(sms) + copied_bytes(p);
                    },
