@@ -13,8 +13,12 @@
 namespace fathom::gemm {
 
 /// Registers of a thread that loads and of one that multiplies: 128 of the first and 256 of the
-/// second share what 384 threads of 168 are given (64512 of the 65536).
-inline constexpr int loading_registers = 24, multiplying_registers = 240;
+/// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait take what
+/// the loading threads can do without.
+template <Design d>
+inline constexpr int loading_registers = d.deferred_stores ? 24 : 40;
+template <Design d>
+inline constexpr int multiplying_registers = d.deferred_stores ? 240 : 232;
 
 /// Of all warps' buffers.
 template <Design d>
@@ -88,8 +92,15 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     TileIndex corner = walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
+<<<<<<< HEAD
     asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.promoted) {
+=======
+    if constexpr (d.engine_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
+    if constexpr (d.a_in_registers) {
+      accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
+    } else if constexpr (d.promoted) {
+>>>>>>> helper-f
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
     } else {
@@ -106,8 +117,15 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     } else {
       each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
+<<<<<<< HEAD
         finish(p, sums.of[i], row, corner.n);
         if constexpr (d.engine_stores) {
+=======
+        if constexpr (d.engine_stores) finish(p, sums.of[i], row, corner.n);
+        if constexpr (d.a_in_registers) {
+          store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
+        } else if constexpr (d.engine_stores) {
+>>>>>>> helper-f
           if (p.engine_stores) {
             if constexpr (deferred.used) {
               deferred.store_from(p, range.count, staging);
@@ -160,10 +178,10 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
                                             staging + warp * staging_slots * staged_bytes);

@@ -82,7 +82,7 @@ __device__ inline void finish(const TiledProduct<Out, Scalar>& p, std::uint32_t 
       sums[i + j] = bits_of(x);
     }
     old += 8 * next_column;
-    if (i % 16 == 12) __syncwarp();  // more old elements at once would not fit into registers
+    if (i % 8 == 4) __syncwarp();  // more old elements at once would not fit into registers
   }
 }
 
@@ -95,18 +95,22 @@ __device__ inline std::uint32_t packed(float first, float second) {
   return bits;
 }
 
-/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its
-/// rows start on 16 bytes.
-template <class Out, class Scalar, int Count>
-__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
-                                            const std::uint32_t (&sums)[Count], int row,
-                                            int column) {
+/// Stores a warp's sums straight from the registers: any C, two elements at once where its rows
+/// start on 16 bytes. The old C is looked at only if `beta` says that there is one.
+template <bool beta, class Out, class Scalar, int Count>
+__device__ inline void store_sums(const TiledProduct<Out, Scalar>& p,
+                                  const std::uint32_t (&sums)[Count], int row, int column) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < Count; i += 2) {
     const int r = row + lane / 4 + i % 4 / 2 * 8, c = column + i / 4 * 8 + lane % 4 * 2;
     if (r >= p.m) continue;
-    const Scalar first = sum_of<Scalar>(sums[i]), second = sum_of<Scalar>(sums[i + 1]);
+    Scalar first = p.alpha * sum_of<Scalar>(sums[i]);
+    Scalar second = p.alpha * sum_of<Scalar>(sums[i + 1]);
+    if constexpr (beta) {
+      first = finished(p, r, c, sum_of<Scalar>(sums[i]));
+      second = finished(p, r, c + 1, sum_of<Scalar>(sums[i + 1]));
+    }
     if (p.engine_stores && c + 1 < p.n) {
       if constexpr (sizeof(Out) == 2) {
         *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
@@ -118,6 +122,14 @@ __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
       if (c + 1 < p.n) p.c(r, c + 1) = Out(second);
     }
   }
+}
+
+template <class Out, class Scalar, int Count>
+__device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
+                                            const std::uint32_t (&sums)[Count], int row,
+                                            int column) {
+  if (p.beta == Scalar(0)) return store_sums<false>(p, sums, row, column);
+  store_sums<true>(p, sums, row, column);
 }
 
 /// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l

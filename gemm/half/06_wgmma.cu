@@ -57,7 +57,6 @@ __global__ void __launch_bounds__(threads, 2)
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) {
     sums_are_ready(sums.of[i]);
-    finish(p, sums.of[i], corner.m + i * 64 + warp * 16, corner.n);
     store_from_registers(p, sums.of[i], corner.m + i * 64 + warp * 16, corner.n);
   }
 #endif
