@@ -132,7 +132,8 @@ Case make_case(const DeviceFacts& device, const Rung& rung, const Problem& probl
   c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
               {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
   if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
-  if (rung.contender && problem.flops() > 0) c.opponents = opponents(problem, references);
+  if (rung.contender && problem.flops() > 0) 
+    c.opponents = opponents(problem, references, !rung.promoted);
   c.prepare = [&rung, problem, references](Context& context) {
     return prepare(context, rung, problem, references);
   };

@@ -16,7 +16,8 @@ namespace {
 std::vector<Rung> half_rungs(Class of) {
   return {half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
           half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
-          half::split_depth(of), half::all_layouts(of)};
+          half::split_depth(of), half::all_layouts(of),      half::large_clusters(of),
+          half::deferred_stores(of)};
 }
 
 std::vector<Rung> every_rung() {

@@ -4,7 +4,7 @@
 
 namespace fathom::gemm {
 
-std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&) { return {}; }
+std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool) { return {}; }
 
 const std::string& why_no_opponents() {
   static const std::string sentence =

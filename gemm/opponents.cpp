@@ -61,7 +61,8 @@ class DefaultCall {
 /// cublasLtMatmul with one of its algorithms.
 class TunedCall {
  public:
-  TunedCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
+  TunedCall(const Arguments& arguments, bool fast_sums, const Buffer& workspace,
+            cudaStream_t stream)
       : arguments_(arguments),
         types_(library_types(arguments.problem.of)),
         scalars_(arguments.problem),
@@ -78,7 +79,7 @@ class TunedCall {
     description_ = {description, l.cublasLtMatmulDescDestroy};
     set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
     set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
-    if (p.of == Class::fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+    if (p.of == Class::fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
     a_ = make_layout(types_.input, p.a_rows(), p.a_columns(), p.lda);
     b_ = make_layout(types_.input, p.b_rows(), p.b_columns(), p.ldb);
     c_ = make_layout(types_.output, p.m, p.n, p.ldc);
@@ -167,7 +168,8 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
 }  // namespace
 
 std::vector<OpponentCase> opponents(const Problem& problem,
-                                    const std::shared_ptr<ReferenceStore>& references) {
+                                    const std::shared_ptr<ReferenceStore>& references,
+                                    bool fast_sums) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
   // The library multiplies 8-bit floating point with A transposed and B not, on columns that start on
@@ -190,10 +192,10 @@ std::vector<OpponentCase> opponents(const Problem& problem,
   }
   // The choice is made once, before the first timing, and kept for the rounds that follow.
   const auto chosen = std::make_shared<std::optional<std::size_t>>();
-  result.push_back({cublaslt_name, [problem, references, chosen](Context& context) {
+  result.push_back({cublaslt_name, [problem, references, chosen, fast_sums](Context& context) {
     const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
     const auto call = std::make_shared<TunedCall>(
-        operands->arguments(),
+        operands->arguments(), fast_sums,
         context.buffers().output("workspace of cuBLASLt", library_workspace_bytes), context.stream());
     if (!*chosen) *chosen = choose_algorithm(*call, context.stream());
     return workload_of(

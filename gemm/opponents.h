@@ -23,8 +23,11 @@ inline constexpr int most_algorithms = 32;
 /// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms that
 /// its heuristic names, each timed): none where the library is not there, and without the first for
 /// fp8, which it does not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
+///
+/// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the library
+/// keeps the bits that they drop.
 std::vector<OpponentCase> opponents(const Problem& problem,
-                                    const std::shared_ptr<ReferenceStore>& references);
+                                    const std::shared_ptr<ReferenceStore>& references, bool fast_sums = true);
 
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();

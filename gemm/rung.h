@@ -50,6 +50,9 @@ struct Rung {
   bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
   /// Whether it is held against the vendor's library, and at the sizes that the ladder's goals name.
   bool contender = false;
+  /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those of
+  /// the library that it is held against do.
+  bool promoted = false;
   RungKernel kernel;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.

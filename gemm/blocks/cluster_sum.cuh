@@ -10,11 +10,6 @@
 
 namespace fathom::gemm {
 
-/// Meets `threads` threads of a block at hardware barrier `id`.
-__device__ inline void named_barrier(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 /// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp
 /// apart.
 template <int N>

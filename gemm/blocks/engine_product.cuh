@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/specialised_product.cuh"
+#include "gemm/blocks/specialised_launch.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/engine_operands.h"
 #include "gemm/rung.h"
@@ -19,15 +19,16 @@ struct EngineConfig : Types {
 };
 
 /// The shape of the kernel for the SMs that a shape's large clusters leave: clusters of two, one
-/// below the other.
+/// below the other or each with its part of k.
 template <class Shape>
 struct RestOf {
   static constexpr MajorsTaken majors = Shape::majors;
   static constexpr auto design = [] {
     auto d = Shape::design;
-    d.parent_m = d.cluster_m / 2;
+    const int cluster_m = d.split_k == 1 ? 2 : 1;
+    d.parent_m = d.cluster_m / cluster_m;
     d.parent_n = d.cluster_n;
-    d.cluster_m = 2;
+    d.cluster_m = cluster_m;
     d.cluster_n = 1;
     d.leaves_rest = false;
     return d;
@@ -70,8 +71,9 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   product.beta = static_cast<Scalar>(p.beta);
   product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
   const Element output = traits(p.of).output;
-  // The engine writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest of
-  // the piece, which is the gap up to the leading dimension, would be written too (seen on an H200).
+  // The engine writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
+  // of the piece, which is the gap up to the leading dimension, would be written too (seen on an
+  // H200).
   product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
                           columns_aligned(p.m, output, map_alignment);
   if (d.engine_stores && product.engine_stores)

@@ -10,34 +10,75 @@ namespace fathom::gemm {
 /// Operands as they lie, which 16-bit types allow; or all along k, as the other types must be.
 struct AnyLayout {
   static constexpr MajorsTaken majors{};
+  static constexpr bool promoted = false;
 };
 struct AlongK {
   static constexpr MajorsTaken majors{Major::k, Major::k};
+  static constexpr bool promoted = false;
+};
+/// The same with sums that are promoted to fp32 stage by stage.
+struct AlongKPromoted {
+  static constexpr MajorsTaken majors{Major::k, Major::k};
+  static constexpr bool promoted = true;
 };
 
 /// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory
 /// for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
-  static constexpr Design design{
-      .n = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true, .engine_stores = true};
+  static constexpr Design design{.n = 256,
+                                 .stages = 4,
+                                 .cluster_m = 2,
+                                 .band = 8,
+                                 .persistent = true,
+                                 .engine_stores = true,
+                                 .promoted = Layout::promoted};
 };
+
+/// For products that fill it more than once: clusters of eight, and for the SMs that they leave
+/// clusters of two. Where sums are promoted there are no registers for results that wait.
+template <class Layout>
+struct LargeClusters : Layout {
+  static constexpr Design design{.n = 256,
+                                 .stages = 4,
+                                 .cluster_m = 4,
+                                 .cluster_n = 2,
+                                 .band = 4,
+                                 .persistent = true,
+                                 .engine_stores = true,
+                                 .deferred_stores = !Layout::promoted,
+                                 .early = true,
+                                 .promoted = Layout::promoted,
+                                 .serpentine = true,
+                                 .kept_a = 0.4f,
+                                 .leaves_rest = true};
+};
+
+/// Whether the large clusters have more than one tile each on a GPU of so many SMs.
+template <class Layout>
+bool fills_large_clusters(const Problem& p, int sms) {
+  constexpr Design d = LargeClusters<Layout>::design;
+  return ceil_div(p.n, d.m() * d.cluster_m) * ceil_div(p.m, d.n * d.cluster_n) * d.cluster() > sms;
+}
 
 /// Shapes by the columns that they multiply at once, each for products of that many or fewer, which
 /// the memory bus bounds: a cluster shares the k of one tile, so that there are about as many
 /// blocks as SMs at the ladder's skinny sizes, and the ring keeps more bytes on their way than the
-/// bus's latency needs.
+/// bus's latency needs. Clusters of two: larger ones do not fit all SMs at once.
 template <class Layout>
 struct Columns16 : Layout {
-  static constexpr Design design{.n = 16, .stages = 8, .split_k = 2, .band = 1};
+  static constexpr Design design{
+      .n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns64 : Layout {
-  static constexpr Design design{.n = 64, .stages = 8, .split_k = 2, .band = 1};
+  static constexpr Design design{
+      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns128 : Layout {
-  static constexpr Design design{.m_blocks = 2, .n = 128, .stages = 4, .split_k = 4, .band = 1};
+  static constexpr Design design{
+      .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 
 /// Most columns of the small side for which the narrow shapes are meant.
@@ -71,12 +112,32 @@ void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cu
   launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 
-/// The top rung of a type.
+/// The same, with large clusters for what fills them.
+template <class Layout, class Types>
+void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
+                       cudaStream_t stream) {
+  if (is_skinny(arguments.problem) ||
+      !fills_large_clusters<Layout>(arguments.problem, workspace.sms))
+    return launch_any_shape<Layout, Types>(arguments, workspace, stream);
+  launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
+}
+
+/// A rung that takes every shape by tiles of its own for each.
 template <class Layout, class Types>
 Rung top_rung(Class of, const char* name) {
   Rung rung = shape_rung<WideTile<Layout>, Types>(of, name);
   rung.contender = true;
   rung.launch = &launch_any_shape<Layout, Types>;
+  return rung;
+}
+
+/// The top rung of a type.
+template <class Layout, class Types>
+Rung best_rung(Class of, const char* name) {
+  Rung rung = shape_rung<LargeClusters<Layout>, Types>(of, name);
+  rung.contender = true;
+  rung.promoted = Layout::promoted;
+  rung.launch = &launch_best_shape<Layout, Types>;
   return rung;
 }
 

@@ -2,7 +2,7 @@
 
 #include "gemm/blocks/register_epilogue.cuh"
 #include "gemm/blocks/register_sums.cuh"
-#include "gemm/blocks/specialised_product.cuh"
+#include "gemm/blocks/specialised_launch.cuh"
 
 // The warp-specialised product with its first operand through registers.
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/design.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -8,52 +9,6 @@
 // A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.
 
 namespace fathom::gemm {
-
-/// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
-/// (gemm/problem.h).
-struct Design {
-  int consumers = 2;  ///< warpgroups that multiply
-  int m_blocks = 1;   ///< blocks of 64 rows of each
-  int n = 256;        ///< columns of a block's tile
-  int stages = 4;     ///< of the ring
-  int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
-  int cluster_n = 1;  ///< and beside each other: they load each tile of A once
-  int split_k = 1;    ///< blocks of a cluster that share the k of one tile
-  int band = 8;       ///< cluster rows that are gone through column by column
-  int resident = 1;   ///< blocks that share an SM; alone, threads that multiply take registers from the others
-  bool persistent =
-      false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
-  bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
-  bool a_in_registers =
-      false;  ///< A's blocks come to the products through registers (register_product.cuh)
-  bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
-  /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
-  bool serpentine = false;
-  /// B's boxes have as many lines as the tile has columns, fewer than 64: lines outside the matrix
-  /// take the copy engine longer than those inside. For B along k only.
-  bool narrow_b = false;
-  bool passing_b = false;  ///< B's lines are the first to leave the L2
-  bool passing_c = false;  ///< and C's
-  bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
-  /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
-  int parent_m = 1, parent_n = 1;
-
-  __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
-  __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
-  /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
-  __host__ __device__ constexpr int sharing() const { return cluster_m + cluster_n - 1; }
-  __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
-  __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
-  __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
-  __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  __host__ __device__ constexpr int stage_bytes() const {
-    return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
-  }
-};
-
-/// Lines of 128 bytes are the unit of k: so many elements.
-template <class In>
-inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
 /// The ring's memory and barriers, all of them shared-memory addresses.
 template <Design d>
@@ -93,7 +48,8 @@ struct ClusterPlace {
   }
   /// Rank of the block of the same part of k at (m, n).
   __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
-  /// Rank of one of those that share a tile with this one: first its column, then the rest of its row.
+  /// Rank of one of those that share a tile with this one: first its column, then the rest of its
+  /// row.
   __device__ int sharer(int i) const {
     if (i < d.cluster_m) return rank_of(i, n);
     const int other = i - d.cluster_m;
@@ -113,15 +69,17 @@ struct ClusterPlace {
 
 /// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
 /// `Sharers` blocks of the cluster, `blocks`.
-template <Major major, int Sharers, bool Passing>
+template <Major major, int Sharers, bool Hinted>
 __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
+                                  int k, std::uint32_t barrier, std::uint16_t blocks,
+                                  std::uint64_t policy) {
   const int o = outer + block * block_side;
   const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+  const std::uint32_t target = tile + block * block_bytes;
   if constexpr (Sharers == 1) {
-    load_box<Passing>(tile + block * block_bytes, map, x, y, barrier);
+    load_box<Hinted>(target, map, x, y, barrier, policy);
   } else {
-    load_box_multicast<Passing>(tile + block * block_bytes, map, x, y, barrier, blocks);
+    load_box_multicast<Hinted>(target, map, x, y, barrier, blocks, policy);
   }
 }
 
@@ -138,9 +96,9 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
     const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
     const int o = outer + block * block_side + half * half_block_side;
     if constexpr (Sharers == 1) {
-      load_box<false>(target, map, o, k, barrier);
+      load_box<false>(target, map, o, k, barrier, 0);
     } else {
-      load_box_multicast<false>(target, map, o, k, barrier, blocks);
+      load_box_multicast<false>(target, map, o, k, barrier, blocks, 0);
     }
   }
 }
@@ -150,7 +108,7 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
-                                  int column, int k) {
+                                  int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
   arrive_expecting(full, d.stage_bytes());
   constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
@@ -162,14 +120,14 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
       load_split_block<d.cluster_n>(ring.a(stage), place.n * share_a + i, map_a, row, k, full,
                                     row_blocks);
     } else {
-      load_block<a_major, d.cluster_n, false>(ring.a(stage), place.n * share_a + i, map_a, row, k,
-                                              full, row_blocks);
+      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), place.n * share_a + i, map_a,
+                                                       row, k, full, row_blocks, policy_a);
     }
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_block<b_major, d.cluster_m, d.passing_b>(ring.b(stage), place.m * share_b + i, map_b,
-                                                  column, k, full, column_blocks);
+    load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column, k,
+                                            full, column_blocks, 0);
   }
 }
 
@@ -225,14 +183,16 @@ __device__ inline void release(const TileRing<d>& ring, int stage, const Cluster
 
 /// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage
 /// is under way while the next is issued.
-template <class In, Design d, Major a_major, Major b_major>
+/// `meanwhile` is called with each step while its products are under way.
+template <class In, Design d, Major a_major, Major b_major, class Meanwhile>
 __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                   int steps, int a_block, const ClusterPlace<d>& place,
-                                  Sums<d>& sums) {
+                                  Sums<d>& sums, const Meanwhile& meanwhile) {
   int last = -1;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
     multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, sums, step > 0);
+    meanwhile(step);
     products_wait<1>();
     if (last >= 0) release(ring, last, place);
     last = position.stage;
@@ -242,50 +202,6 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) sums_are_ready(sums.of[i]);
   if (last >= 0) release(ring, last, place);
-}
-
-/// The same with each stage's sums of its own, added up in fp32 by the threads: the tensor cores
-/// keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then. The registers
-/// hold such sums of 128 columns at a time beside those of all.
-template <class In, Design d, Major a_major, Major b_major>
-__device__ inline void accumulate_promoted(const TileRing<d>& ring,
-                                           RingPosition<d.stages>& position, int steps, int a_block,
-                                           const ClusterPlace<d>& place, Sums<d>& sums) {
-  static_assert(d.m_blocks == 1);
-  constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
-  static_assert(parts * columns == d.n);
-  std::uint32_t part_sums[columns / 2];
-#pragma unroll
-  for (std::uint32_t& sum : part_sums) sum = 0;
-  sums_are_ready(part_sums);
-#pragma unroll
-  for (std::uint32_t& sum : sums.of[0]) sum = 0;
-  for (int step = 0; step < steps; ++step) {
-    wait(ring.full(position.stage), position.parity);
-    const std::uint64_t a = tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes);
-    const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
-#pragma unroll
-    for (int part = 0; part < parts; ++part) {
-      products_begin();
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        multiply<a_major, b_major>(In{}, part_sums, a + s * step_units<a_major>,
-                                   b + part * columns / block_side * (block_bytes >> 4) +
-                                       s * step_units<b_major>,
-                                   s > 0);
-      }
-      products_commit();
-      products_wait<0>();
-      if (part == parts - 1) release(ring, position.stage, place);
-      sums_are_ready(part_sums);
-#pragma unroll
-      for (int j = 0; j < columns / 2; ++j) {
-        std::uint32_t& sum = sums.of[0][part * columns / 2 + j];
-        sum = __float_as_uint(__uint_as_float(sum) + __uint_as_float(part_sums[j]));
-      }
-    }
-    position.advance();
-  }
 }
 
 }  // namespace fathom::gemm

@@ -16,22 +16,31 @@ __device__ inline void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// How the L2 shall hold lines that nobody asks for again soon: they are the first to leave.
-__device__ inline std::uint64_t passing_policy() {
+/// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
+__device__ inline std::uint64_t keeping_policy(float share) {
   std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  asm("createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, %1;"
+      : "=l"(policy)
+      : "f"(share));
+  return policy;
+}
+/// Like any others, also those that were kept.
+__device__ inline std::uint64_t ordinary_policy() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
   return policy;
 }
 
-/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier.
-template <bool Passing>
+/// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier. `Hinted`:
+/// the L2 is told how to hold its lines.
+template <bool Hinted>
 __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
-                                std::uint32_t barrier) {
-  if constexpr (Passing) {
+                                std::uint32_t barrier, std::uint64_t policy) {
+  if constexpr (Hinted) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(passing_policy())
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
         : "memory");
   } else {
     asm volatile(
@@ -44,14 +53,15 @@ __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, in
 
 /// The same to the same address of every block of the cluster whose bit is set, and on the barrier
 /// of the same address there: the box crosses from the L2 once.
-template <bool Passing>
+template <bool Hinted>
 __device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMap& map, int x,
-                                          int y, std::uint32_t barrier, std::uint16_t blocks) {
-  if constexpr (Passing) {
+                                          int y, std::uint32_t barrier, std::uint16_t blocks,
+                                          std::uint64_t policy) {
+  if constexpr (Hinted) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(passing_policy())
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
         : "memory");
   } else {
     asm volatile(
@@ -63,21 +73,12 @@ __device__ inline void load_box_multicast(std::uint32_t target, const CUtensorMa
 }
 
 /// Stores a box from shared memory; belongs to the thread's open group of stores.
-template <bool Passing>
 __device__ inline void store_box(const CUtensorMap& map, int x, int y, std::uint32_t source) {
-  if constexpr (Passing) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
-        "[%0, {%1, %2}], [%3], %4;" ::"l"(&map),
-        "r"(x), "r"(y), "r"(source), "l"(passing_policy())
-        : "memory");
-  } else {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
-            &map),
-        "r"(x), "r"(y), "r"(source)
-        : "memory");
-  }
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+          &map),
+      "r"(x), "r"(y), "r"(source)
+      : "memory");
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 

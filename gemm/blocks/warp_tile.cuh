@@ -95,8 +95,8 @@ __device__ inline std::uint32_t packed(float first, float second) {
   return bits;
 }
 
-/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its rows
-/// start on 16 bytes.
+/// Stores a warp's finished sums straight from the registers: any C, two elements at once where its
+/// rows start on 16 bytes.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_from_registers(const TiledProduct<Out, Scalar>& p,
                                             const std::uint32_t (&sums)[Count], int row,
@@ -141,10 +141,10 @@ __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int w
   return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
 }
 
-/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
-template <class Out, class Scalar, int Count>
-__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
-                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
+/// Fills a buffer with 64 columns of 16-bit elements, 32 pairs a thread from the first on.
+template <int Count>
+__device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int first,
+                                   std::uint32_t buffer) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
   // next 8.
@@ -153,12 +153,30 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   for (int j = 0; j < 4; ++j) {
     std::uint32_t r[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int sum = first + j * 8 + i / 2 * 4 + i % 2 * 2;
-      r[i] = packed<Out>(sum_of<Scalar>(sums[sum]), sum_of<Scalar>(sums[sum + 1]));
-    }
+    for (int i = 0; i < 4; ++i) r[i] = pairs[first + j * 4 + i];
     store_matrices(staged_word(buffer, own_row, j * 2 + own_word), r);
   }
+}
+
+/// A warp's finished sums as elements of C, in pairs of neighbours of a row.
+template <class Out, int Count>
+__device__ inline void pack(const std::uint32_t (&sums)[Count], std::uint32_t (&pairs)[Count / 2]) {
+#pragma unroll
+  for (int i = 0; i < Count / 2; ++i)
+    pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
+}
+
+/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
+template <class Out, class Scalar, int Count>
+__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
+                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
+  std::uint32_t pairs[16];
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    pairs[i] =
+        packed<Out>(sum_of<Scalar>(sums[first + 2 * i]), sum_of<Scalar>(sums[first + 2 * i + 1]));
+  }
+  stage_pairs(pairs, 0, buffer);
 }
 
 /// Fills a buffer with 32 columns of 32-bit elements.
@@ -176,31 +194,37 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   }
 }
 
-/// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine stores
-/// while the warp goes on, the last two even while it multiplies the next tile. Ends with stores
-/// under way.
-template <bool Passing, class Out, class Scalar, int Count>
+/// Hands a warp's buffer over to the engine, which stores it while the warp goes on. What is
+/// outside C is not stored; the group of stores is closed all the same, to count alike.
+template <class Out, class Scalar>
+__device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row, int column,
+                                    std::uint32_t buffer) {
+  fence_async_proxy();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    if (row < p.m && column < p.n) store_box(p.map_c, column, row, buffer);
+    commit_stores();
+  }
+}
+
+/// Stores a warp's finished sums through its two buffers at `staging`, each 2 KiB that the engine
+/// stores while the warp goes on, the last two even while it multiplies the next tile. Ends with
+/// stores under way. `First`: buffers that were filled before, of this tile.
+template <int First, class Out, class Scalar, int Count>
 __device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
                                        const std::uint32_t (&sums)[Count], int row, int column,
                                        std::uint32_t staging) {
   constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
-  // An even number of chunks: the buffers take turns over tiles too.
-  static_assert(chunks % staging_slots == 0 && chunks * columns == Count * 2);
+  static_assert(chunks * columns == Count * 2);
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+    const std::uint32_t buffer = staging + (First + chunk) % staging_slots * staged_bytes;
     const int to_column = column + chunk * columns;
     if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();
     stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
-    fence_async_proxy();
-    __syncwarp();
-    if (lane == 0) {
-      // What is outside C is not stored; the group is closed all the same, to count alike.
-      if (row < p.m && to_column < p.n) store_box<Passing>(p.map_c, to_column, row, buffer);
-      commit_stores();
-    }
+    store_staged(p, row, to_column, buffer);
   }
 }
 
@@ -218,9 +242,9 @@ __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   return x;
 }
 
-/// Stores a warp's finished sums through its buffer and row by row, each in neighbouring lanes: for a C
-/// whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4 bytes;
-/// the last lane has what is left at both ends.
+/// Stores a warp's finished sums through its buffer and row by row, each in neighbouring lanes: for
+/// a C whose rows start anywhere. 16-bit elements go in pairs from the first that starts on 4
+/// bytes; the last lane has what is left at both ends.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
                                      const std::uint32_t (&sums)[Count], int row, int column,

@@ -2,12 +2,23 @@
 
 #include "gemm/half/half_rung.cuh"
 
+namespace fathom::gemm {
+
+template void launch_any_shape<AnyLayout, half::Types<__half>>(const Arguments&, const Workspace&,
+                                                               cudaStream_t);
+template void launch_any_shape<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                      const Workspace&,
+                                                                      cudaStream_t);
+
+}  // namespace fathom::gemm
+
 namespace fathom::gemm::half {
 
 Rung all_layouts(Class of) {
   constexpr const char* name = "13_all_layouts";
   Rung rung = of == Class::fp16 ? top_rung<AnyLayout, Types<__half>>(of, name)
                                 : top_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
+  rung.contender = false;  // 15 is
   rung.idea =
       "The tiles of 11 with either operand contiguous along k or along its other dimension, as "
       "wgmma reads both, "

@@ -26,12 +26,18 @@ inline constexpr MajorsTaken plain_layout{Major::k, Major::outer};
 
 namespace fathom::gemm {
 
-/// In 12_split_depth.cu, which the rung after it uses too.
+/// In 12_split_depth.cu and 13_all_layouts.cu, which the rungs after them use too.
 extern template void launch_skinny<AnyLayout, half::Types<__half>>(const Arguments&,
                                                                    const Workspace&, cudaStream_t);
 extern template void launch_skinny<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
                                                                           const Workspace&,
                                                                           cudaStream_t);
+extern template void launch_any_shape<AnyLayout, half::Types<__half>>(const Arguments&,
+                                                                      const Workspace&,
+                                                                      cudaStream_t);
+extern template void launch_any_shape<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                             const Workspace&,
+                                                                             cudaStream_t);
 
 }  // namespace fathom::gemm
 

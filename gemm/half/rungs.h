@@ -15,5 +15,7 @@ Rung cluster_multicast(Class of);
 Rung overlapped_epilogue(Class of);
 Rung split_depth(Class of);
 Rung all_layouts(Class of);
+Rung large_clusters(Class of);
+Rung deferred_stores(Class of);
 
 }  // namespace fathom::gemm::half

@@ -17,7 +17,7 @@ struct Types {
 }  // namespace
 
 Rung wgmma() {
-  Rung rung = top_rung<AlongK, Types>(Class::int8, "01_wgmma");
+  Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");
   rung.idea =
       "Tiles of 128 x 256 x 128 by wgmma, clusters with multicast, persistent, stores by the copy "
       "engine: as "

@@ -115,6 +115,25 @@ TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][saniti
   bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
 }
 
+// More tiles than large clusters run at once, so that the kernel for the SMs that they leave has
+// some: with as little beside that as makes no skinny product. The rungs that have only one layout
+// of their own transpose the others, and are launched with it here too.
+TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  for (const Class of : {Class::fp16, Class::bf16, Class::fp8, Class::int8}) {
+    for (const Rung* rung : rungs_of(of)) {
+      const bool large = rung->contender || rung->id.ends_with("14_large_clusters");
+      if (!large || !runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+      for (const Transpose a : both) {
+        for (const Transpose b : both) bench.check(*rung, make_problem(of, 136, 8712, 72, a, b));
+      }
+      bench.check(*rung, make_problem(of, 8712, 136, 136));
+      bench.check(*rung, make_problem(of, 137, 8713, 200, Transpose::no, Transpose::no, 2, -1));
+      bench.check(*rung, make_problem(of, 136, 8712, 328, Transpose::yes, Transpose::no, -1, 2));
+    }
+  }
+}
+
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
 TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;

@@ -1,4 +1,5 @@
-// gemm_half_variants [--type T] [--only TEXT]... [--list] [--check] [m n k [burst|sustained] [T]]
+// gemm_half_variants [--type T] [--only TEXT]... [--list] [--check]
+// [--promoted] [m n k [burst|sustained] [T]]
 // times the variants of the kernels (those whose name contains a TEXT, or all) and the vendor's
 // library on one product or on the contested ones, alternately, after holding each against the
 // reference. T as the last word: the first operand transposed.
@@ -41,7 +42,7 @@ struct Task {
 struct Options {
   Class of = Class::bf16;
   std::vector<std::string> only;
-  bool list = false, check = false;
+  bool list = false, check = false, promoted = false;
   std::vector<Task> tasks;
 };
 
@@ -68,8 +69,8 @@ std::vector<Candidate> candidates_for(Context& context, const Options& options,
                             context.device().sms};
   std::vector<Candidate> candidates;
   for (const half::Variant& variant : half::variants()) {
-    if (variant.of != problem.of || variant.skinny != (std::min(problem.m, problem.n) <= 128) ||
-        !wanted(options, variant.name))
+    if (variant.of != problem.of || variant.promoted != options.promoted ||
+        variant.skinny != (std::min(problem.m, problem.n) <= 128) || !wanted(options, variant.name))
       continue;
     Candidate candidate;
     candidate.name = variant.name;
@@ -83,7 +84,7 @@ std::vector<Candidate> candidates_for(Context& context, const Options& options,
     candidates.push_back(candidate);
   }
   if (options.check) return candidates;
-  for (const OpponentCase& opponent : opponents(problem, references)) {
+  for (const OpponentCase& opponent : opponents(problem, references, !options.promoted)) {
     Candidate candidate;
     candidate.name = opponent.name;
     candidate.opponent = true;
@@ -180,6 +181,8 @@ Options options_from(int argc, char** argv) {
       options.list = true;
     } else if (word == "--check") {
       options.check = true;
+    } else if (word == "--promoted") {
+      options.promoted = true;
     } else if (word == "--only" && i + 1 < argc) {
       options.only.push_back(argv[++i]);
     } else if (word == "--type" && i + 1 < argc) {

@@ -36,8 +36,7 @@ SmClock::SmClock(cudaStream_t stream) : state_(std::make_unique<State>()) {
 SmClock::~SmClock() { cudaFree(state_->stamps); }
 
 void SmClock::begin() {
-  FATHOM_CUDA(
-      cudaMemsetAsync(state_->stamps, 0, 2 * most_sms * sizeof(Stamp), state_->stream));
+  FATHOM_CUDA(cudaMemsetAsync(state_->stamps, 0, 2 * most_sms * sizeof(Stamp), state_->stream));
   stamp<<<most_sms, 1, 0, state_->stream>>>(state_->stamps);
   FATHOM_CUDA(cudaGetLastError());
 }

@@ -22,48 +22,26 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 }
 
 /// A shape by its index: kernels are named by types.
+constexpr Design early = with(wide, [](Design& d) { d.early = d.serpentine = true; });
+constexpr Design deferred = with(early, [](Design& d) { d.deferred_stores = true; });
 constexpr Design designs[] = {
     wide,
-    with(wide, [](Design& d) { d.serpentine = true; }),
-    with(wide, [](Design& d) { d.passing_b = d.passing_c = true; }),
-    with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }),
-    large(wide, 4, 1, 4),
-    large(wide, 2, 2, 8),
-    large(with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }), 2, 2, 8),
-    large(wide, 4, 2, 4),
-    large(with(wide, [](Design& d) { d.passing_b = d.passing_c = true; }), 2, 2, 8),
-    with(wide, [](Design& d) { d.band = 16; }),
+    large(early, 4, 2, 4),
+    deferred,
+    large(deferred, 4, 2, 4),
+    large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
 };
 constexpr Design fp8_designs[] = {
-    wide,
-    large(wide, 2, 2, 8),
-    large(wide, 4, 1, 4),
-    large(with(wide, [](Design& d) { d.serpentine = d.passing_c = true; }), 2, 2, 8),
-    {.n = 128,
-     .stages = 5,
-     .cluster_m = 2,
-     .band = 8,
-     .persistent = true,
-     .engine_stores = true,
-     .promoted = true},
-    with(wide, [](Design& d) { d.promoted = true; }),
-    large(with(wide, [](Design& d) { d.promoted = true; }), 2, 2, 8),
+    large(early, 4, 2, 4),
+    large(deferred, 4, 2, 4),
+    large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
+    large(with(early, [](Design& d) { d.promoted = true; }), 4, 2, 4),
 };
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
-    {.n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
-    {.n = 16, .stages = 3, .split_k = 4, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 2, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 4, .band = 1, .resident = 3},
-    {.consumers = 1, .n = 16, .stages = 4, .split_k = 8, .band = 1, .resident = 3},
-    {.n = 64, .stages = 8, .split_k = 2, .band = 1},
-    {.n = 64, .stages = 4, .split_k = 4, .band = 1, .resident = 2},
-    {.n = 128, .stages = 6, .split_k = 2, .band = 1},
-    {.n = 128, .stages = 6, .cluster_m = 2, .split_k = 2, .band = 1},
-    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .band = 1, .resident = 2},
-    {.consumers = 1, .n = 128, .stages = 4, .split_k = 2, .band = 1, .resident = 2},
-    {.consumers = 1, .n = 128, .stages = 4, .cluster_m = 2, .split_k = 2, .band = 1, .resident = 2},
-    {.m_blocks = 2, .n = 128, .stages = 4, .split_k = 4, .band = 1},
+    {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
+    {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
 };
 
 enum class List { square, skinny, fp8 };
@@ -81,11 +59,11 @@ std::string name_of(const Design& d) {
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
-  if (d.resident > 1) name += " resident " + std::to_string(d.resident);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
-  if (d.passing_b) name += " passing B";
-  if (d.passing_c) name += " passing C";
+  if (d.deferred_stores) name += " deferred";
+  if (d.early) name += " early";
+  if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
   if (d.promoted) name += " promoted";
   return name;
 }
@@ -94,8 +72,8 @@ template <List list, int... Indices>
 void add(std::vector<Variant>& to, std::integer_sequence<int, Indices...>) {
   using T = std::conditional_t<list == List::fp8, fp8::Types, Types<__nv_bfloat16>>;
   constexpr Class of = list == List::fp8 ? Class::fp8 : Class::bf16;
-  (to.push_back({of, name_of(Shape<list, Indices>::design), list == List::skinny,
-                 &launch_shape<Shape<list, Indices>, T>}),
+  (to.push_back({of, name_of(Shape<list, Indices>::design), Shape<list, Indices>::design.promoted,
+                 list == List::skinny, &launch_shape<Shape<list, Indices>, T>}),
    ...);
 }
 

@@ -13,6 +13,7 @@ namespace fathom::gemm::half {
 struct Variant {
   Class of = Class::bf16;
   std::string name;
+  bool promoted = false;
   bool skinny = false;  ///< made for products of at most 128 columns
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
 };
