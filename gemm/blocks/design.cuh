@@ -29,8 +29,8 @@ struct Design {
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  /// B's boxes have as many lines as the tile has columns, fewer than 64: lines outside the matrix
-  /// take the copy engine longer than those inside. For B along k only.
+  /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that other
+  /// tiles have or none. For B along k only.
   bool narrow_b = false;
   float kept_a = 0;  ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it

@@ -2,11 +2,15 @@
 
 #include "gemm/blocks/register_epilogue.cuh"
 #include "gemm/blocks/register_sums.cuh"
-#include "gemm/blocks/specialised_product.cuh"
+#include "gemm/blocks/specialised_launch.cuh"
 
 // The warp-specialised product with its first operand through registers.
 
 namespace fathom::gemm {
+
+/// Registers of a thread that loads and of one that multiplies (gemm/blocks/specialised_product.cuh):
+/// the operand on its way takes what the loading threads can do without.
+inline constexpr int register_product_loading = 24, register_product_multiplying = 240;
 
 template <RegisterDesign d>
 constexpr int register_product_shared_bytes() {
@@ -88,11 +92,11 @@ __global__ void __launch_bounds__(Config::design.ring().threads(), 1)
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == ring_design.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(register_product_loading));
     if (threadIdx.x % 128 == 0)
       load_tiles<float, ring_design, Config::major, Major::k>(p, ring, place);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(register_product_multiplying));
     multiply_register_tiles<Config::major, d>(p, {ring, place, group});
   }
 

@@ -5,7 +5,7 @@
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/specialised_product.cuh"
 
-// Launches of the warp-specialised product. Host code.
+// Launches of the warp-specialised products. Host code.
 
 namespace fathom::gemm {
 

@@ -92,15 +92,8 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
     TileIndex corner = walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
-<<<<<<< HEAD
-    asm volatile("" : "+r"(corner.m), "+r"(corner.n));
-    if constexpr (d.promoted) {
-=======
     if constexpr (d.engine_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
-    if constexpr (d.a_in_registers) {
-      accumulate_from_registers<In, d>(ring, position, range.count, a_block, place, sums);
-    } else if constexpr (d.promoted) {
->>>>>>> helper-f
+    if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
     } else {
@@ -117,15 +110,8 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     } else {
       each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
-<<<<<<< HEAD
-        finish(p, sums.of[i], row, corner.n);
         if constexpr (d.engine_stores) {
-=======
-        if constexpr (d.engine_stores) finish(p, sums.of[i], row, corner.n);
-        if constexpr (d.a_in_registers) {
-          store_permuted(p, sums.of[i], corner.m + (a_block + i) * 64, corner.n);
-        } else if constexpr (d.engine_stores) {
->>>>>>> helper-f
+          finish(p, sums.of[i], row, corner.n);
           if (p.engine_stores) {
             if constexpr (deferred.used) {
               deferred.store_from(p, range.count, staging);

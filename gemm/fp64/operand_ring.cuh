@@ -71,9 +71,9 @@ __device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, 
   const CUtensorMap& map = maps.of[maps.split ? half : 0];
   const auto load = [&](std::uint32_t to, int x, int y) {
     if (blocks == 0) {
-      load_box(to, map, x, y, barrier);
+      load_box<false>(to, map, x, y, barrier, 0);
     } else {
-      load_box_multicast(to, map, x, y, barrier, blocks);
+      load_box_multicast<false>(to, map, x, y, barrier, blocks, 0);
     }
   };
   constexpr int lines = box_lines<major>(Rows);
