@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
@@ -9,11 +10,6 @@
 // in every run, and without a workspace.
 
 namespace fathom::gemm {
-
-/// Meets `threads` threads of a block at hardware barrier `id`.
-__device__ inline void named_barrier(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
 
 /// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp
 /// apart.

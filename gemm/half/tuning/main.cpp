@@ -1,108 +1,28 @@
 // gemm_half_variants [m n k [sustained]]: times every variant of the bf16 kernels and the vendor's
 // library on one product, alternately, after holding each against the reference.
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <utility>
+#include <vector>
 
 #include "gemm/half/tuning/variants.h"
-#include "gemm/opponents.h"
-#include "gemm/verification.h"
-#include "harness/cuda_check.h"
+#include "gemm/tuning/compare.h"
 #include "harness/cuda_handles.h"
 
 namespace fathom::gemm {
 namespace {
 
-struct Candidate {
-  std::string name;
-  bool opponent = false;
-  std::function<void()> launch;
-  std::vector<double> seconds;
-  std::string wrong;
-};
-
-double seconds_of(const std::function<void()>& launch, int launches, cudaStream_t stream) {
-  cudaEvent_t start = nullptr, end = nullptr;
-  FATHOM_CUDA(cudaEventCreate(&start));
-  FATHOM_CUDA(cudaEventCreate(&end));
-  FATHOM_CUDA(cudaEventRecord(start, stream));
-  for (int i = 0; i < launches; ++i) launch();
-  FATHOM_CUDA(cudaEventRecord(end, stream));
-  FATHOM_CUDA(cudaEventSynchronize(end));
-  float milliseconds = 0;
-  FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start, end));
-  FATHOM_CUDA(cudaEventDestroy(start));
-  FATHOM_CUDA(cudaEventDestroy(end));
-  return milliseconds * 1e-3 / launches;
-}
-
-double median(std::vector<double> x) {
-  if (x.empty()) return 0;
-  std::nth_element(x.begin(), x.begin() + x.size() / 2, x.end());
-  return x[x.size() / 2];
-}
-
-void compare(Context& context, const Problem& problem, bool sustained) {
-  const auto references = std::make_shared<ReferenceStore>();
+void compare_shapes(Context& context, const Problem& problem, bool sustained) {
   const bool skinny = std::min(problem.m, problem.n) <= 128;
-  const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
-  std::vector<Candidate> candidates;
-  for (const half::Variant& variant : half::variants()) {
-    if (variant.skinny != skinny) continue;
-    // Room for transposed copies of both operands, whatever the layout.
-    const std::size_t bytes =
-        2 * static_cast<std::size_t>(problem.k + 64) * (problem.m + problem.n + 128);
-    const Workspace workspace{context.buffers().output("workspace", bytes).data, bytes,
-                              context.device().sms};
-    Candidate candidate{variant.name, false, {}, {}, {}};
-    candidate.launch = [=, launch = variant.launch, stream = context.stream()] {
-      launch(operands->arguments(), workspace, stream);
-    };
-    operands->reset_c();
-    candidate.launch();
-    Accuracy accuracy;
-    candidate.wrong = operands->verify(accuracy).value_or("");
-    candidates.push_back(candidate);
+  std::vector<Variant> chosen;
+  for (const half::Shaped& shaped : half::variants()) {
+    if (shaped.skinny == skinny) chosen.push_back(shaped.variant);
   }
-  std::vector<Workload> keep;
-  for (const OpponentCase& opponent : opponents(problem, references)) {
-    keep.push_back(opponent.prepare(context));
-    candidates.push_back({opponent.name, true, keep.back().launch, {}, {}});
-  }
-  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(15)); };
-  if (sustained) {
-    for (Candidate& c : candidates) {
-      const double once = seconds_of(c.launch, 3, context.stream());
-      const int launches = std::max(1, static_cast<int>(0.6 / once));
-      seconds_of(c.launch, launches, context.stream());
-      c.seconds.push_back(seconds_of(c.launch, launches, context.stream()));
-    }
-  } else {
-    for (int round = 0; round < 15; ++round) {
-      for (Candidate& c : candidates) {
-        seconds_of(c.launch, 2, context.stream());
-        c.seconds.push_back(seconds_of(c.launch, skinny ? 10 : 3, context.stream()));
-        pause();
-      }
-    }
-  }
-  double best = 1e9;
-  for (const Candidate& c : candidates) {
-    if (c.opponent) best = std::min(best, median(c.seconds));
-  }
-  fmt::print("\n{}{}\n{:72} {:>9} {:>9} {:>9} {:>6}\n", problem.describe(),
-             sustained ? ", sustained" : ", burst", "kernel", "us", "TFLOP/s", "GB/s", "ratio");
-  for (const Candidate& c : candidates) {
-    const double s = median(c.seconds);
-    fmt::print("{:72} {:9.2f} {:9.1f} {:9.0f} {:6.3f} {}\n", c.name, s * 1e6,
-               problem.flops() / s * 1e-12, problem.minimum_bytes() / s * 1e-9, best / s, c.wrong);
-  }
-  std::fflush(stdout);
+  Comparison how;
+  how.sustained = sustained;
+  compare(context, problem, chosen, how);
 }
 
 int run(int argc, char** argv) {
@@ -122,7 +42,7 @@ int run(int argc, char** argv) {
   }
   for (const auto& [problem, sustained] : products) {
     Context context(facts, stream.get(), 1);
-    compare(context, problem, sustained);
+    compare_shapes(context, problem, sustained);
   }
   return 0;
 }

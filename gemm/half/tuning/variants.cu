@@ -50,16 +50,18 @@ std::string name_of(const Design& d) {
 }
 
 template <bool skinny, int... Indices>
-void add(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(Shape<skinny, Indices>::design), skinny,
-                   &launch_shape<Shape<skinny, Indices>, Types<__nv_bfloat16>>}),
+void add(std::vector<Shaped>& list, std::integer_sequence<int, Indices...>) {
+  (list.push_back({{name_of(Shape<skinny, Indices>::design),
+                    [](const Problem& p, int) { return EngineOperands::copy_bytes(p, plain_layout); },
+                    &launch_shape<Shape<skinny, Indices>, Types<__nv_bfloat16>>},
+                   skinny}),
    ...);
 }
 
 }  // namespace
 
-std::vector<Variant> variants() {
-  std::vector<Variant> list;
+std::vector<Shaped> variants() {
+  std::vector<Shaped> list;
   add<false>(list, std::make_integer_sequence<int, int{std::size(designs)}>{});
   add<true>(list, std::make_integer_sequence<int, int{std::size(skinny_designs)}>{});
   return list;

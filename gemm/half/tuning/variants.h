@@ -1,21 +1,19 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/tuning/compare.h"
 
 // Shapes of the Hopper kernels that could take the place of the chosen ones: for
 // gemm_half_variants.
 
 namespace fathom::gemm::half {
 
-struct Variant {
-  std::string name;
+struct Shaped {
+  Variant variant;
   bool skinny = false;  ///< made for products of at most 128 columns
-  void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
 };
 
-std::vector<Variant> variants();
+std::vector<Shaped> variants();
 
 }  // namespace fathom::gemm::half
