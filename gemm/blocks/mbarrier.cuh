@@ -67,6 +67,25 @@ __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
   __trap();
 }
 
+/// Waits as `wait` does, but asleep for so many nanoseconds between tries: for a thread that has time, and
+/// whose tries would take issue slots from warps that multiply.
+__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity, unsigned nanoseconds) {
+#pragma unroll 1
+  for (int tries = 0; tries < most_tries; ++tries) {
+    std::uint32_t done;
+    asm volatile(
+        "{\n.reg .pred ended;\n"
+        "mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, ended;\n}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+    if (done != 0) return;
+    __nanosleep(nanoseconds);
+  }
+  __trap();
+}
+
 __device__ inline std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

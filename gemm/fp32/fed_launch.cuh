@@ -6,6 +6,7 @@
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/engine_operands.h"
 #include "gemm/fp32/fed_product.cuh"
+#include "gemm/fp32/fed_tiles.h"
 #include "harness/cuda_check.h"
 
 // From a product's arguments to the launch of the warp-specialised kernel. Host code.
@@ -21,9 +22,6 @@ inline CUtensorMap fed_map(const EngineOperand& x, int outer, int k) {
   return x.major == Major::k ? tensor_map(x.data, x.element, x.k, x.outer, x.stride, outer)
                              : plain_tensor_map(x.data, x.element, x.outer, x.k, x.stride, outer, k);
 }
-
-/// Whether a launch shares tiles, or computes each by one block.
-enum class Sharing { none, equal };
 
 template <class Tile>
 WorkShares shares_of(const Problem& p, int sms, Sharing sharing) {
@@ -77,6 +75,17 @@ void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing 
   const int blocks = sharing == Sharing::none ? p.shares.tiles : workspace.sms;
   fed_product<Tile><<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
+}
+
+template <class Tile>
+FedChoice fed_choice() {
+  return {Tile::m,
+          Tile::n,
+          majors_of<Tile>,
+          &fed_workspace_bytes<Tile>,
+          &launch_fed<Tile>,
+          {reinterpret_cast<const void*>(&fed_product<Tile>), Tile::threads, Tile::shared_bytes, Tile::m,
+           Tile::n, Tile::k}};
 }
 
 }  // namespace fathom::gemm::fp32

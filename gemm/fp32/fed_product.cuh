@@ -5,7 +5,7 @@
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/fp32/fed_tile.cuh"
-#include "gemm/fp32/work_walk.cuh"
+#include "gemm/fp32/work_shares.h"
 
 // The warp-specialised product: a warp tells the copy engine what to load, the others multiply.
 
@@ -26,18 +26,25 @@ struct FedProduct {
   SharedSums shared;
 };
 
+__device__ inline WorkWalk own_work(const FedProduct& p) {
+  return {p.shares, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x)};
+}
+
+/// A stage lasts more than a microsecond, and the feeding thread is stages ahead.
+inline constexpr unsigned feeding_sleep = 500;
+
 template <class Tile>
 __device__ void feed(const FedProduct& p, const FedRing<Tile>& ring) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
-  for (WorkWalk walk(p.shares); !walk.done();) {
+  for (WorkWalk walk = own_work(p); !walk.done();) {
     const WorkPiece piece = walk.take();
     const TileIndex tile = banded_tile<8>(piece.tile, p.tiles_m, p.tiles_n);
     const int row = tile.m * Tile::m, column = tile.n * Tile::n;
     for (int i = piece.first; i < piece.end; ++i) {
       const std::uint32_t stage = ring.stage(position.stage), full = ring.full(position.stage);
-      wait(ring.empty(position.stage), position.parity ^ 1);
+      wait_asleep(ring.empty(position.stage), position.parity ^ 1, feeding_sleep);
       arrive_expecting(full, Tile::stage_bytes);
       if constexpr (Tile::a_major == Major::k) {
         load_box(stage, p.map_a, i * Tile::k, row, full);
@@ -144,7 +151,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
-  WorkWalk walk(p.shares);
+  WorkWalk walk = own_work(p);
   if (walk.done()) return;
   Multiplier<Tile> multiplier(ring);
   multiplier.start();

@@ -2,6 +2,7 @@
 
 #include "gemm/blocks/major.h"
 #include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/shared_load.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 
 // Tiles in a ring of shared memory that somebody else fills, and the threads that multiply them.
@@ -53,12 +54,6 @@ struct FedRing {
     barrier_init_fence();
   }
 };
-
-__device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "r"(address));
-}
 
 /// A multiplying thread: its sums, and the fragments that it has read ahead. `start` once, then
 /// `multiply` for each piece of work.

@@ -91,12 +91,15 @@ bool compare(Context& context, const Problem& problem, std::span<const Variant> 
   const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
   const int sms = context.device().sms;
   std::size_t bytes = 0;
-  for (const Variant& v : variants) bytes = std::max(bytes, v.workspace_bytes(problem, sms));
+  for (const Variant& v : variants) {
+    if (v.takes(problem)) bytes = std::max(bytes, v.workspace_bytes(problem, sms));
+  }
   const Workspace workspace{bytes == 0 ? nullptr : context.buffers().output("workspace", bytes).data,
                             bytes, sms};
   std::vector<Candidate> candidates;
   bool right = true;
   for (const Variant& variant : variants) {
+    if (!variant.takes(problem)) continue;
     Candidate candidate{variant.name, false, {}, {}, {}};
     candidate.launch = [=, launch = variant.launch, stream = context.stream()] {
       launch(operands->arguments(), workspace, stream);

@@ -17,6 +17,8 @@ struct Variant {
   std::string name;
   std::function<std::size_t(const Problem&, int sms)> workspace_bytes;
   std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
+  /// Whether it is made for the product; else it is left out.
+  std::function<bool(const Problem&)> takes = [](const Problem&) { return true; };
 };
 
 struct Comparison {

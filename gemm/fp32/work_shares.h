@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 // How the blocks of a persistent kernel share the work of a product: whole tiles, and some tiles'
@@ -37,32 +39,37 @@ inline WorkShares equal_shares(int tiles, int depth, int blocks) {
 /// A block's pieces, one after the other: its part of what is shared first.
 class WorkWalk {
  public:
-  __device__ explicit WorkWalk(const WorkShares& shares)
+  __host__ __device__ WorkWalk(const WorkShares& shares, int block, int blocks)
       : shares_(shares),
-        next_(shares.begin(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x))),
-        end_(shares.begin(static_cast<int>(blockIdx.x) + 1, static_cast<int>(gridDim.x))),
-        tile_(shares.shared + static_cast<int>(blockIdx.x)) {}
+        blocks_(blocks),
+        next_(shares.begin(block, blocks)),
+        end_(shares.begin(block + 1, blocks)),
+        tile_(shares.shared + block) {}
 
-  __device__ bool done() const { return next_ >= end_ && tile_ >= shares_.tiles; }
+  __host__ __device__ bool done() const { return next_ >= end_ && tile_ >= shares_.tiles; }
 
-  __device__ WorkPiece take() {
+  __host__ __device__ WorkPiece take() {
     if (next_ < end_) {
       const auto tile = static_cast<int>(next_ / shares_.depth);
       const auto first = static_cast<int>(next_ - static_cast<std::int64_t>(tile) * shares_.depth);
-      const auto left = end_ - next_;
+      const std::int64_t left = end_ - next_;
       const int end = left < shares_.depth - first ? first + static_cast<int>(left) : shares_.depth;
       next_ += end - first;
       return {tile, first, end};
     }
     const int tile = tile_;
-    tile_ += static_cast<int>(gridDim.x);
+    tile_ += blocks_;
     return {tile, 0, shares_.depth};
   }
 
  private:
   const WorkShares& shares_;
+  int blocks_;
   std::int64_t next_, end_;
   int tile_;
 };
+
+/// Whether a launch shares tiles, or computes each by one block.
+enum class Sharing { none, equal };
 
 }  // namespace fathom::gemm::fp32

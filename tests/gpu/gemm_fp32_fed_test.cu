@@ -1,0 +1,49 @@
+// The warp-specialised fp32 kernel: tiles at the edges, k in shares of every length, and in rings that wrap.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include "gemm/fp32/fed_tiles.h"
+#include "gemm/verification.h"
+#include "harness/probe.h"
+#include "tests/gpu/gpu_fixture.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+TEST_CASE("fp32 tiles that the copy engine feeds are right in shares and whole", "[gpu][gemm][sanitized]") {
+  test::Gpu gpu;
+  if (gpu.facts.major != 9) SKIP("the kernel is for sm_90a");
+  Context context(gpu.facts, gpu.stream.get(), 1);
+  const auto references = std::make_shared<ReferenceStore>();
+  for (const fp32::FedChoice& tile : {fp32::fed_128x256(), fp32::fed_256x128()}) {
+    for (const int k : {1, 31, 33, 160, 420}) {  // 420: longer than the ring
+      for (const int beyond : {0, 1, 8}) {
+        // Blocks: fewer than tiles, as many as several share one, more than stages.
+        for (const int blocks : {0, 1, 3, 7, 30}) {
+          const fp32::Sharing sharing = blocks == 0 ? fp32::Sharing::none : fp32::Sharing::equal;
+          const Problem problem = make_problem(Class::fp32, tile.n + beyond, tile.m + beyond, k, Transpose::no,
+                                               Transpose::no, 2, beyond == 0 ? 0 : -1);
+          CAPTURE(tile.m, tile.n, problem.describe(), blocks);
+          const int sms = std::max(blocks, 1);
+          const Operands operands(context, references, problem, "test");
+          const std::size_t bytes = std::max<std::size_t>(tile.workspace_bytes(problem, sms, sharing), 16);
+          const Buffer scratch = context.buffers().output("sums", bytes);
+          context.buffers().poison(scratch);
+          for (int launch = 0; launch < 2; ++launch) {  // the second finds a workspace that was used
+            operands.reset_c();
+            tile.launch(operands.arguments(), {scratch.data, bytes, sms}, sharing, gpu.stream.get());
+            FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+            Accuracy accuracy;
+            const auto wrong = operands.verify(accuracy);
+            CAPTURE(wrong.value_or("right"));
+            REQUIRE_FALSE(wrong.has_value());
+          }
+          const auto outside = context.buffers().guards_intact();
+          CAPTURE(outside.value_or("intact"));
+          REQUIRE_FALSE(outside.has_value());
+        }
+      }
+    }
+  }
+}
