@@ -43,6 +43,7 @@ std::vector<Rung> every_rung() {
       fp32::wide_thread_tile(),
       fp32::planned_tiles(),
       fp32::engine_fed(),
+      fp32::thread_fed(),
       fp32::equal_shares_of_k(),
       fp32::sliced_depth(),
   };

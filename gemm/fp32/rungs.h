@@ -29,6 +29,7 @@ Rung async_multistage();
 Rung wide_thread_tile();
 Rung planned_tiles();
 Rung engine_fed();
+Rung thread_fed();
 Rung equal_shares_of_k();
 Rung sliced_depth();
 

@@ -6,21 +6,19 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-template <class Tile>
+/// 8 x 16 elements a thread, in a tile of 64 WarpsM x 64 WarpsN.
+template <int WarpsM, int WarpsN, int Body, class Feeder>
 void add(std::vector<Variant>& list, Sharing sharing) {
-  const auto by = [](int a, int b) { return std::to_string(a) + "x" + std::to_string(b); };
-  const std::string name =
-      "fed " + by(Tile::m, Tile::n) + " thread " + by(Tile::rows, Tile::columns) + " lanes " +
-      by(Tile::lanes_m, Tile::lanes_n) + " A along " + (Tile::a_major == Major::k ? "k" : "m") +
-      " body " + std::to_string(4 * Tile::words) + (Tile::by_columns ? " by columns" : "") +
-      (sharing == Sharing::none ? "" : " shared");
-  list.push_back(
-      {name,
-       [sharing](const Problem& p, int sms) { return fed_workspace_bytes<Tile>(p, sms, sharing); },
-       [sharing](const Arguments& a, const Workspace& w, cudaStream_t s) {
-         launch_fed<Tile>(a, w, sharing, s);
-       },
-       [](const Problem& p) { return p.m >= 64; }});
+  using Tile = FedTile<8, 16, WarpsM, WarpsN, 8, 4, Body, Feeder::pad>;
+  const std::string name = "fed " + std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " body " +
+                           std::to_string(Body) +
+                           (std::is_same_v<Feeder, ThreadFeeder> ? " by threads" : " by engine") +
+                           (sharing == Sharing::none ? "" : " shared");
+  const FedChoice choice = fed_choice<Tile, Feeder>();
+  list.push_back({name,
+                  [=](const Problem& p, int sms) { return choice.workspace_bytes(p, sms, sharing); },
+                  [=](const Arguments& a, const Workspace& w, cudaStream_t s) { choice.launch(a, w, sharing, s); },
+                  choice.takes_sizes});
 }
 
 template <class Tile>
@@ -45,23 +43,17 @@ std::vector<Variant> variants() {
   add_rung(list, "fp32/20_async_multistage");
   add_rung(list, "fp32/21_wide_thread_tile");
   add_rung(list, "fp32/22_planned_tiles");
-  constexpr auto k = Major::k, m = Major::outer;
   constexpr auto none = Sharing::none, equal = Sharing::equal;
-  add<FedTile<8, 16, 2, 4, 8, 4, k, 2>>(list, none);
-  add<FedTile<8, 16, 2, 4, 8, 4, k, 2>>(list, equal);
-  add<FedTile<8, 16, 2, 4, 8, 4, k, 1>>(list, equal);
-  add<FedTile<8, 16, 4, 2, 8, 4, k, 2>>(list, equal);
-  add<FedTile<8, 16, 2, 4, 8, 4, m, 2>>(list, equal);
-  add<FedTile<8, 16, 2, 4, 8, 4, m, 1>>(list, equal);
-  add<FedTile<16, 8, 2, 4, 4, 4, m, 1>>(list, equal);
-  add<FedTile<16, 8, 4, 2, 4, 4, m, 1>>(list, equal);
-  add<FedTile<16, 8, 4, 2, 4, 4, m, 2>>(list, equal);
-  add<FedTile<16, 8, 4, 2, 4, 4, m, 2>>(list, none);
+  add<2, 4, 4, EngineFeeder>(list, none);
+  add<2, 4, 4, EngineFeeder>(list, equal);
+  add<2, 4, 8, EngineFeeder>(list, none);
+  add<2, 4, 8, EngineFeeder>(list, equal);
+  add<2, 4, 4, ThreadFeeder>(list, equal);
+  add<2, 4, 8, ThreadFeeder>(list, none);
+  add<2, 4, 8, ThreadFeeder>(list, equal);
+  add<4, 2, 4, ThreadFeeder>(list, equal);
+  add<4, 2, 8, ThreadFeeder>(list, equal);
   add_sliced<SlicedTile<16, 8, 8, 4, 5>>(list);
-  add_sliced<SlicedTile<16, 8, 16, 4, 5>>(list);
-  add_sliced<SlicedTile<16, 8, 8, 2, 10>>(list);
-  add_sliced<SlicedTile<16, 8, 16, 2, 10>>(list);
-  add_sliced<SlicedTile<16, 16, 8, 2, 6>>(list);
   return list;
 }
 

@@ -1,7 +1,0 @@
-#include "gemm/fp32/fed_launch.cuh"
-
-namespace fathom::gemm::fp32 {
-
-FedChoice fed_128x256() { return fed_choice<FedTile<8, 16, 2, 4, 8, 4, Major::k>>(); }
-
-}  // namespace fathom::gemm::fp32
