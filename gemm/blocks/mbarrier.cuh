@@ -54,39 +54,36 @@ __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
 /// seconds. Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
 inline constexpr int most_tries = 1 << 26;
 
-/// Waits until the phase of this parity has ended. What the copy engine wrote is then seen; memory
-/// that threads of other blocks wrote need not be (acquiring from the cluster costs the L1's
-/// content).
+/// Whether the phase of this parity has ended; suspends the thread for a while if it has not. What the
+/// copy engine wrote is then seen; memory that threads of other blocks wrote need not be (acquiring
+/// from the cluster costs the L1's content).
+__device__ inline bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred ended;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, ended;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+/// Waits until the phase of this parity has ended (try_wait).
 __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
 #pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {
-    std::uint32_t done;
-    asm volatile(
-        "{\n.reg .pred ended;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, ended;\n}"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-    if (done != 0) return;
+    if (try_wait(barrier, parity)) return;
   }
   __trap();
 }
 
-/// Waits as `wait` does, but asleep for so many nanoseconds between tries: for a thread that has time, and
-/// whose tries would take issue slots from warps that multiply.
+/// The same, asleep for so many nanoseconds between tries: for a thread that has time, and whose tries
+/// would take issue slots from warps that multiply.
 __device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity, unsigned nanoseconds) {
 #pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {
-    std::uint32_t done;
-    asm volatile(
-        "{\n.reg .pred ended;\n"
-        "mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, ended;\n}"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-    if (done != 0) return;
+    if (try_wait(barrier, parity)) return;
     __nanosleep(nanoseconds);
   }
   __trap();

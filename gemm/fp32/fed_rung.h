@@ -14,7 +14,7 @@ Rung fed_rung() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.kernel = tile().kernel;
-  rung.takes_own_path = [](const Problem& p) { return tile().takes_sizes(p) && !tile().copies(p); };
+  rung.takes_own_path = [](const Problem& p) { return tile().takes_sizes(p) && tile().copy_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return tile().workspace_bytes(p, sms, Sharing::none);
   };

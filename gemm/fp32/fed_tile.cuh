@@ -11,11 +11,13 @@ namespace fathom::gemm::fp32 {
 /// A block's tile in row-major terms, and how its multiplying threads share it (ThreadTile). A stage is
 /// 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `Pad` floats
 /// between lines. The loop's body goes `Body` of k at once.
-template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int Pad>
+template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int Pad,
+          bool AskEarly = false>
 struct FedTile {
   static constexpr int rows = TM, columns = TN;
   static constexpr int m = TM * LanesM * WarpsM, n = TN * (32 / LanesM) * WarpsN, k = 32;
   static constexpr int stages = Stages, body = Body;
+  static constexpr bool asks_early = AskEarly;  ///< for the next stage, a body before it is needed
   using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
   /// The first of the block's threads multiply; a warpgroup feeds the ring.
   static constexpr int multiplying = Threads::threads, feeding = 128, threads = multiplying + feeding;
@@ -23,7 +25,7 @@ struct FedTile {
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;
   static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4;
   static constexpr int shared_bytes = Stages * (stage_bytes + 8);
-  static_assert(k % Body == 0 && Body % 2 == 0 && shared_bytes <= 227 * 1024);
+  static_assert(Stages >= 2 && k % Body == 0 && Body % 2 == 0 && shared_bytes <= 227 * 1024);
 };
 
 /// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it is read,
@@ -97,7 +99,9 @@ class Multiplier {
   /// Waits for the ring's first stage, and reads the first fragments.
   __device__ void start() {
     wait(ring_.full(0), 0);
-    to_stage(0);
+    line_a_ = ring_.tiles + place.row;
+    line_b_ = ring_.tiles + Tile::a_floats + place.column;
+    next_full_ = ring_.full(1);
     fragment_[0].load(line_a_, line_b_);
   }
 
@@ -109,6 +113,8 @@ class Multiplier {
     int body = 0;
 #pragma unroll 1
     for (int left = stages * bodies; left > 0; --left) {
+      bool ready = false;
+      if constexpr (Tile::asks_early) ready = try_wait(next_full_, next_.parity);
 #pragma unroll
       for (int k = 0; k < Tile::body; ++k) {
         if (k + 1 < Tile::body) {
@@ -118,7 +124,7 @@ class Multiplier {
           line_b_ += Tile::body * Tile::pitch_b;
           if (++body == bodies) {
             body = 0;
-            next_stage(last && left == 1);
+            next_stage(ready, last && left == 1);
           }
           fragment_[0].load(line_a_, line_b_);
         }
@@ -128,23 +134,30 @@ class Multiplier {
   }
 
  private:
-  __device__ void to_stage(int stage) {
-    line_a_ = ring_.tiles + stage * Tile::stage_floats + place.row;
-    line_b_ = ring_.tiles + stage * Tile::stage_floats + Tile::a_floats + place.column;
-  }
-
-  /// Everything of the present stage has been read; after the last one it is read again, for nothing.
-  __device__ void next_stage(bool last) {
+  /// Everything of the present stage has been read; after the last one its lines are read again, for
+  /// nothing.
+  __device__ void next_stage(bool ready, bool last) {
+    int step = -Tile::a_floats, step_b = -(Tile::stage_floats - Tile::a_floats);
     if (!last) {
-      ring_.release(position_.stage);
-      position_.advance();
-      wait(ring_.full(position_.stage), position_.parity);
+      ring_.release(stage_);
+      if (!ready) wait(next_full_, next_.parity);
+      stage_ = next_.stage;
+      next_.advance();
+      next_full_ += 8;
+      if (next_.stage == 0) next_full_ -= 8 * Tile::stages;
+      // From behind this stage's lines to the next one's, or from the ring's end to its start.
+      const int ring = stage_ == 0 ? Tile::stages * Tile::stage_floats : 0;
+      step = Tile::stage_floats - Tile::a_floats - ring;
+      step_b = Tile::a_floats - ring;
     }
-    to_stage(position_.stage);
+    line_a_ += step;
+    line_b_ += step_b;
   }
 
   FedRing<Tile> ring_;
-  RingPosition<Tile::stages> position_;
+  int stage_ = 0;
+  RingPosition<Tile::stages> next_{1, 0};
+  std::uint32_t next_full_;
   const float *line_a_, *line_b_;
   typename Tile::Threads::Fragment fragment_[2];
 };

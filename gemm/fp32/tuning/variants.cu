@@ -6,12 +6,13 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// 8 x 16 elements a thread, in a tile of 64 WarpsM x 64 WarpsN.
-template <int WarpsM, int WarpsN, int Body, class Feeder>
+/// A tile of 128 x 256, 8 x 16 elements a thread or 16 x 8.
+template <int TM, int Body, bool AskEarly, class Feeder>
 void add(std::vector<Variant>& list, Sharing sharing) {
-  using Tile = FedTile<8, 16, WarpsM, WarpsN, 8, 4, Body, Feeder::pad>;
-  const std::string name = "fed " + std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " body " +
-                           std::to_string(Body) +
+  using Tile = FedTile<TM, 128 / TM, 2, 4, TM == 8 ? 8 : 4, 4, Body, Feeder::pad, AskEarly>;
+  static_assert(Tile::m == 128 && Tile::n == 256);
+  const std::string name = "fed thread " + std::to_string(Tile::rows) + "x" + std::to_string(Tile::columns) +
+                           " body " + std::to_string(Body) + (AskEarly ? " early" : "") +
                            (std::is_same_v<Feeder, ThreadFeeder> ? " by threads" : " by engine") +
                            (sharing == Sharing::none ? "" : " shared");
   const FedChoice choice = fed_choice<Tile, Feeder>();
@@ -44,15 +45,14 @@ std::vector<Variant> variants() {
   add_rung(list, "fp32/21_wide_thread_tile");
   add_rung(list, "fp32/22_planned_tiles");
   constexpr auto none = Sharing::none, equal = Sharing::equal;
-  add<2, 4, 4, EngineFeeder>(list, none);
-  add<2, 4, 4, EngineFeeder>(list, equal);
-  add<2, 4, 8, EngineFeeder>(list, none);
-  add<2, 4, 8, EngineFeeder>(list, equal);
-  add<2, 4, 4, ThreadFeeder>(list, equal);
-  add<2, 4, 8, ThreadFeeder>(list, none);
-  add<2, 4, 8, ThreadFeeder>(list, equal);
-  add<4, 2, 4, ThreadFeeder>(list, equal);
-  add<4, 2, 8, ThreadFeeder>(list, equal);
+  add<8, 8, false, EngineFeeder>(list, equal);
+  add<8, 16, false, EngineFeeder>(list, none);
+  add<8, 16, false, EngineFeeder>(list, equal);
+  add<16, 8, true, EngineFeeder>(list, equal);
+  add<16, 16, true, EngineFeeder>(list, equal);
+  add<16, 16, false, EngineFeeder>(list, equal);
+  add<8, 8, false, ThreadFeeder>(list, equal);
+  add<16, 16, true, ThreadFeeder>(list, equal);
   add_sliced<SlicedTile<16, 8, 8, 4, 5>>(list);
   return list;
 }
