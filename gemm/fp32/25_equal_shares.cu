@@ -10,8 +10,8 @@ namespace fathom::gemm::fp32 {
 
 namespace {
 
-/// What a copied byte must be worth: measured on an H200, a copy moves a byte in the time of some 30
-/// multiplications, and feeding by threads costs a twentieth of all of them.
+/// What a copied byte must be worth: measured on an H200, copying it takes as long as some 30 FLOP of the
+/// product, and feeding by threads costs a twentieth of all.
 constexpr double flops_a_copied_byte = 700;
 
 /// How the product is fed; null where its tiles are too few for either way.
@@ -39,9 +39,8 @@ Rung equal_shares_of_k() {
   Rung rung;
   rung.id = "fp32/25_equal_shares";
   rung.of = Class::fp32;
-  rung.idea = "A block an SM takes tiles one after the other; of those that would be the last, partly filled waves each "
-              "block takes an equal share of k, and the sums of a tile's parts "
-              "are added in order.";
+  rung.idea = "A block an SM takes tiles one after the other; of those that would be the last, partly "
+              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order.";
   rung.gain = "At 4096 and 8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
               "tiles keep every SM busy.";
   rung.capability = 90;
@@ -49,7 +48,7 @@ Rung equal_shares_of_k() {
   rung.contender = true;
   rung.kernel = engine_fed_128x256().kernel;
   rung.launch = &launch_equal_shares;
-  rung.takes_own_path = [](const Problem& p) { return thread_fed_128x256().takes_sizes(p); };
+  rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };
   rung.workspace_bytes = &equal_shares_bytes;
   return rung;
 }

@@ -24,14 +24,16 @@ struct FeederHost;
 
 template <>
 struct FeederHost<EngineFeeder> {
-  static bool takes_sizes(const Problem&, int, int, bool swapped) { return !swapped; }
+  static bool takes_sizes(const Problem&, int, int, bool) { return true; }
   static std::size_t copy_bytes(const Problem& p) { return EngineOperands::copy_bytes(p, engine_majors); }
   template <class Tile>
-  static EngineFeeder::Sources sources(const Arguments& arguments, const Product<float>&, std::byte* copies,
-                                       cudaStream_t stream) {
+  static EngineFeeder::Sources sources(const Arguments& arguments, const Product<float>&, bool swapped,
+                                       std::byte* copies, cudaStream_t stream) {
     const EngineOperands x = EngineOperands::prepared(arguments, engine_majors, copies, stream);
-    return {plain_tensor_map(x.a.data, x.a.element, x.a.outer, x.a.k, x.a.stride, Tile::m, Tile::k),
-            plain_tensor_map(x.b.data, x.b.element, x.b.outer, x.b.k, x.b.stride, Tile::n, Tile::k)};
+    const auto map = [](const EngineOperand& o, int side) {
+      return plain_tensor_map(o.data, o.element, o.outer, o.k, o.stride, side, Tile::k);
+    };
+    return {map(swapped ? x.b : x.a, Tile::m), map(swapped ? x.a : x.b, Tile::n)};
   }
 };
 
@@ -42,7 +44,8 @@ struct FeederHost<ThreadFeeder> {
   }
   static std::size_t copy_bytes(const Problem&) { return 0; }
   template <class Tile>
-  static ThreadFeeder::Sources sources(const Arguments&, const Product<float>& p, std::byte*, cudaStream_t) {
+  static ThreadFeeder::Sources sources(const Arguments&, const Product<float>& p, bool, std::byte*,
+                                       cudaStream_t) {
     return {along_of(p.a.column_stride, p.a.row_stride, p.m), along_of(p.b.row_stride, p.b.column_stride, p.n)};
   }
 };
@@ -109,7 +112,7 @@ void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing 
     p.shared.ready = reinterpret_cast<unsigned*>(workspace.data + sums_bytes - flags);
     FATHOM_CUDA(cudaMemsetAsync(p.shared.ready, 0, flags, stream));
   }
-  p.sources = FeederHost<Feeder>::template sources<Tile>(arguments, p.product,
+  p.sources = FeederHost<Feeder>::template sources<Tile>(arguments, p.product, swapped,
                                                          workspace.data + on_256(sums_bytes), stream);
   const auto kernel = fed_product<Tile, Feeder>;
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::shared_bytes));
