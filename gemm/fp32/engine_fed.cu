@@ -3,7 +3,7 @@
 namespace fathom::gemm::fp32 {
 
 FedChoice engine_fed_128x256() {
-  return fed_choice<FedTile<8, 16, 2, 4, 8, 4, 16, EngineFeeder::pad>, EngineFeeder>();
+  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 8, EngineFeeder::pad, true>, EngineFeeder>();
 }
 
 }  // namespace fathom::gemm::fp32

@@ -3,7 +3,7 @@
 namespace fathom::gemm::fp32 {
 
 FedChoice thread_fed_128x256() {
-  return fed_choice<FedTile<8, 16, 2, 4, 8, 4, 8, ThreadFeeder::pad>, ThreadFeeder>();
+  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 16, ThreadFeeder::pad, true>, ThreadFeeder>();
 }
 
 }  // namespace fathom::gemm::fp32
