@@ -52,6 +52,10 @@ std::vector<Rung> every_rung() {
       fp32::async_multistage(),
       fp32::wide_thread_tile(),
       fp32::planned_tiles(),
+      fp32::engine_fed(),
+      fp32::thread_fed(),
+      fp32::equal_shares_of_k(),
+      fp32::sliced_depth(),
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));

@@ -32,6 +32,12 @@ __device__ inline void arrive_expecting(std::uint32_t barrier, std::uint32_t byt
                : "memory");
 }
 
+/// Arrives once everything that this thread has copied asynchronously until now (gemm/blocks/
+/// async_copy.cuh) has arrived; one of the arrivals that the barrier was made for.
+__device__ inline void arrive_when_copied(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 /// Arrives at the barrier of the same address in block `rank` of the cluster. It hands over no
 /// memory of this thread's, only says that reads are done that were waited for, and so orders
 /// nothing: an arrival that releases to the cluster costs a fence of the whole GPU.
@@ -48,21 +54,37 @@ __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
 /// seconds. Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
 inline constexpr int most_tries = 1 << 26;
 
-/// Waits until the phase of this parity has ended. What the copy engine wrote is then seen; memory
-/// that threads of other blocks wrote need not be (acquiring from the cluster costs the L1's
-/// content).
+/// Whether the phase of this parity has ended; suspends the thread for a while if it has not. What the
+/// copy engine wrote is then seen; memory that threads of other blocks wrote need not be (acquiring
+/// from the cluster costs the L1's content).
+__device__ inline bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred ended;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, ended;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+/// Waits until the phase of this parity has ended (try_wait).
 __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
 #pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {
-    std::uint32_t done;
-    asm volatile(
-        "{\n.reg .pred ended;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, ended;\n}"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-    if (done != 0) return;
+    if (try_wait(barrier, parity)) return;
+  }
+  __trap();
+}
+
+/// The same, asleep for so many nanoseconds between tries: for a thread that has time, and whose tries
+/// would take issue slots from warps that multiply.
+__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity, unsigned nanoseconds) {
+#pragma unroll 1
+  for (int tries = 0; tries < most_tries; ++tries) {
+    if (try_wait(barrier, parity)) return;
+    __nanosleep(nanoseconds);
   }
   __trap();
 }

@@ -25,4 +25,10 @@ inline constexpr int map_alignment = 16;
 CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
                        std::int64_t stride, int box_columns);
 
+/// The same with boxes of `box_inner` x `box_columns` elements, at most 256 each, that lie in shared
+/// memory one column after the other, not swizzled. Shared memory of a box must start on 128 bytes.
+CUtensorMap plain_tensor_map(const void* data, Element element, std::int64_t inner,
+                             std::int64_t outer, std::int64_t stride, int box_inner,
+                             int box_columns);
+
 }  // namespace fathom::gemm

@@ -2,13 +2,36 @@
 
 namespace fathom::gemm {
 
-/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, 32 lanes as
-/// LanesM x (32 / LanesM); a thread's rows come in groups of 4 that are 4 LanesM apart, and so do its
-/// columns, so that the lanes of a warp read their fragments from neighbouring 16-byte words.
+/// Where this thread's lane lies in its warp, 32 lanes as LanesM x (32 / LanesM).
 ///
-/// The lanes are numbered so that lanes i and i ^ 1 have the same rows and lanes i and i ^ 2 the same
-/// columns: either condition lets a 16-byte shared load be served in two wavefronts instead of
+/// The lanes are numbered so that lanes i and i ^ 1 have the same row and lanes i and i ^ 2 the same
+/// column: either condition lets a 16-byte shared load be served in two wavefronts instead of
 /// four (claims S4 and S5, measured by the probe bank_conflicts).
+template <int LanesM>
+struct LanePlace {
+  static constexpr int lanes_n = 32 / LanesM;
+  int m = 0, n = 0;
+
+  __device__ LanePlace() {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    // Bit 0 belongs to the column, bit 1 to the row, and so on until one of them is full.
+    int bit = 0, m_bit = 1, n_bit = 1;
+    while (m_bit < LanesM || n_bit < lanes_n) {
+      if (n_bit < lanes_n) {
+        n |= (lane >> bit++ & 1) * n_bit;
+        n_bit *= 2;
+      }
+      if (m_bit < LanesM) {
+        m |= (lane >> bit++ & 1) * m_bit;
+        m_bit *= 2;
+      }
+    }
+  }
+};
+
+/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, its lanes in
+/// the order of LanePlace; a thread's rows come in groups of 4 that are 4 LanesM apart, and so do its
+/// columns, so that the lanes of a warp read their fragments from neighbouring 16-byte words.
 template <int BM, int BN, int TM, int TN, int WarpsM, int WarpsN, int LanesM>
 struct ThreadTile {
   static constexpr int lanes_n = 32 / LanesM;
@@ -19,22 +42,10 @@ struct ThreadTile {
   int row, column;  ///< of its first element, within the block's tile
 
   __device__ ThreadTile() {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    // Bit 0 belongs to the column, bit 1 to the row, and so on until one of them is full.
-    int lane_m = 0, lane_n = 0, bit = 0;
-    int m_bit = 1, n_bit = 1;
-    while (m_bit < LanesM || n_bit < lanes_n) {
-      if (n_bit < lanes_n) {
-        lane_n |= (lane >> bit++ & 1) * n_bit;
-        n_bit *= 2;
-      }
-      if (m_bit < LanesM) {
-        lane_m |= (lane >> bit++ & 1) * m_bit;
-        m_bit *= 2;
-      }
-    }
-    row = warp % WarpsM * warp_m + lane_m * 4;
-    column = warp / WarpsM * warp_n + lane_n * 4;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const LanePlace<LanesM> lane;
+    row = warp % WarpsM * warp_m + lane.m * 4;
+    column = warp / WarpsM * warp_n + lane.n * 4;
   }
 
   static __device__ constexpr int row_of(int i) { return i / 4 * (4 * LanesM) + i % 4; }

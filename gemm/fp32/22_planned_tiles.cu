@@ -6,16 +6,13 @@
 #include "gemm/fp32/tilings.h"
 
 namespace fathom::gemm::fp32 {
-namespace {
 
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+void launch_planned(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const Plan plan = make_plan(arguments.problem, workspace.sms);
   if (plan.tiling == nullptr) return launch_slower_path(arguments, stream);
   plan.tiling->launch(arguments, plan.parts, reinterpret_cast<float*>(workspace.data), workspace.sms,
                       stream);
 }
-
-}  // namespace
 
 Rung planned_tiles() {
   Rung rung;
@@ -27,7 +24,7 @@ Rung planned_tiles() {
   rung.capability = 80;
   rung.contender = true;
   rung.kernel = tiling_128x256x16().kernel;
-  rung.launch = &launch;
+  rung.launch = &launch_planned;
   rung.takes_own_path = [](const Problem& p) { return make_plan(p, 1).tiling != nullptr; };
   rung.variants = &tiling_variants;
   rung.workspace_bytes = [](const Problem& p, int sms) {

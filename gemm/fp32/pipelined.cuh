@@ -1,10 +1,10 @@
 #pragma once
 
-#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tile_copy.cuh"
 #include "gemm/blocks/tile_order.cuh"
+#include "gemm/fp32/store_tile.cuh"
 
 // The upper rungs' kernel: a pipeline of asynchronous copies into several stages of shared memory,
 // fragments one step ahead in registers, one barrier a tile.
@@ -29,31 +29,6 @@ struct KParts {
   int parts = 1;
   float* sums = nullptr;  ///< parts x m x n, row-major without gaps
 };
-
-/// Stores a thread's sums: rows and columns from `first_row` and `first_column` of C on; those before
-/// belong to another tile. `store(row, column, sums)` takes four columns, or one.
-template <class Tile, class Sums, class Store4, class Store1>
-__device__ void store_tile(const Sums& sums, int row, int column, int first_row, int first_column,
-                           bool vectors, Store4 store4, Store1 store1) {
-  using Threads = typename Tile::Threads;
-#pragma unroll
-  for (int i = 0; i < Tile::rows; ++i) {
-    const int r = row + Threads::row_of(i);
-    if (r < first_row) continue;
-#pragma unroll
-    for (int j = 0; j < Tile::columns; j += 4) {
-      const int c = column + Threads::column_of(j);
-      if (vectors) {
-        if (c >= first_column) store4(r, c, &sums.c[i][j]);
-        continue;
-      }
-#pragma unroll
-      for (int x = 0; x < 4; ++x) {
-        if (c + x >= first_column) store1(r, c + x, sums.c[i][j + x]);
-      }
-    }
-  }
-}
 
 /// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16 bytes,
 /// and n is a multiple of 4.

@@ -6,13 +6,6 @@
 
 namespace fathom::gemm::fp32 {
 
-/// How an operand of a row-major product lies: `stride_k` and `stride_outer` apart along k and the other
-/// dimension, of which there are `outer`.
-inline Along along_of(std::int64_t stride_k, std::int64_t stride_outer, int outer) {
-  if (stride_outer != 1) return Along::inner;
-  return stride_k % 4 == 0 && outer % 4 == 0 ? Along::outer_vectors : Along::outer;
-}
-
 template <class Tile, Along a, Along b>
 void launch_pipelined_as(const Product<float>& p, KParts parts, cudaStream_t stream) {
   const auto kernel = &pipelined_product<Tile, a, b>;

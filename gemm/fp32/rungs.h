@@ -28,5 +28,9 @@ Rung warp_tile();
 Rung async_multistage();
 Rung wide_thread_tile();
 Rung planned_tiles();
+Rung engine_fed();
+Rung thread_fed();
+Rung equal_shares_of_k();
+Rung sliced_depth();
 
 }  // namespace fathom::gemm::fp32

@@ -172,6 +172,28 @@ TEST_CASE("the plan fills the SMs", "[gemm]") {
   }
 }
 
+TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
+  constexpr int sms = 132;
+  const Rung& shares = *find_rung("fp32/25_equal_shares");
+  const Rung& sliced = *find_rung("fp32/26_sliced_depth");
+  const auto bytes = [&](const Rung& rung, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
+  };
+  constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
+  // BLAS's B lies along k: copied for the copy engine where the product is large for it.
+  CHECK(bytes(shares, 4096, 4096, 4096) >= sms * a_tile + 4096 * 4096 * sizeof(float));
+  CHECK(bytes(shares, 128, 8192, 8192) >= sms * a_tile);
+  CHECK(bytes(shares, 128, 8192, 8192) < sms * a_tile + 8192 * 8192 * sizeof(float));
+  CHECK(bytes(shares, 4096, 4096, 0) == 0);
+  CHECK(bytes(sliced, 16, 8192, 8192) == 0);
+  CHECK(bytes(sliced, 17, 8192, 8192) == bytes(shares, 17, 8192, 8192));
+  for (const Rung* rung : {&shares, &sliced}) {
+    CHECK(rung->takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
+    CHECK(rung->takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
+    CHECK_FALSE(rung->takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
+  }
+}
+
 TEST_CASE("the fastest algorithm has the lowest median, and one that failed is not taken", "[gemm]") {
   using Times = std::vector<std::vector<double>>;
   CHECK_FALSE(fastest(Times{}).has_value());
@@ -219,6 +241,8 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(contests >= 1);
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
+  CHECK(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
+  CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
   for (const char* of_the_top : {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
     CAPTURE(of_the_top);
     CHECK(std::ranges::count_if(names, [&](const std::string& name) {

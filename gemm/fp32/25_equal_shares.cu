@@ -1,0 +1,56 @@
+// As many blocks as the GPU has SMs, and all have the same to do.
+
+#include <optional>
+
+#include "gemm/fp32/fed_tiles.h"
+#include "gemm/fp32/rungs.h"
+#include "gemm/fp32/tilings.h"
+
+namespace fathom::gemm::fp32 {
+
+namespace {
+
+/// What a copied byte must be worth: measured on an H200, copying it takes as long as some 30 FLOP of the
+/// product, and feeding by threads costs a twentieth of all.
+constexpr double flops_a_copied_byte = 700;
+
+/// How the product is fed; null where its tiles are too few for either way.
+std::optional<FedChoice> choice_for(const Problem& p) {
+  const FedChoice by_engine = engine_fed_128x256(), by_threads = thread_fed_128x256();
+  if (!by_threads.takes_sizes(p)) return std::nullopt;
+  const auto copied = static_cast<double>(by_engine.copy_bytes(p));
+  return p.flops() >= flops_a_copied_byte * copied ? by_engine : by_threads;
+}
+
+}  // namespace
+
+void launch_equal_shares(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (const auto tile = choice_for(arguments.problem))
+    return tile->launch(arguments, workspace, Sharing::equal, stream);
+  launch_planned(arguments, workspace, stream);
+}
+
+std::size_t equal_shares_bytes(const Problem& p, int sms) {
+  if (const auto tile = choice_for(p)) return tile->workspace_bytes(p, sms, Sharing::equal);
+  return bytes_of_parts(p, make_plan(p, sms).parts);
+}
+
+Rung equal_shares_of_k() {
+  Rung rung;
+  rung.id = "fp32/25_equal_shares";
+  rung.of = Class::fp32;
+  rung.idea = "A block an SM takes tiles one after the other; of those that would be the last, partly "
+              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order.";
+  rung.gain = "At 4096 and 8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
+              "tiles keep every SM busy.";
+  rung.capability = 90;
+  rung.exact_capability = true;
+  rung.contender = true;
+  rung.kernel = engine_fed_128x256().kernel;
+  rung.launch = &launch_equal_shares;
+  rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };
+  rung.workspace_bytes = &equal_shares_bytes;
+  return rung;
+}
+
+}  // namespace fathom::gemm::fp32

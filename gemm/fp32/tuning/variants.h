@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "gemm/tuning/compare.h"
+
+// Shapes of the fp32 kernels that could take the place of the chosen ones: for gemm_fp32_variants.
+
+namespace fathom::gemm::fp32 {
+
+std::vector<Variant> variants();
+
+}  // namespace fathom::gemm::fp32

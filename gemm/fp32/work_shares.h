@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+// How the blocks of a persistent kernel share the work of a product: whole tiles, and some tiles'
+// k cut wherever a block's share ends (Osama et al., Stream-K: Work-centric Parallel Decomposition
+// for Dense Matrix-Matrix Multiplication on the GPU, PPoPP 2023).
+
+namespace fathom::gemm::fp32 {
+
+/// Part of a product's work: stages [first, end) of one tile's k.
+struct WorkPiece {
+  int tile, first, end;
+};
+
+/// The division of a product's tiles: of the first `shared` all blocks take equal shares of stages,
+/// of the others each takes a whole one after the other.
+struct WorkShares {
+  int tiles, depth;  ///< depth: stages of a tile
+  int shared;
+
+  /// The stages before block `block`'s share.
+  __host__ __device__ std::int64_t begin(int block, int blocks) const {
+    return static_cast<std::int64_t>(shared) * depth * block / blocks;
+  }
+};
+
+/// Shares that keep so many blocks equally busy. Each takes at most two tiles' worth of what is shared,
+/// where there are that many, and then whole ones: long after a block left a part of a tile for
+/// another to add, that one asks for it.
+inline WorkShares equal_shares(int tiles, int depth, int blocks) {
+  if (tiles % blocks == 0) return {tiles, depth, 0};
+  const int whole = tiles / blocks > 1 ? (tiles / blocks - 1) * blocks : 0;
+  return {tiles, depth, tiles - whole};
+}
+
+/// A block's pieces, one after the other: its part of what is shared first.
+class WorkWalk {
+ public:
+  __host__ __device__ WorkWalk(const WorkShares& shares, int block, int blocks)
+      : shares_(shares),
+        blocks_(blocks),
+        next_(shares.begin(block, blocks)),
+        end_(shares.begin(block + 1, blocks)),
+        tile_(shares.shared + block) {}
+
+  __host__ __device__ bool done() const { return next_ >= end_ && tile_ >= shares_.tiles; }
+
+  __host__ __device__ WorkPiece take() {
+    if (next_ < end_) {
+      const auto tile = static_cast<int>(next_ / shares_.depth);
+      const auto first = static_cast<int>(next_ - static_cast<std::int64_t>(tile) * shares_.depth);
+      const std::int64_t left = end_ - next_;
+      const int end = left < shares_.depth - first ? first + static_cast<int>(left) : shares_.depth;
+      next_ += end - first;
+      return {tile, first, end};
+    }
+    const int tile = tile_;
+    tile_ += blocks_;
+    return {tile, 0, shares_.depth};
+  }
+
+ private:
+  const WorkShares& shares_;
+  int blocks_;
+  std::int64_t next_, end_;
+  int tile_;
+};
+
+/// Whether a launch shares tiles, or computes each by one block.
+enum class Sharing { none, equal };
+
+}  // namespace fathom::gemm::fp32

@@ -1,0 +1,64 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "gemm/fp32/work_shares.h"
+
+using namespace fathom::gemm::fp32;
+
+namespace {
+
+struct Division {
+  std::vector<std::vector<int>> takers;  ///< of each tile, for each of its stages, the block
+  std::vector<long long> stages;         ///< of each block
+};
+
+/// Walks every block's pieces; a stage that is taken twice, or by nobody, fails.
+Division divide(const WorkShares& shares, int blocks) {
+  Division d{std::vector(shares.tiles, std::vector<int>(shares.depth, -1)), std::vector<long long>(blocks)};
+  for (int block = 0; block < blocks; ++block) {
+    for (WorkWalk walk(shares, block, blocks); !walk.done();) {
+      const WorkPiece piece = walk.take();
+      REQUIRE(piece.tile < shares.tiles);
+      REQUIRE((0 <= piece.first && piece.first < piece.end && piece.end <= shares.depth));
+      for (int i = piece.first; i < piece.end; ++i) {
+        REQUIRE(d.takers[piece.tile][i] == -1);
+        d.takers[piece.tile][i] = block;
+      }
+      d.stages[block] += piece.end - piece.first;
+    }
+  }
+  for (const auto& tile : d.takers) REQUIRE(std::ranges::find(tile, -1) == tile.end());
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("blocks share a product's stages equally, each taken once", "[gemm]") {
+  for (const int blocks : {1, 2, 3, 7, 132}) {
+    for (const int tiles : {1, 2, 5, 7, 131, 132, 133, 264, 265, 512}) {
+      for (const int depth : {1, 2, 13, 64}) {
+        CAPTURE(blocks, tiles, depth);
+        const WorkShares shares = equal_shares(tiles, depth, blocks);
+        const Division d = divide(shares, blocks);
+        const auto [least, most] = std::ranges::minmax(d.stages);
+        CHECK(most - least <= 1);
+        // What a block leaves for another to add is its first piece, so one at most, and it begins within
+        // a tile; whoever has the tile's first stage finds the others right behind itself.
+        for (const auto& tile : d.takers) {
+          for (int i = 1; i < depth; ++i) CHECK((tile[i] == tile[i - 1] || tile[i] > tile[i - 1]));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("whole waves are not shared, and a block of a tile each neither", "[gemm]") {
+  CHECK(equal_shares(264, 100, 132).shared == 0);
+  CHECK(equal_shares(512, 100, 132).shared == 512 - 2 * 132);
+  CHECK(equal_shares(133, 100, 132).shared == 133);
+  CHECK(equal_shares(32, 100, 132).shared == 32);
+  divide({9, 4, 0}, 9);
+}
