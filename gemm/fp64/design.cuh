@@ -57,10 +57,9 @@ struct DmmaProduct {
   int stream_tiles;      ///< the first so many tiles are shared along k
   double alpha, beta;
   Matrix<double> c;
-  bool vectors;               ///< every column of C starts on 16 bytes, and is contiguous
-  double* partials;           ///< of each block, a tile of sums
-  unsigned long long* ready;  ///< of each warp of each block: `here` once they are there
-  unsigned long long here;    ///< a number of this launch, which memory does not hold by chance
+  bool vectors;      ///< every column of C starts on 16 bytes, and is contiguous
+  double* partials;  ///< of each block, a tile of sums
+  unsigned* ready;   ///< of each warp of each block: whether they are there; 0 at first
 };
 
 /// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <random>
 
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
@@ -68,8 +66,7 @@ inline OperandMaps operand_maps(const EngineOperand& x, int rows, std::byte*& wo
 
 template <Design d>
 std::size_t flag_bytes(int blocks) {
-  const std::size_t bytes =
-      static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned long long);
+  const std::size_t bytes = static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned);
   return ceil_div(bytes, copy_alignment) * copy_alignment;
 }
 /// Room for what is handed over between blocks, on as many SMs.
@@ -82,21 +79,10 @@ std::size_t stream_bytes(int sms) {
 /// Fewest stages of a share of the tiles that are cut along k.
 inline constexpr int least_share = 8;
 
-/// A number that no launch before had and that memory holds by chance once in 2^64: flags need not
-/// be cleared, which would cost a launch of its own.
-inline unsigned long long number_of_launch() {
-  static std::atomic<unsigned long long> numbers{std::uint64_t{std::random_device{}()} << 32 |
-                                                 std::random_device{}()};
-  // splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-  unsigned long long x = numbers += 0x9E3779B97F4A7C15ull;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-  return x ^ x >> 31;
-}
-
-/// Decides which tiles are cut along k, and what is needed for it.
+/// Decides which tiles are cut along k, and makes ready what is needed for it.
 template <Design d>
-void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Workspace& workspace) {
+void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Workspace& workspace,
+                   cudaStream_t stream) {
   const std::int64_t left = tiles % resident;
   if (left == 0) return;
   std::int64_t shared = left;
@@ -111,9 +97,9 @@ void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Works
   }
   p.stream_tiles = static_cast<int>(shared);
   p.partials = reinterpret_cast<double*>(workspace.data);
-  p.ready = reinterpret_cast<unsigned long long*>(workspace.data + stream_bytes<d>(workspace.sms) -
-                                                  flag_bytes<d>(workspace.sms));
-  p.here = number_of_launch();
+  p.ready = reinterpret_cast<unsigned*>(workspace.data + stream_bytes<d>(workspace.sms) -
+                                        flag_bytes<d>(workspace.sms));
+  FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes<d>(p.workers * d.cluster_n), stream));
 }
 
 template <class Config>
@@ -126,7 +112,7 @@ void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_
   if constexpr (d.persistent) {
     static const int resident = resident_clusters(kernel, launch);
     p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
-    if constexpr (d.stream_k) share_along_k<d>(p, tiles, resident, workspace);
+    if constexpr (d.stream_k) share_along_k<d>(p, tiles, resident, workspace, stream);
   }
   launch.blocks = p.workers * d.cluster_n;
   launch_cluster(kernel, launch, p);

@@ -175,7 +175,7 @@ __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
 
 /// Set once this warp's share of them is there.
 template <Design d>
-__device__ inline unsigned long long* ready_flag(const DmmaProduct& p, int block) {
+__device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
   return p.ready + block * d.warps() + thread_anew() / 32;
 }
 
@@ -195,24 +195,20 @@ __device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, 
   __threadfence();
   __syncwarp();
   if (thread_anew() % 32 == 0) {
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(ready_flag<d>(p, block)), "l"(p.here)
-                 : "memory");
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
 template <Design d>
 __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
-  unsigned long long* const ready = ready_flag<d>(p, block);
-  unsigned long long found = ~p.here;
+  const unsigned* const ready = ready_flag<d>(p, block);
+  unsigned there = 0;
 #pragma unroll 1
-  for (int tries = 0; found != p.here; ++tries) {
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(found) : "l"(ready) : "memory");
+  for (int tries = 0; there == 0; ++tries) {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
   }
-  __syncwarp();
-  if (thread_anew() % 32 == 0)
-    *ready = ~p.here;  // for a replay of this launch, which has the same number
   const double2* from = partial_of<d>(p, block);
 #pragma unroll
   for (auto& row : sums.of) {
