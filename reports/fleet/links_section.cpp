@@ -78,8 +78,8 @@ void write_links(FleetWriting& to) {
         view.title = fmt::format("{}: {}", links.host, view.title);
         const std::string stem = reports::slug(fmt::format("links-{}-{}", links.host, v));
         if (!to.pictures) continue;
-        if (const auto picture = draw_plot(view, links.document.entries, to.folder, stem,
-                                           links.document.source))
+        if (const auto picture =
+                draw_plot(view, links.document.entries, to.folder, stem, links.document.source))
           to.page.picture(picture->light, picture->dark, picture->alt);
       }
     }

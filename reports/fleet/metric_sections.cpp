@@ -109,14 +109,16 @@ void write_heat_map(FleetWriting& to) {
     std::string worst_family;
     for (const auto& [family, value] : gap->families) {
       if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
-      entries.push_back(point(host + "/" + family, {{"host", host}, {"metrics", family}}, 100 * value));
+      entries.push_back(
+          point(host + "/" + family, {{"host", host}, {"metrics", family}}, 100 * value));
     }
     if (!worst_family.empty())
       table.add_row({reports::escape_text(host), reports::code(worst_family),
                      gap_text(gap->families.at(worst_family))});
   }
   to.page.paragraph(fmt::format(
-      "How much the worst metric of a family is worse, on the worst card of a host, than the median "
+      "How much the worst metric of a family is worse, on the worst card of a host, than the "
+      "median "
       "of the cards of its kind.{}",
       shown < order.size()
           ? fmt::format(" The {} hosts with the largest gaps of {}.", shown, order.size())
@@ -169,9 +171,10 @@ void write_distributions(FleetWriting& to) {
                    reports::quantity(d.median, metric.unit), gap_text(d.spread),
                    gap_text(d.quantiles[1]), gap_text(d.quantiles[7]), gap_text(d.quantiles[8])});
   }
-  to.page.table("By spread, a standard deviation between cards; a figure below 0 is better than the "
-                "median",
-                table);
+  to.page.table(
+      "By spread, a standard deviation between cards; a figure below 0 is better than the "
+      "median",
+      table);
 }
 
 void write_losses(FleetWriting& to) {
@@ -196,7 +199,8 @@ void write_losses(FleetWriting& to) {
   if (losses.empty()) return;
   to.page.heading(2, "Alone and together", "together");
   to.page.paragraph(
-      "Each GPU by itself, its host's others idle, then all of the host at once. They share power, PCIe "
+      "Each GPU by itself, its host's others idle, then all of the host at once. They share power, "
+      "PCIe "
       "switches and the host's memory; below 0 it was better together.");
   std::vector<std::pair<std::size_t, const Loss*>> order;
   for (const auto& [metric, loss] : losses) order.emplace_back(metric, &loss);
@@ -208,8 +212,9 @@ void write_losses(FleetWriting& to) {
                {"Largest loss", Align::right},
                {"Of"}});
   for (const auto& [metric, loss] : order)
-    table.add_row({reports::code(to.fleet.metrics[metric].name), std::to_string(loss->values.size()),
-                   gap_text(median(loss->values)), gap_text(loss->worst),
+    table.add_row({reports::code(to.fleet.metrics[metric].name),
+                   std::to_string(loss->values.size()), gap_text(median(loss->values)),
+                   gap_text(loss->worst),
                    reports::escape_text(name_of(to.fleet.gpus[loss->worst_gpu].summary))});
   to.page.table("Loss together, the largest first", table);
 }
