@@ -16,8 +16,8 @@ struct GpuHealth {
   std::optional<unsigned> pcie_generation_max, pcie_width;
   std::optional<std::uint64_t> uncorrected_ecc_errors, remapped_rows;
   bool remapping_failed = false, remapping_pending = false;
-  std::optional<std::size_t> processes;             ///< with memory on the GPU
-  std::optional<double> application_sm_clock_hz;    ///< that a user set; equals the default else
+  std::optional<std::size_t> processes;           ///< with memory on the GPU
+  std::optional<double> application_sm_clock_hz;  ///< that a user set; equals the default else
 };
 
 GpuHealth read_gpu_health(const Reading<NvmlDevice>& gpu);
@@ -28,7 +28,8 @@ struct VisibleDevice {
   GpuHealth health;
 };
 
-/// All of them, without a context on any. Throws Error as `read_cuda_device` does where there is none.
+/// All of them, without a context on any. Throws Error as `read_cuda_device` does where there is
+/// none.
 std::vector<VisibleDevice> visible_devices(const NvmlLibrary& nvml);
 
 /// "GPU-01234567-89ab-...": the text that CUDA_VISIBLE_DEVICES takes.

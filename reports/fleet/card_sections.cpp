@@ -95,7 +95,8 @@ void write_named(FleetWriting& to) {
     table.add_row(std::move(row));
   }
   to.page.paragraph(
-      "Each with the metric in which it stands out most, and the number of those in which it does. A "
+      "Each with the metric in which it stands out most, and the number of those in which it does. "
+      "A "
       "card is held against those of the same model and settings; score and limit are explained in "
       "docs/fleet.md.");
   to.page.table("Named cards", table);
@@ -116,9 +117,10 @@ void write_worst(FleetWriting& to) {
     table.add_row(row_of(to, *cards[i], cards[i]->worst, causes.at(cards[i]->group)));
   if (table.rows() == 0)
     to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
-  to.page.table("By score over limit; a score below its limit is within what chance makes of so many "
-                "figures",
-                table);
+  to.page.table(
+      "By score over limit; a score below its limit is within what chance makes of so many "
+      "figures",
+      table);
 }
 
 void write_problems(FleetWriting& to) {
@@ -135,7 +137,8 @@ void write_settings(FleetWriting& to) {
   const auto differing = differing_settings(to.fleet);
   to.page.heading(2, "Settings that differ", "settings");
   if (differing.empty()) {
-    to.page.paragraph("None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
+    to.page.paragraph(
+        "None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
     return;
   }
   Table table({{"Model"}, {"Setting"}, {"Value"}, {"Cards", Align::right}, {"Which"}});

@@ -95,8 +95,8 @@ void Causes::limits(const Health& own, std::vector<std::string>& found) {
 void Causes::settings(const GpuSummary& summary, std::vector<std::string>& found) const {
   for (const auto& [name, value] : summary.settings) {
     if (name != "ECC" && name != "MIG" && name != "driver") continue;
-    const auto most = std::ranges::max_element(settings_.at(name), {},
-                                               [](const auto& v) { return v.second; });
+    const auto most =
+        std::ranges::max_element(settings_.at(name), {}, [](const auto& v) { return v.second; });
     if (value != most->first && 2 * most->second > group_.members.size())
       found.push_back(fmt::format("{} {}, the others' {}", name, value, most->first));
   }

@@ -15,8 +15,8 @@ class Causes {
  public:
   Causes(const Fleet& fleet, const Group& group);
 
-  /// Why a card may be worse in a metric, by what its telemetry and settings show against the others',
-  /// likeliest first; empty where they show nothing.
+  /// Why a card may be worse in a metric, by what its telemetry and settings show against the
+  /// others', likeliest first; empty where they show nothing.
   std::vector<std::string> of(std::size_t gpu, const Finding& finding);
 
  private:

@@ -67,8 +67,8 @@ bool before(const FleetGpu& a, const FleetGpu& b) {
          std::tie(b.summary.host, b.summary.gpu, b.summary.date, b.where);
 }
 
-/// Of one card's several summaries the latest stays. A card without a hash, one that failed before it
-/// was known, is known by its place.
+/// Of one card's several summaries the latest stays. A card without a hash, one that failed before
+/// it was known, is known by its place.
 void keep_latest(Fleet& fleet) {
   std::ranges::sort(fleet.gpus, before);
   std::unordered_map<std::string, std::size_t> latest;
@@ -99,10 +99,10 @@ void find_missing(Fleet& fleet, const Expected& expected) {
     if (!there.contains(host))
       fleet.problems.push_back({"host " + host, "it left no result", code});
   if (expected.gpus && fleet.gpus.size() < *expected.gpus)
-    fleet.problems.push_back({fmt::format("{} GPUs", *expected.gpus - fleet.gpus.size()),
-                              fmt::format("{} were expected, {} left a result", *expected.gpus,
-                                          fleet.gpus.size()),
-                              code});
+    fleet.problems.push_back(
+        {fmt::format("{} GPUs", *expected.gpus - fleet.gpus.size()),
+         fmt::format("{} were expected, {} left a result", *expected.gpus, fleet.gpus.size()),
+         code});
 }
 
 }  // namespace
@@ -129,9 +129,8 @@ std::size_t Fleet::hosts() const {
 }
 
 bool Fleet::replay() const {
-  return std::ranges::any_of(gpus, [](const FleetGpu& gpu) {
-    return gpu.summary.source == Source::replay;
-  });
+  return std::ranges::any_of(
+      gpus, [](const FleetGpu& gpu) { return gpu.summary.source == Source::replay; });
 }
 
 }  // namespace fathom::fleet

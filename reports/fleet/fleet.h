@@ -13,8 +13,8 @@ namespace fathom::fleet {
 
 /// One GPU of a fleet; its summary's names are in the fleet's table.
 struct FleetGpu {
-  GpuSummary summary;                ///< without names and figures
-  std::filesystem::path where;       ///< its gpu.json or result.json
+  GpuSummary summary;                  ///< without names and figures
+  std::filesystem::path where;         ///< its gpu.json or result.json
   std::vector<MetricFigures> figures;  ///< by the fleet's metrics; may be shorter than those
 };
 
@@ -61,10 +61,10 @@ class FleetBuilder {
   static std::shared_ptr<State> make_state();
 };
 
-/// Reads what runs left in a folder and those below: gpu.json, and result.json where no gpu.json sums
-/// it up; what else ends in .json is looked into. A file that is half-written or none of ours becomes
-/// a problem, and so does what is missing. Reads with `threads` threads. Throws Error(bad_input) if there is
-/// no such folder, or nothing in it.
+/// Reads what runs left in a folder and those below: gpu.json, and result.json where no gpu.json
+/// sums it up; what else ends in .json is looked into. A file that is half-written or none of ours
+/// becomes a problem, and so does what is missing. Reads with `threads` threads. Throws
+/// Error(bad_input) if there is no such folder, or nothing in it.
 Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,
                  unsigned threads = 0);
 

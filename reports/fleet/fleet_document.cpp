@@ -53,7 +53,8 @@ Json named_json(const Fleet& fleet, const Outliers& outliers) {
   Json named = Json::array();
   for (const CardScore& card : outliers.cards) {
     if (card.findings.empty()) break;
-    auto& causes = finders.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    auto& causes =
+        finders.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
     constexpr std::size_t most_findings = 20;  // a card slow in everything says so in fewer
     Json findings = Json::array();
     for (std::size_t i = 0; i < std::min(most_findings, card.findings.size()); ++i)
@@ -75,7 +76,8 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
     const GpuSummary& s = fleet.gpus[i].summary;
     Json worst = nullptr;
-    if (const auto found = scores.find(i); found != scores.end() && found->second->worst.limit > 0) {
+    if (const auto found = scores.find(i);
+        found != scores.end() && found->second->worst.limit > 0) {
       const Finding& f = found->second->worst;
       worst = {{"metric", fleet.metrics[f.metric].name},
                {"gap", f.gap},

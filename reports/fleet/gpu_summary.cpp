@@ -107,8 +107,8 @@ void add_identity(GpuSummary& summary, const Document& document) {
   summary.uuid_hash = f.gpu_uuid_hash;
   summary.date = document.date;
   summary.source = document.source;
-  summary.model = fmt::format("{}, {} SMs, {}", f.gpu_name, f.sms.value_or(0),
-                              shown(f.memory_bytes, "B"));
+  summary.model =
+      fmt::format("{}, {} SMs, {}", f.gpu_name, f.sms.value_or(0), shown(f.memory_bytes, "B"));
   if (f.mig == "enabled") summary.model += ", MIG";
   summary.settings = settings_of(f);
   summary.health.power_limit_w = f.power_limit_w;

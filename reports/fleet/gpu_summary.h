@@ -57,7 +57,8 @@ struct Health {
   std::optional<double> temperature_c, power_w;        ///< highest
   std::vector<std::string> throttle_reasons;           ///< sorted; only those that hold clocks down
   std::optional<double> power_limit_w;
-  std::optional<double> pcie_generation, pcie_width;  ///< the most it can have now, and lanes in use
+  std::optional<double> pcie_generation,
+      pcie_width;  ///< the most it can have now, and lanes in use
   std::optional<double> uncorrected_ecc_errors, remapped_rows;
   bool remapping_failed = false, remapping_pending = false;
   std::optional<double> other_processes;
@@ -88,7 +89,7 @@ struct GpuSummary {
   GpuStatus status = GpuStatus::complete;
   std::string reason;  ///< why it is not complete, one sentence or clause; or what else to know
   int exit_code = 0;
-  std::string model;   ///< what cards must share to be compared at all
+  std::string model;  ///< what cards must share to be compared at all
   Settings settings;
   Health health;
   PhaseTimes elapsed_s;
@@ -103,9 +104,9 @@ inline constexpr int summary_version = 1;
 /// Which figures a document holds.
 enum class Phase { alone, together };
 
-/// Adds a run's metrics, telemetry and settings. Of an entry's repetitions the median counts; an entry
-/// whose verdict says that its value must not be used is left out. Figures that an earlier document of
-/// the same phase gave stay. Identity and settings are the first document's.
+/// Adds a run's metrics, telemetry and settings. Of an entry's repetitions the median counts; an
+/// entry whose verdict says that its value must not be used is left out. Figures that an earlier
+/// document of the same phase gave stay. Identity and settings are the first document's.
 void add_document(GpuSummary& summary, const Document& document, Phase phase);
 
 /// The text of gpu.json, one line for each column of figures.

@@ -52,7 +52,8 @@ std::string column(const GpuSummary& summary, Figure MetricFigures::*which) {
 std::string health_text(const Health& h) {
   return fmt::format(
       "{{\"sm_clock_hz\": {}, \"memory_clock_hz\": {}, \"temperature_c\": {}, \"power_w\": {}, "
-      "\"throttle_reasons\": {}, \"power_limit_w\": {}, \"pcie_generation\": {}, \"pcie_width\": {}, "
+      "\"throttle_reasons\": {}, \"power_limit_w\": {}, \"pcie_generation\": {}, \"pcie_width\": "
+      "{}, "
       "\"uncorrected_ecc_errors\": {}, \"remapped_rows\": {}, \"remapping_failed\": {}, "
       "\"remapping_pending\": {}, \"other_processes\": {}}}",
       number(h.sm_clock_hz), number(h.memory_clock_hz), number(h.temperature_c), number(h.power_w),
@@ -160,19 +161,23 @@ std::string to_text(const GpuSummary& s) {
   };
   std::string settings;
   for (const auto& [name, value] : s.settings)
-    settings += fmt::format("{}{}: {}", settings.empty() ? "" : ", ", json_text(name), json_text(value));
+    settings +=
+        fmt::format("{}{}: {}", settings.empty() ? "" : ", ", json_text(name), json_text(value));
   return fmt::format(
-      "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {},\n\"gpu_name\": {}, \"uuid_hash\": {}, "
-      "\"model\": {},\n\"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, \"reason\": {}, "
+      "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {},\n\"gpu_name\": {}, \"uuid_hash\": "
+      "{}, "
+      "\"model\": {},\n\"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, \"reason\": "
+      "{}, "
       "\"exit_code\": {},\n\"settings\": {{{}}},\n\"health\": {},\n\"elapsed_s\": {{\"alone\": {}, "
-      "\"together\": {}, \"suite\": {}}},\n\"metrics\": {{\n\"name\": {},\n\"unit\": {},\n\"better\": "
+      "\"together\": {}, \"suite\": {}}},\n\"metrics\": {{\n\"name\": {},\n\"unit\": "
+      "{},\n\"better\": "
       "{},\n\"alone\": {},\n\"together\": {},\n\"noise\": {},\n\"sm_clock_hz\": {}}}}}\n",
       summary_key, summary_version, json_text(s.host), s.gpu,
       s.rank ? std::to_string(*s.rank) : "null", json_text(s.gpu_name), json_text(s.uuid_hash),
       json_text(s.model), json_text(s.date), json_text(s.suite), json_text(to_string(s.source)),
-      json_text(to_string(s.status)), json_text(s.reason), s.exit_code, settings, health_text(s.health),
-      number(s.elapsed_s.alone), number(s.elapsed_s.together), number(s.elapsed_s.suite),
-      names([](const MetricName& m) { return m.name; }),
+      json_text(to_string(s.status)), json_text(s.reason), s.exit_code, settings,
+      health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
+      number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
       names([](const MetricName& m) { return m.unit; }),
       names([](const MetricName& m) { return std::string(to_string(m.better)); }),
       column(s, &MetricFigures::alone), column(s, &MetricFigures::together),
@@ -185,10 +190,11 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   const Fields own(json.root(), place);
   const double version = own.number(summary_key);
   if (version != summary_version)
-    throw Error(ExitCode::document_version,
-                fmt::format("{}: is of version {} of a GPU's summary, and this Fathom reads version "
-                            "{}: use the Fathom that wrote it, or measure again.",
-                            origin, version, summary_version));
+    throw Error(
+        ExitCode::document_version,
+        fmt::format("{}: is of version {} of a GPU's summary, and this Fathom reads version "
+                    "{}: use the Fathom that wrote it, or measure again.",
+                    origin, version, summary_version));
   GpuSummary s;
   s.host = own.text("host");
   s.gpu = count_of(own, "gpu");

@@ -8,9 +8,13 @@
 namespace fathom::fleet {
 namespace {
 
-constexpr std::array<std::string_view, 7> performance_names{
-    "ECC", "MIG", "driver", "highest SM clock", "highest memory clock", "power limit",
-    "confidential computing"};
+constexpr std::array<std::string_view, 7> performance_names{"ECC",
+                                                            "MIG",
+                                                            "driver",
+                                                            "highest SM clock",
+                                                            "highest memory clock",
+                                                            "power limit",
+                                                            "confidential computing"};
 
 }  // namespace
 
@@ -31,8 +35,8 @@ std::vector<Group> groups_of(const Fleet& fleet) {
   }
   std::vector<Group> groups;
   for (auto& [model, by_settings] : kinds) {
-    const auto most = std::ranges::max_element(
-        by_settings, {}, [](const auto& kind) { return kind.second.size(); });
+    const auto most = std::ranges::max_element(by_settings, {},
+                                               [](const auto& kind) { return kind.second.size(); });
     const std::size_t main = groups.size();
     groups.push_back({model, most->first, most->second});
     for (auto& [settings, members] : by_settings) {
@@ -50,7 +54,8 @@ std::vector<Group> groups_of(const Fleet& fleet) {
 }
 
 std::vector<DifferingSetting> differing_settings(const Fleet& fleet) {
-  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::size_t>>> all;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::size_t>>>
+      all;
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
     const GpuSummary& summary = fleet.gpus[i].summary;
     if (summary.model.empty()) continue;

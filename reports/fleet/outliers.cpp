@@ -50,7 +50,8 @@ std::optional<double> median_of(const Fleet& fleet, const Group& group, std::siz
   std::vector<double> values;
   for (const std::size_t gpu : group.members) {
     const auto& figures = fleet.gpus[gpu].figures;
-    if (metric < figures.size() && figures[metric].*which) values.push_back(*(figures[metric].*which));
+    if (metric < figures.size() && figures[metric].*which)
+      values.push_back(*(figures[metric].*which));
   }
   if (values.size() < fewest_cards) return std::nullopt;
   return median(values);
@@ -95,7 +96,7 @@ Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
 struct Spread {
   double deviation = 0;  ///< that a card's gap is divided by
   double freedom = 0;
-  double robust = 0;     ///< of the cards alone
+  double robust = 0;  ///< of the cards alone
   double typical_noise = 0;
 };
 
@@ -110,8 +111,7 @@ Spread spread_of(const std::vector<Gap>& gaps, double card_noise) {
   spread.typical_noise = median(noises);
   const double seen = spread_efficiency * (static_cast<double>(gaps.size()) - 1);
   spread.freedom = assumed_freedom + seen;
-  const double assumed =
-      card_noise * card_noise + spread.typical_noise * spread.typical_noise;
+  const double assumed = card_noise * card_noise + spread.typical_noise * spread.typical_noise;
   const double moderated = std::sqrt(
       (assumed_freedom * assumed + seen * spread.robust * spread.robust) / spread.freedom);
   spread.deviation = std::max(moderated, spread.robust);
@@ -162,11 +162,12 @@ Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, 
     const Spread spread = spread_of(column.gaps, options.card_noise);
     const double limit = limit_of(spread, chance);
     for (const Gap& gap : column.gaps) {
-      const double excess = std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
+      const double excess =
+          std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
       const double deviation = std::sqrt(spread.deviation * spread.deviation + excess);
-      scored.findings.push_back({gap.member,
-                                 {metric, column.compared, std::expm1(gap.value),
-                                  gap.value / deviation, limit}});
+      scored.findings.push_back(
+          {gap.member,
+           {metric, column.compared, std::expm1(gap.value), gap.value / deviation, limit}});
     }
     if (column.compared == Compared::level && scored.distributions.empty())
       scored.distributions.push_back(distribution_of(metric, columns, column.gaps, spread));
@@ -248,9 +249,8 @@ Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsign
     return std::tuple(a.findings.empty(), -badness(a.worst), a.gpu) <
            std::tuple(b.findings.empty(), -badness(b.worst), b.gpu);
   });
-  std::ranges::sort(outliers.distributions, {}, [](const Distribution& d) {
-    return std::pair(d.group, d.metric);
-  });
+  std::ranges::sort(outliers.distributions, {},
+                    [](const Distribution& d) { return std::pair(d.group, d.metric); });
   return outliers;
 }
 

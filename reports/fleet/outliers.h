@@ -35,10 +35,11 @@ struct Finding {
 
 /// What was found of one card.
 struct CardScore {
-  std::size_t gpu = 0;            ///< place in Fleet::gpus
-  std::size_t group = 0;          ///< place in the groups
-  Finding worst;                  ///< of all its metrics, by score over limit
-  std::vector<Finding> findings;  ///< beyond the limit and the least gap; worst first; empty: not named
+  std::size_t gpu = 0;    ///< place in Fleet::gpus
+  std::size_t group = 0;  ///< place in the groups
+  Finding worst;          ///< of all its metrics, by score over limit
+  std::vector<Finding>
+      findings;  ///< beyond the limit and the least gap; worst first; empty: not named
 };
 
 /// One metric over one group.
@@ -62,12 +63,12 @@ struct Outliers {
 /// The robust score of each card in each metric, among the cards of its group.
 ///
 /// Gaps are logarithms over the group's median, oriented so that above 0 is worse. Their standard
-/// deviation is the median absolute deviation times 1.4826, moderated where cards are few, as G. K. Smyth
-/// moderates variances ("Linear models and empirical Bayes methods", 2004): 30 degrees of freedom for
-/// what is assumed (`card_noise`, and the noise that the metric's own samples show), 0.37 (the
-/// efficiency of that estimate) for each card but one. A card is named beyond Student's t
-/// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three cards
-/// name nobody.
+/// deviation is the median absolute deviation times 1.4826, moderated where cards are few, as G. K.
+/// Smyth moderates variances ("Linear models and empirical Bayes methods", 2004): 30 degrees of
+/// freedom for what is assumed (`card_noise`, and the noise that the metric's own samples show),
+/// 0.37 (the efficiency of that estimate) for each card but one. A card is named beyond Student's t
+/// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three
+/// cards name nobody.
 Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads = 0);
 
 /// In which state a finding shows, in words: "alone and together".

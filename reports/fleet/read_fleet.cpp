@@ -72,7 +72,8 @@ std::string folder_of(const fs::path& file, const fs::path& root) {
 
 bool is_links(const Document& document) {
   return !document.probes.empty() &&
-         std::ranges::all_of(document.probes, [](const ProbeSummary& p) { return p.name == "links"; });
+         std::ranges::all_of(document.probes,
+                             [](const ProbeSummary& p) { return p.name == "links"; });
 }
 
 /// A document of a job that left no summary: `fathom run`'s own.
@@ -122,7 +123,8 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
                         to_int(ExitCode::document_malformed)});
   std::atomic<std::size_t> next = 0;
   const auto read = [&] {
-    for (std::size_t i; (i = next++) < found.files.size();) read_file(found.files[i], root, builder);
+    for (std::size_t i; (i = next++) < found.files.size();)
+      read_file(found.files[i], root, builder);
   };
   {
     std::vector<std::jthread> others;

@@ -106,7 +106,8 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   FleetWriting to{fleet, outliers, page, folder, problem.empty()};
   page.heading(1, "Fleet of " + counts_text(fleet), "fleet");
   if (fleet.replay())
-    page.paragraph("**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
+    page.paragraph(
+        "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(reports::escape_text(origin_text(fleet)));
   page.paragraph(fmt::format("{} of them {} worse than their kind; {} {} missing or incomplete.",
                              outliers.named(), outliers.named() == 1 ? "is" : "are",
@@ -131,7 +132,8 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   }
   if (!links.empty()) page.list(links);
   if (hosts.size() < fleet.hosts())
-    page.paragraph(fmt::format("Any other host's page: `{} --host NAME`.", options.collect_command));
+    page.paragraph(
+        fmt::format("Any other host's page: `{} --host NAME`.", options.collect_command));
   paths.readme = folder / "README.md";
   write_file_atomically(paths.readme, page.text());
   return paths;
@@ -141,8 +143,9 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   constexpr std::size_t most = 10;
   std::string text;
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
-  text += counts_text(fleet) + fmt::format("; {} worse than their kind, {} missing or incomplete.\n",
-                                           outliers.named(), fleet.problems.size());
+  text +=
+      counts_text(fleet) + fmt::format("; {} worse than their kind, {} missing or incomplete.\n",
+                                       outliers.named(), fleet.problems.size());
   std::map<std::size_t, Causes> causes;
   std::size_t shown = 0;
   for (const CardScore& card : outliers.cards) {

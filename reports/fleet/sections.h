@@ -20,7 +20,8 @@ struct FleetWriting {
   bool pictures;                 ///< whether gnuplot is there
 };
 
-// The report's sections in its order; each writes its own heading, and nothing where it has nothing to say.
+// The report's sections in its order; each writes its own heading, and nothing where it has nothing
+// to say.
 
 void write_named(FleetWriting& to);
 void write_worst(FleetWriting& to);

@@ -14,7 +14,7 @@ namespace fathom::fleet {
 struct SimulatedFleet {
   std::size_t gpus = 10'000;
   int gpus_per_host = 8;
-  double noise = 0.005;       ///< relative standard deviation of each figure of each card, independent
+  double noise = 0.005;  ///< relative standard deviation of each figure of each card, independent
   std::size_t planted = 100;  ///< cards with a fault, evenly over the kinds below
   double gap = 0.03;          ///< how much worse a fault makes a metric
   std::uint64_t seed = 1;
@@ -23,11 +23,11 @@ struct SimulatedFleet {
 
 /// What a planted card has, and what its telemetry shows of it.
 enum class Fault {
-  sm_clock,      ///< all that follows the SM clock, and the clock
-  memory,        ///< all bandwidths, and uncorrected ECC errors
-  hot,           ///< all that follows the SM clock; the clock, the temperature and a throttle reason
-  pcie,          ///< one metric; half the PCIe lanes
-  unexplained    ///< one metric; nothing
+  sm_clock,    ///< all that follows the SM clock, and the clock
+  memory,      ///< all bandwidths, and uncorrected ECC errors
+  hot,         ///< all that follows the SM clock; the clock, the temperature and a throttle reason
+  pcie,        ///< one metric; half the PCIe lanes
+  unexplained  ///< one metric; nothing
 };
 inline constexpr Fault faults[] = {Fault::sm_clock, Fault::memory, Fault::hot, Fault::pcie,
                                    Fault::unexplained};

@@ -36,9 +36,9 @@ TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e]
   fs::resize_file(torn, 2000);
   write_text(jobs / "node0012" / "gpu.json.77-x.tmp", "{");
   write_text(box.folder() / "hosts", "# all\nnode0007\nnode0011\n\n");
-  const auto run = box.fathom({"fleet", "collect", jobs.string(), "--out", box.out().string(),
-                               "--expect-hosts", (box.folder() / "hosts").string(), "--expect-gpus",
-                               "400", "--host", "node0020"});
+  const auto run =
+      box.fathom({"fleet", "collect", jobs.string(), "--out", box.out().string(), "--expect-hosts",
+                  (box.folder() / "hosts").string(), "--expect-gpus", "400", "--host", "node0020"});
   INFO(run.output << run.errors);
   CHECK(code(run) == to_int(ExitCode::incomplete));
   CHECK(run.errors.empty());
@@ -66,7 +66,8 @@ TEST_CASE("Plain runs of several hosts are collected as well", "[e2e][fleet]") {
   Sandbox box({"first"});
   for (const char* gpu : {"GPU-0", "GPU-1", "GPU-2"}) {
     box.set("CUDA_VISIBLE_DEVICES", gpu);
-    REQUIRE(code(box.fathom({"run", "--out", (box.folder() / "jobs" / gpu).string(), "--no-report"})) == 0);
+    REQUIRE(code(box.fathom(
+                {"run", "--out", (box.folder() / "jobs" / gpu).string(), "--no-report"})) == 0);
   }
   const auto run = box.fathom({"fleet", "collect", (box.folder() / "jobs").string()});
   INFO(run.output << run.errors);

@@ -1,5 +1,5 @@
-// `fathom fleet run` from outside: all GPUs of one host, real MPI with several ranks, and ranks that die,
-// hang or have no GPU. What the others found is kept.
+// `fathom fleet run` from outside: all GPUs of one host, real MPI with several ranks, and ranks
+// that die, hang or have no GPU. What the others found is kept.
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -134,12 +134,14 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
 
 #ifdef FATHOM_MPIEXEC
 
-std::vector<std::string> together(std::vector<std::string> first, const std::vector<std::string>& then) {
+std::vector<std::string> together(std::vector<std::string> first,
+                                  const std::vector<std::string>& then) {
   first.insert(first.end(), then.begin(), then.end());
   return first;
 }
 
-/// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told to.
+/// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told
+/// to.
 class Job {
  public:
   Job(Sandbox& box, int ranks, std::vector<std::string> words)
@@ -193,8 +195,8 @@ std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
     const std::string status = read_text(entry.path() / "status");
     const auto parent = status.find("PPid:");
     if (at == std::string::npos || parent == std::string::npos) continue;
-    ranks[std::atoi(environment.c_str() + at + 21)] = {
-        std::atoi(entry.path().filename().c_str()), std::atoi(status.c_str() + parent + 5)};
+    ranks[std::atoi(environment.c_str() + at + 21)] = {std::atoi(entry.path().filename().c_str()),
+                                                       std::atoi(status.c_str() + parent + 5)};
   }
   return ranks;
 }
@@ -225,8 +227,8 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
   for (int gpu = 0; gpu < 4; ++gpu) {
     CHECK(status_of(fleet, gpu) == "complete");
     CHECK(gpu_of(fleet, gpu)->at("rank") == gpu);
-    const auto summary = json::parse(
-        read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
+    const auto summary =
+        json::parse(read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
     CHECK(summary.at("metrics").at("alone").at(1) == 1e-6);
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
@@ -239,8 +241,9 @@ TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mp
   for (const char* disk : {"disk0", "disk1"}) {
     fs::create_directories(box.folder() / disk);
     if (!words.empty()) words.push_back(":");
-    words = together(words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet",
-                             "run", "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
+    words = together(
+        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
+                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
   }
   Job job(box, words);
   const int status = job.wait();
@@ -356,8 +359,8 @@ TEST_CASE("A supervisor that is killed costs no more than what was not written y
   INFO(job.output());
   box.fathom({"fleet", "collect", box.out().string()});
   for (int gpu = 0; gpu < 3; ++gpu) {
-    const auto summary = json::parse(
-        read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
+    const auto summary =
+        json::parse(read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
     CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
   }
 }
@@ -372,7 +375,8 @@ TEST_CASE("More ranks than GPUs: those without one say so", "[e2e][fleet][mpi]")
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 0) == "complete");
   CHECK(status_of(fleet, 1) == "complete");
-  CHECK_THAT(gpu_of(fleet, 2)->at("reason").get<std::string>(), ContainsSubstring("no GPU is left"));
+  CHECK_THAT(gpu_of(fleet, 2)->at("reason").get<std::string>(),
+             ContainsSubstring("no GPU is left"));
 }
 
 #endif

@@ -179,12 +179,14 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
 
 TEST_CASE("Planted faults are found in a simulated fleet, and hardly another card", "[fleet]") {
   GpuSummary recorded;
-  add_document(recorded,
-               read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json"),
-               Phase::together);
+  add_document(
+      recorded,
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json"),
+      Phase::together);
   const SimulatedFleet options{.gpus = 2000, .planted = 40, .seed = 7};
   FleetBuilder builder;
-  for (std::size_t i = 0; i < options.gpus; ++i) builder.add(simulated_gpu(recorded, options, i), "");
+  for (std::size_t i = 0; i < options.gpus; ++i)
+    builder.add(simulated_gpu(recorded, options, i), "");
   const Fleet fleet = builder.finish({});
   const Outliers outliers = find_outliers(fleet, {});
   const Recall recall = recall_of(fleet, outliers, options);
@@ -199,6 +201,7 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
   CHECK(paths.hosts.size() == 1);
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
-  CHECK_THROWS_AS(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}), Error);
+  CHECK_THROWS_AS(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}),
+                  Error);
   CHECK_THAT(fleet_summary(fleet, outliers), ContainsSubstring("REPLAY"));
 }

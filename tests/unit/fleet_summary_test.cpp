@@ -105,10 +105,12 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
     text.replace(text.find(from), from.size(), to);
     return refusal(text);
   };
-  CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"), ContainsSubstring("version 2"));
+  CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"),
+             ContainsSubstring("version 2"));
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), ContainsSubstring("gpu is no count"));
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), ContainsSubstring("gpu is no count"));
-  CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""), ContainsSubstring("status"));
+  CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""),
+             ContainsSubstring("status"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), ContainsSubstring("as many"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), ContainsSubstring("as many"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), ContainsSubstring("number"));

@@ -19,7 +19,8 @@ namespace {
 /// Variables for one test.
 class Environment {
  public:
-  explicit Environment(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {
+  explicit Environment(std::map<std::string, std::string> variables)
+      : variables_(std::move(variables)) {
     for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
   }
   ~Environment() {
@@ -80,11 +81,13 @@ TEST_CASE("A parcel comes out as it went in, and a torn one is refused", "[fleet
   CHECK(files[1].content.size() == 100'000);
   CHECK(files[2].content.empty());
   const std::string text = parcel.text();
-  for (const std::size_t size : {text.size() - 20, std::size_t{3}, std::size_t{19}, std::size_t{21}}) {
+  for (const std::size_t size :
+       {text.size() - 20, std::size_t{3}, std::size_t{19}, std::size_t{21}}) {
     CAPTURE(size);
     CHECK_THROWS_AS(Parcel::open(text.substr(0, size)), Error);
   }
-  for (const char* bad : {"../up\n1\nx", "/etc/passwd\n1\nx", "a/../../b\n1\nx", "\n1\nx", "a\n-1\nx"}) {
+  for (const char* bad :
+       {"../up\n1\nx", "/etc/passwd\n1\nx", "a/../../b\n1\nx", "\n1\nx", "a\n-1\nx"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(Parcel::open(bad), Error);
   }

@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-/// Waits until all have ended: each is told to stop at the limit, and killed after `grace`. The first
-/// interrupt is passed on to all, the second kills them.
+/// Waits until all have ended: each is told to stop at the limit, and killed after `grace`. The
+/// first interrupt is passed on to all, the second kills them.
 std::vector<SupervisedEnd> supervise_all(std::vector<std::unique_ptr<ChildProcess>>& children,
                                          SignalInbox& inbox, std::chrono::milliseconds limit,
                                          std::chrono::milliseconds grace);

@@ -24,14 +24,18 @@ ExitCode collect(CollectArguments arguments) {
 
 std::function<ExitCode()> add_collect(CLI::App& app) {
   const auto arguments = std::make_shared<CollectArguments>();
-  app.add_option("DIR", arguments->folder, "Folder that the jobs wrote into, looked through with all below")
+  app.add_option("DIR", arguments->folder,
+                 "Folder that the jobs wrote into, looked through with all below")
       ->required();
-  app.add_option("--out", arguments->report.out, "Folder of fleet.json and the report (default: DIR)")
+  app.add_option("--out", arguments->report.out,
+                 "Folder of fleet.json and the report (default: DIR)")
       ->type_name("DIR");
   add_report_flags(app, arguments->report);
   app.footer(
-      "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all at once; "
-      "half-written files and missing hosts are told and take nothing else with them (exit code 5).\n\n"
+      "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all "
+      "at once; "
+      "half-written files and missing hosts are told and take nothing else with them (exit code "
+      "5).\n\n"
       "Examples:\n"
       "  fathom fleet collect /shared/fleet\n"
       "  fathom fleet collect /shared/fleet --expect-hosts hosts.txt --out report\n"

@@ -11,7 +11,8 @@ namespace fathom {
 
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   constexpr int most_cpus = 1 << 16;
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   std::vector<int> cpus;
   const char* at = text.data();
   const char* const end = at + text.size();

@@ -12,7 +12,8 @@ Commands add_fleet(CLI::App& app) {
       "  fathom fleet collect /shared/fleet    what independent jobs left\n"
       "`fathom fleet COMMAND --help` says more.\n");
   Commands commands;
-  auto& collect = *app.add_subcommand("collect", "Report of what independent jobs left in a folder");
+  auto& collect =
+      *app.add_subcommand("collect", "Report of what independent jobs left in a folder");
   commands["collect"] = {&collect, add_collect(collect)};
   auto& run = *app.add_subcommand("run", "Measure every GPU of this host, or of all ranks");
   commands["run"] = {&run, add_fleet_run(run)};

@@ -16,10 +16,10 @@ Commands add_fleet(CLI::App& app);
 
 /// What both commands make of a fleet.
 struct FleetReportArguments {
-  std::filesystem::path out;               ///< of fleet.json and report/
+  std::filesystem::path out;  ///< of fleet.json and report/
   std::optional<std::size_t> expect_gpus;
-  std::string expect_hosts;                ///< a file with one host a line; empty: none
-  std::vector<std::string> hosts;          ///< that get a page of their own
+  std::string expect_hosts;        ///< a file with one host a line; empty: none
+  std::vector<std::string> hosts;  ///< that get a page of their own
   double card_noise_percent = 0.5, least_gap_percent = 1;
   bool strict = false;  ///< a named card fails
   bool no_report = false;
@@ -27,7 +27,8 @@ struct FleetReportArguments {
 
 void add_report_flags(CLI::App& app, FleetReportArguments& arguments);
 
-/// What is expected of a fleet by those flags. Throws Error(bad_input) for a file that cannot be read.
+/// What is expected of a fleet by those flags. Throws Error(bad_input) for a file that cannot be
+/// read.
 fleet::Expected expected_of(const FleetReportArguments& arguments);
 
 /// Scores the fleet, writes fleet.json and the report, and prints the summary. Returns `incomplete`

@@ -25,9 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// What sharing a host can slow down, in seconds: its link, and one copy at full power. Repeated when all
-/// do it, so that they do it at the same time.
-constexpr const char* brief_filter = "host/pinned/copy engine/|copy_bandwidth/best/block:320/size:1GiB";
+/// What sharing a host can slow down, in seconds: its link, and one copy at full power. Repeated
+/// when all do it, so that they do it at the same time.
+constexpr const char* brief_filter =
+    "host/pinned/copy engine/|copy_bandwidth/best/block:320/size:1GiB";
 constexpr int brief_repetitions_together = 5;
 
 // A run that is told to stop ends its probe first, which has five seconds itself.
@@ -51,14 +52,16 @@ struct Judged {
 Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document,
              const std::string& last_words, double limit_s) {
   using fleet::GpuStatus;
-  const GpuStatus kept = document && !document->entries.empty() ? GpuStatus::partial : GpuStatus::failed;
+  const GpuStatus kept =
+      document && !document->entries.empty() ? GpuStatus::partial : GpuStatus::failed;
   const auto with_words = [&](const std::string& what) {
     return last_words.empty() ? what : fmt::format("{}: {}", what, last_words);
   };
   if (ended.stopped == Stopped::time_limit)
     return {kept, fmt::format("it hit its time limit of {} s (--time-limit)", limit_s)};
   if (ended.stopped == Stopped::interrupt) return {kept, "interrupted"};
-  if (ended.end.signal != 0) return {kept, with_words("its run was ended by " + ended.end.describe())};
+  if (ended.end.signal != 0)
+    return {kept, with_words("its run was ended by " + ended.end.describe())};
   if (document)
     for (const ProbeSummary& probe : document->probes)
       if (probe.status != ProbeStatus::complete)
@@ -69,7 +72,8 @@ Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document
     case ExitCode::check_failed:
       return {GpuStatus::complete, "a check failed: see its document"};
     case ExitCode::counters_unavailable:
-      return {GpuStatus::complete, "hardware counters are not permitted or not there; times are complete"};
+      return {GpuStatus::complete,
+              "hardware counters are not permitted or not there; times are complete"};
     default:
       return {kept, with_words("its run ended with " + ended.end.describe())};
   }
@@ -157,8 +161,8 @@ void HostMeasurement::measure_alone() {
       run_part(Part::alone, mine);
     else
       for (GpuJob* job : mine)
-        note(*job, fleet::GpuStatus::partial, "not measured alone: another rank of its host is gone",
-             to_int(ExitCode::incomplete));
+        note(*job, fleet::GpuStatus::partial,
+             "not measured alone: another rank of its host is gone", to_int(ExitCode::incomplete));
   }
 }
 
@@ -172,7 +176,8 @@ void HostMeasurement::measure_at_once(Part part) {
 ChildStart HostMeasurement::start_of(const GpuJob& job, Part part, int log) const {
   const fs::path out = folder_.gpu(job.summary.host, job.summary.gpu) /
                        folder_name(part == Part::alone, part == Part::suite);
-  ChildStart start{program_, {"run", "--out", out.string(), "--no-report"}, log, log, std::nullopt, {}, {}};
+  ChildStart start{
+      program_, {"run", "--out", out.string(), "--no-report"}, log, log, std::nullopt, {}, {}};
   auto& flags = start.arguments;
   const bool brief = part == Part::together || (part == Part::alone && arguments_.alone == "brief");
   if (brief) {
@@ -207,8 +212,9 @@ void HostMeasurement::run_part(Part part, const std::vector<GpuJob*>& jobs) {
         open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
     try {
       if (log.get() < 0)
-        throw Error(ExitCode::output_unwritable,
-                    fmt::format("{} cannot be written ({})", log_path.string(), std::strerror(errno)));
+        throw Error(
+            ExitCode::output_unwritable,
+            fmt::format("{} cannot be written ({})", log_path.string(), std::strerror(errno)));
       // What an earlier run left in the folder is not this one's.
       fs::remove_all(folder / folder_name(part == Part::alone, part == Part::suite));
       children.push_back(std::make_unique<ChildProcess>(start_of(*job, part, log.get())));
@@ -220,7 +226,8 @@ void HostMeasurement::run_part(Part part, const std::vector<GpuJob*>& jobs) {
   const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
   const auto ends = supervise_all(children, inbox_, limit, grace);
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
-  for (std::size_t i = 0; i < started.size(); ++i) take_result(*started[i], part, ends[i], elapsed_s);
+  for (std::size_t i = 0; i < started.size(); ++i)
+    take_result(*started[i], part, ends[i], elapsed_s);
 }
 
 void HostMeasurement::take_result(GpuJob& job, Part part, const SupervisedEnd& end,
@@ -243,8 +250,7 @@ void HostMeasurement::take_result(GpuJob& job, Part part, const SupervisedEnd& e
   if (document) {
     const bool alone = part == Part::alone || turns_.gpus() == 1;
     const fleet::Health before = summary.health;
-    fleet::add_document(summary, *document,
-                        alone ? fleet::Phase::alone : fleet::Phase::together);
+    fleet::add_document(summary, *document, alone ? fleet::Phase::alone : fleet::Phase::together);
     // The driver's own answers are better than what the fingerprint's words say.
     if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
     if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
@@ -268,7 +274,8 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
   fleet::GpuSummary& s = job.summary;
   const bool was_partial = s.status == fleet::GpuStatus::partial;
   const std::string before = was_partial ? s.reason : "";
-  s.status = was_partial && status == fleet::GpuStatus::complete ? fleet::GpuStatus::partial : status;
+  s.status =
+      was_partial && status == fleet::GpuStatus::complete ? fleet::GpuStatus::partial : status;
   s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
   if (!was_partial || exit_code != 0) s.exit_code = exit_code;
   write(job);

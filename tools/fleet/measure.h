@@ -40,8 +40,8 @@ class HostTurns {
   virtual ~HostTurns() = default;
   virtual int gpus() const = 0;  ///< of this host, in all its processes
   virtual bool leader() const = 0;
-  /// Waits until all processes of the host are there. False where one of them is gone, or did not come
-  /// in time: from then on nobody waits, and nothing can be said to have been alone.
+  /// Waits until all processes of the host are there. False where one of them is gone, or did not
+  /// come in time: from then on nobody waits, and nothing can be said to have been alone.
   virtual bool all_here() = 0;
 };
 

@@ -32,9 +32,10 @@ std::string numbering() {
 
 MpiJob::MpiJob(int* argc, char*** argv) {
   if (MPI_Init(argc, argv) != MPI_SUCCESS)
-    throw Error(ExitCode::setup_incomplete,
-                "MPI could not be started: start this through mpirun or srun of the MPI that Fathom was "
-                "built with.");
+    throw Error(
+        ExitCode::setup_incomplete,
+        "MPI could not be started: start this through mpirun or srun of the MPI that Fathom was "
+        "built with.");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -63,7 +64,8 @@ std::vector<std::string> MpiHostTurns::exchange(const std::string& text) const {
   std::string all(room * static_cast<std::size_t>(local_size_), '\0');
   MPI_Allgather(own.data(), room, MPI_CHAR, all.data(), room, MPI_CHAR, host_);
   std::vector<std::string> texts;
-  for (int i = 0; i < local_size_; ++i) texts.emplace_back(all.c_str() + room * static_cast<std::size_t>(i));
+  for (int i = 0; i < local_size_; ++i)
+    texts.emplace_back(all.c_str() + room * static_cast<std::size_t>(i));
   return texts;
 }
 
@@ -93,8 +95,8 @@ Sending::Sending(std::string text) : text_(std::move(text)), size_(text_.size())
   MPI_Isend(&size_, 1, MPI_UINT64_T, 0, size_tag, MPI_COMM_WORLD, &requests_.back());
   for (std::size_t at = 0; at < text_.size(); at += chunk_bytes) {
     requests_.emplace_back();
-    MPI_Isend(text_.data() + at, static_cast<int>(std::min(chunk_bytes, text_.size() - at)), MPI_BYTE, 0,
-              text_tag, MPI_COMM_WORLD, &requests_.back());
+    MPI_Isend(text_.data() + at, static_cast<int>(std::min(chunk_bytes, text_.size() - at)),
+              MPI_BYTE, 0, text_tag, MPI_COMM_WORLD, &requests_.back());
   }
 }
 
@@ -110,7 +112,8 @@ void Gathering::poll(const std::function<void(int rank, std::string&& text)>& ta
   while (true) {
     int there = 0;
     MPI_Status status;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, size_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS) return;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, size_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS)
+      return;
     if (!there) break;
     Arriving& arriving = arriving_[status.MPI_SOURCE];
     MPI_Recv(&arriving.size, 1, MPI_UINT64_T, status.MPI_SOURCE, size_tag, MPI_COMM_WORLD,
@@ -121,7 +124,8 @@ void Gathering::poll(const std::function<void(int rank, std::string&& text)>& ta
     while (arriving.text.size() < arriving.size) {
       int there = 0, count = 0;
       MPI_Status status;
-      if (MPI_Iprobe(rank, text_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there) break;
+      if (MPI_Iprobe(rank, text_tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there)
+        break;
       MPI_Get_count(&status, MPI_BYTE, &count);
       const std::size_t before = arriving.text.size();
       arriving.text.resize(before + static_cast<std::size_t>(count));

@@ -25,8 +25,8 @@ class MpiJob {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Only where every rank comes here: where one is gone it would wait for ever. Without it the process
-  /// has to be ended by _exit.
+  /// Only where every rank comes here: where one is gone it would wait for ever. Without it the
+  /// process has to be ended by _exit.
   void finalize();
 
  private:
@@ -60,8 +60,8 @@ class MpiHostTurns : public HostTurns {
   bool broken_ = false;
 };
 
-/// A text, of whatever length, on its way to rank 0. It goes on with every call of MPI, and waits for
-/// nobody: rank 0 may be dead.
+/// A text, of whatever length, on its way to rank 0. It goes on with every call of MPI, and waits
+/// for nobody: rank 0 may be dead.
 class Sending {
  public:
   explicit Sending(std::string text);
@@ -98,8 +98,8 @@ class Gathering {
 
 /// Rank 0 tells the others that it has all it wants; whether all of them are alive.
 void say_goodbye(int size, const std::set<int>& gone, bool all_alive);
-/// The others wait for that, up to a limit or until `in_vain` says that it will not come; nothing: it did
-/// not, or an interrupt did.
+/// The others wait for that, up to a limit or until `in_vain` says that it will not come; nothing:
+/// it did not, or an interrupt did.
 std::optional<bool> wait_for_goodbye(std::chrono::duration<double> limit, SignalInbox& inbox,
                                      const std::function<bool()>& in_vain);
 

@@ -40,7 +40,8 @@ std::vector<Parcel::File> Parcel::open(const std::string& text) {
     const std::string digits = line();
     std::size_t size = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) refuse("has a length that is none");
+    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size())
+      refuse("has a length that is none");
     if (size > text.size() - at) refuse("ends in the middle of a file");
     file.content = text.substr(at, size);
     at += size;

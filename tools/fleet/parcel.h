@@ -15,7 +15,8 @@ class Parcel {
   struct File {
     std::string name, content;
   };
-  /// Throws Error(document_malformed) for a text that is none, or a name that leads out of a folder.
+  /// Throws Error(document_malformed) for a text that is none, or a name that leads out of a
+  /// folder.
   static std::vector<File> open(const std::string& text);
 
  private:

@@ -6,8 +6,8 @@
 #include "reports/fleet/report.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "tools/fleet/fleet_commands.h"
 #include "tools/flag_checks.h"
+#include "tools/fleet/fleet_commands.h"
 #include "tools/output_folder.h"
 
 namespace fathom {
@@ -39,18 +39,20 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
   app.add_option("--expect-hosts", arguments.expect_hosts,
                  "File with the names of the hosts there should be, one a line")
       ->type_name("FILE");
-  app.add_option("--host", arguments.hosts,
-                 "Make a page of this host; may be given several times (default: of all where there "
-                 "are eight or fewer)")
+  app.add_option(
+         "--host", arguments.hosts,
+         "Make a page of this host; may be given several times (default: of all where there "
+         "are eight or fewer)")
       ->type_name("NAME");
   app.add_option("--least-gap", arguments.least_gap_percent,
                  "Smallest gap for which a card is named, in percent")
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();
-  app.add_option("--card-noise", arguments.card_noise_percent,
-                 "What good cards of one model differ by, a standard deviation in percent: counts where "
-                 "they are few")
+  app.add_option(
+         "--card-noise", arguments.card_noise_percent,
+         "What good cards of one model differ by, a standard deviation in percent: counts where "
+         "they are few")
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();

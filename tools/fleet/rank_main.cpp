@@ -1,5 +1,5 @@
-// fathom-fleet-rank: one rank of `fathom fleet run`, which starts and supervises it. The only program
-// with MPI in it; what it measures, its children measure.
+// fathom-fleet-rank: one rank of `fathom fleet run`, which starts and supervises it. The only
+// program with MPI in it; what it measures, its children measure.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,8 +37,9 @@ using Clock = std::chrono::steady_clock;
   _exit(to_int(code));
 }
 
-/// This rank's GPUs: all that it sees where it is its host's only one, else the one of its local rank, or
-/// the one that the launcher shows it. A rank without one, or with another's, has a job that says so.
+/// This rank's GPUs: all that it sees where it is its host's only one, else the one of its local
+/// rank, or the one that the launcher shows it. A rank without one, or with another's, has a job
+/// that says so.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, const MpiJob& job,
                                  const MpiHostTurns& turns) {
   const std::string& host = arguments.host_name;
@@ -46,7 +47,8 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, const MpiJo
   std::vector<GpuJob> jobs;
   if (arguments.replay) {
     const int count = turns.local_size() == 1 ? arguments.gpus : 1;
-    for (int i = 0; i < count; ++i) jobs.push_back(replay_job(host, local + i, local + i, job.rank()));
+    for (int i = 0; i < count; ++i)
+      jobs.push_back(replay_job(host, local + i, local + i, job.rank()));
     return jobs;
   }
   std::string problem;
@@ -126,7 +128,8 @@ std::string parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder
 /// What came of the other ranks, and why of some nothing did.
 class Gathered {
  public:
-  Gathered(const MpiJob& job, const FleetFolder& folder) : gathering_(job.size()), folder_(folder) {}
+  Gathered(const MpiJob& job, const FleetFolder& folder)
+      : gathering_(job.size()), folder_(folder) {}
 
   void wait(double limit_s, SignalInbox& inbox) {
     const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
@@ -141,9 +144,10 @@ class Gathered {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     const std::string why = inbox.interrupts() > 0 ? "the job was ended before it answered"
-                                                   : fmt::format("it did not answer within {} s after "
-                                                                 "rank 0 was done (--wait)",
-                                                                 limit_s);
+                                                   : fmt::format(
+                                                         "it did not answer within {} s after "
+                                                         "rank 0 was done (--wait)",
+                                                         limit_s);
     for (const int rank : std::set<int>(gathering_.waiting())) give_up(rank, why);
   }
 
@@ -220,7 +224,8 @@ FleetRunArguments parse(int argc, char** argv) {
     app.exit(wanted);
     std::exit(0);
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: see `fathom fleet run --help`.", error.what()));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: see `fathom fleet run --help`.", error.what()));
   }
   complete(arguments);
   return arguments;
@@ -246,8 +251,9 @@ ExitCode run(int argc, char** argv) {
     write_file_atomically(folder.rank_done(job.rank()), "");
     Sending sending(parcel_of(jobs, folder, turns.leader(), shared));
     // Rank 0 may have as much to do as this one had, and to wait for others besides.
-    const auto goodbye = wait_for_goodbye(3 * limit + std::chrono::duration<double>(arguments.wait_s), inbox,
-                                          [&] { return first_is_gone(job, folder); });
+    const auto goodbye =
+        wait_for_goodbye(3 * limit + std::chrono::duration<double>(arguments.wait_s), inbox,
+                         [&] { return first_is_gone(job, folder); });
     if (goodbye.value_or(false)) {
       sending.finish();
       job.finalize();

@@ -20,19 +20,23 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
       ->check(one_of(suites))
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--out", a.report.out,
-                 "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
-                 "that they share (default: fathom-fleet-<UTC time>)")
+  app.add_option(
+         "--out", a.report.out,
+         "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
+         "that they share (default: fathom-fleet-<UTC time>)")
       ->type_name("DIR");
-  app.add_option("--alone", a.alone,
-                 "What each GPU does while its host's others are idle, before all do the same: brief (the "
-                 "host's link and one copy, seconds), full (the suite), none")
+  app.add_option(
+         "--alone", a.alone,
+         "What each GPU does while its host's others are idle, before all do the same: brief (the "
+         "host's link and one copy, seconds), full (the suite), none")
       ->check(one_of({"brief", "full", "none"}))
       ->type_name("WHAT")
       ->capture_default_str();
-  app.add_flag("--part", a.part,
-               "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
-  app.add_option("--host-name", a.host_name, "Name of this host in the report (default: the machine's)")
+  app.add_flag(
+      "--part", a.part,
+      "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
+  app.add_option("--host-name", a.host_name,
+                 "Name of this host in the report (default: the machine's)")
       ->type_name("NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
   app.add_flag("--no-counters", a.no_counters, "Do not collect hardware counters");
@@ -41,7 +45,8 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
       ->check(whole_number(1, 1024))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--time-limit", a.time_limit_s, "Seconds after which a part of a GPU's run is ended")
+  app.add_option("--time-limit", a.time_limit_s,
+                 "Seconds after which a part of a GPU's run is ended")
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -54,15 +59,15 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
 }
 
 std::vector<std::string> flags_of(const FleetRunArguments& a) {
-  std::vector<std::string> flags{"--suite",       a.suite,
-                                 "--out",         a.report.out.string(),
-                                 "--alone",       a.alone,
-                                 "--host-name",   a.host_name,
-                                 "--gpus",        std::to_string(a.gpus),
-                                 "--time-limit",  fmt::format("{}", a.time_limit_s),
-                                 "--wait",        fmt::format("{}", a.wait_s),
-                                 "--least-gap",   fmt::format("{}", a.report.least_gap_percent),
-                                 "--card-noise",  fmt::format("{}", a.report.card_noise_percent)};
+  std::vector<std::string> flags{"--suite",      a.suite,
+                                 "--out",        a.report.out.string(),
+                                 "--alone",      a.alone,
+                                 "--host-name",  a.host_name,
+                                 "--gpus",       std::to_string(a.gpus),
+                                 "--time-limit", fmt::format("{}", a.time_limit_s),
+                                 "--wait",       fmt::format("{}", a.wait_s),
+                                 "--least-gap",  fmt::format("{}", a.report.least_gap_percent),
+                                 "--card-noise", fmt::format("{}", a.report.card_noise_percent)};
   const auto add = [&](bool given, const char* flag) {
     if (given) flags.push_back(flag);
   };
@@ -87,8 +92,9 @@ void complete(FleetRunArguments& a) {
     if (a.host_name.empty()) a.host_name = "host";
   }
   if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.'))
-    throw Error(ExitCode::bad_input,
-                fmt::format("`{}` cannot be a host's name, since files are named for it.", a.host_name));
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("`{}` cannot be a host's name, since files are named for it.", a.host_name));
   if (a.gpus != 1 && !a.replay)
     throw Error(ExitCode::bad_input, "--gpus is for --replay: a run takes the GPUs that it sees.");
   if (a.report.out.empty())

@@ -17,7 +17,7 @@ struct FleetRunArguments {
   bool replay = false;
   bool no_counters = false;
   bool no_links = false;
-  bool part = false;  ///< one of several independent jobs: others report
+  bool part = false;           ///< one of several independent jobs: others report
   double time_limit_s = 1800;  ///< of one part of one GPU
   double wait_s = 120;         ///< of rank 0 for others, after its own
 };
@@ -27,8 +27,8 @@ void add_run_flags(CLI::App& app, FleetRunArguments& arguments);
 /// The flags again, for another program that reads them with add_run_flags.
 std::vector<std::string> flags_of(const FleetRunArguments& arguments);
 
-/// Sets what follows from the machine: host name, folder. Throws Error(bad_input) for what does not fit
-/// together.
+/// Sets what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
+/// fit together.
 void complete(FleetRunArguments& arguments);
 
 }  // namespace fathom

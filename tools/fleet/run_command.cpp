@@ -91,8 +91,9 @@ void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::
   }
 }
 
-/// The supervisor of a rank that died must not end before the others: launchers take the whole job down
-/// for a rank that ends without MPI_Finalize. Rank 0, or the launcher, says when they are done.
+/// The supervisor of a rank that died must not end before the others: launchers take the whole job
+/// down for a rank that ends without MPI_Finalize. Rank 0, or the launcher, says when they are
+/// done.
 void outlive_the_others(const fs::path& done, fs::file_time_type started, SignalInbox& inbox,
                         double limit_s) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
@@ -105,17 +106,17 @@ void outlive_the_others(const fs::path& done, fs::file_time_type started, Signal
   }
 }
 
-/// One rank of several: the MPI program does the work, and this process, which has no MPI in it, sees to
-/// it that its death is known and takes nobody with it.
+/// One rank of several: the MPI program does the work, and this process, which has no MPI in it,
+/// sees to it that its death is known and takes nobody with it.
 ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& launcher) {
-  const fs::path program =
-      fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
   if (!fs::exists(program))
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("{} started {} ranks, and this Fathom was built without MPI: install "
-                            "libopenmpi-dev (or libmpich-dev) and build again, start one process a host "
-                            "without a launcher, or give each `--part` and collect afterwards.",
-                            launcher.name, launcher.size));
+    throw Error(
+        ExitCode::setup_incomplete,
+        fmt::format("{} started {} ranks, and this Fathom was built without MPI: install "
+                    "libopenmpi-dev (or libmpich-dev) and build again, start one process a host "
+                    "without a launcher, or give each `--part` and collect afterwards.",
+                    launcher.name, launcher.size));
   const FleetFolder folder{arguments.report.out};
   if (launcher.rank == 0) make_folder(folder.root);
   const fs::file_time_type started = fs::file_time_type::clock::now();
@@ -125,7 +126,8 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   SupervisedEnd end;
   {
-    ChildProcess rank({program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, std::nullopt, {}, {}});
+    ChildProcess rank(
+        {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, std::nullopt, {}, {}});
     // The parts have their own limits; a rank that hangs beyond them is rank 0's to give up.
     end = supervise(rank, inbox, {.limit = std::chrono::hours(24 * 7), .line = {}});
   }
@@ -134,9 +136,11 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   leave_note(folder, launcher, arguments.host_name, "it was ended by " + end.end.describe());
   if (launcher.rank == 0) {
     // The one that reports is gone: what the others leave is still there to be collected.
-    fmt::print(stderr, "fathom: rank 0 was ended by {}: once the others are done, `fathom fleet collect {}` "
-                       "makes the report.\n",
-               end.end.describe(), folder.root.string());
+    fmt::print(
+        stderr,
+        "fathom: rank 0 was ended by {}: once the others are done, `fathom fleet collect {}` "
+        "makes the report.\n",
+        end.end.describe(), folder.root.string());
   }
   const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
   outlive_the_others(folder.all_done(), started, inbox, limit_s);
@@ -157,8 +161,10 @@ std::function<ExitCode()> add_fleet_run(CLI::App& app) {
   const auto arguments = std::make_shared<FleetRunArguments>();
   add_run_flags(app, *arguments);
   app.footer(
-      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near it, and "
-      "rank 0 gathers what they found. Without a launcher one process measures all GPUs of this host. A "
+      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
+      "it, and "
+      "rank 0 gathers what they found. Without a launcher one process measures all GPUs of this "
+      "host. A "
       "rank that dies, hangs or has no permission costs its own figures only (exit code 5).\n\n"
       "Examples:\n"
       "  fathom fleet run --out fleet                          all GPUs of this host\n"

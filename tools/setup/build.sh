@@ -79,7 +79,8 @@ configure() {
   local stamp=$build/configure.stamp state tests=OFF options
   # Tests stay on once they were asked for: turning them off again would only rebuild.
   if [[ $1 == tests ]] || grep -qsx 'FATHOM_TESTS:BOOL=ON' "$build/CMakeCache.txt"; then tests=ON; fi
-  state="$toolkit $tests $(gpu_models | cksum)"
+  # MPI is optional, and may have come since: the fleet's ranks are built where it is.
+  state="$toolkit $tests $(gpu_models | cksum) $(command -v mpicxx)"
   if [[ -e $build/CMakeCache.txt && -e $stamp && $(<"$stamp") == "$state" ]]; then return; fi
   options=(-DFATHOM_TESTS="$tests" -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit")
   if has_program ninja; then options+=(-G Ninja); fi
