@@ -90,6 +90,8 @@ struct Workload {
   /// back behind other work nor captured into a graph. It should then take long against the microseconds
   /// of a launch, or repeat what it times.
   bool host_paced = false;
+  /// Of what a graph cannot hold (cudaMemcpyPeerAsync) a sample is one launch, however short.
+  bool capturable = true;
   /// What a case that is measured by its energy runs over and over in place of `launch`: the same work on
   /// data that nobody can check. Empty: `launch` itself.
   std::function<void()> load;

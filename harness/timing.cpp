@@ -174,7 +174,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     result.timing.warm_up_launches += 3;
     if (!launches.empty()) {
       prepared[w].launches = launches[w];
-    } else if (!cold && !in_kernel && !host_paced) {
+    } else if (!cold && !in_kernel && !host_paced && workloads[w]->capturable) {
       const double fastest = *std::min_element(seconds.begin(), seconds.end());
       const double wanted = policy.min_sample_s / std::max(fastest, 1e-6);
       prepared[w].launches = std::clamp(static_cast<int>(std::ceil(wanted)), 1,

@@ -89,15 +89,6 @@ __device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity, 
   __trap();
 }
 
-/// Meets `threads` threads of a block at hardware barrier `id`.
-__device__ inline void named_barrier(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-/// Is one of them without waiting for the others.
-__device__ inline void named_barrier_arrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 __device__ inline std::uint32_t cluster_rank() {
   std::uint32_t rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 
 // Sums of 8-bit floating point that keep fp32's bits.
@@ -13,7 +14,7 @@ __device__ inline void take_turn(int a_block) {
   named_barrier(first_turn_barrier + a_block, turn_threads);
 }
 __device__ inline void pass_turn(int a_block) {
-  named_barrier_arrive(first_turn_barrier + (1 - a_block), turn_threads);
+  named_arrive(first_turn_barrier + (1 - a_block), turn_threads);
 }
 
 /// As `accumulate`, with each stage's sums of its own, added up in fp32 by the threads: the tensor

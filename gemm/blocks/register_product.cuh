@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/register_epilogue.cuh"
 #include "gemm/blocks/register_sums.cuh"
 #include "gemm/blocks/specialised_launch.cuh"

@@ -2,6 +2,7 @@
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/deferred_stores.cuh"
+#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/tile_walk.cuh"

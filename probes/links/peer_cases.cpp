@@ -62,6 +62,7 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
   Workload workload;
   // Without access the driver moves the bytes through the host, and waits for them.
   workload.host_paced = !machine->gpus.access(run.from, run.to);
+  workload.capturable = run.engine != Engine::copy;
   workload.launch = [=, &from, &to] {
     const Node& first = worker(run.engine, run.from, run.to) == run.from ? from : to;
     const Node& second = &first == &from ? to : from;
