@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "gemm/fp64/fragments.cuh"
 #include "gemm/fp64/operand_ring.cuh"
 #include "gemm/fp64/work_walk.cuh"
@@ -143,26 +145,27 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
     }
     return;
   }
+  const auto store_column = [&]<int Index> {
+    constexpr int j = Index / 2, e = Index % 2;
+    const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
+    if (column >= p.n) return;
 #pragma unroll
-  for (int j = 0; j < d.n_blocks; ++j) {
+    for (int i = 0; i < d.m_blocks; ++i) {
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
-      if (column >= p.n) continue;
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int line = first_row + i * 16 + half * next_row;
-          const int row = corner.m + place_of_line<d.m()>(line, a_split);
-          if (row >= p.m) continue;
-          double& c = p.c(row, column);
-          const double scaled = p.alpha * sums.of[i][j][2 * half + e];
-          c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
-        }
+      for (int half = 0; half < 2; ++half) {
+        const int line = first_row + i * 16 + half * next_row;
+        const int row = corner.m + place_of_line<d.m()>(line, a_split);
+        if (row >= p.m) continue;
+        double& c = p.c(row, column);
+        const double scaled = p.alpha * sums.of[i][j][2 * half + e];
+        c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
       }
     }
-  }
+  };
+  // By constants, not a loop: the compiler rolls that up, and the sums would go to memory for it.
+  [&]<int... Index>(std::integer_sequence<int, Index...>) {
+    (store_column.template operator()<Index>(), ...);
+  }(std::make_integer_sequence<int, 2 * d.n_blocks>());
 }
 
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
