@@ -85,20 +85,33 @@ void print(const std::vector<Candidate>& candidates, const Problem& problem, boo
 
 }  // namespace
 
-bool compare(Context& context, const Problem& problem, std::span<const Variant> variants,
+std::optional<std::string> wrong_with(Context& context, const Trial& trial,
+                                      const std::shared_ptr<Operands>& operands) {
+  const Arguments& arguments = operands->arguments();
+  const int sms = context.device().sms;
+  const std::size_t bytes = trial.workspace_bytes(arguments.problem, sms);
+  Workspace workspace{nullptr, bytes, sms};
+  if (bytes != 0) workspace.data = context.buffers().output("workspace of trial", bytes).data;
+  operands->reset_c();
+  trial.launch(arguments, workspace, context.stream());
+  Accuracy accuracy;
+  return operands->verify(accuracy);
+}
+
+bool compare(Context& context, const Problem& problem, std::span<const Trial> variants,
              const Comparison& how) {
   const auto references = std::make_shared<ReferenceStore>();
   const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
   const int sms = context.device().sms;
   std::size_t bytes = 0;
-  for (const Variant& v : variants) {
+  for (const Trial& v : variants) {
     if (v.takes(problem)) bytes = std::max(bytes, v.workspace_bytes(problem, sms));
   }
   const Workspace workspace{bytes == 0 ? nullptr : context.buffers().output("workspace", bytes).data,
                             bytes, sms};
   std::vector<Candidate> candidates;
   bool right = true;
-  for (const Variant& variant : variants) {
+  for (const Trial& variant : variants) {
     if (!variant.takes(problem)) continue;
     Candidate candidate{variant.name, false, {}, {}, {}};
     candidate.launch = [=, launch = variant.launch, stream = context.stream()] {

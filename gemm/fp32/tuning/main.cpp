@@ -27,12 +27,12 @@ int run(int argc, char** argv) {
   app.add_flag("--list", list, "print the variants' names");
   CLI11_PARSE(app, argc, argv);
   how.opponents = !alone;
-  std::vector<Variant> chosen;
-  for (const Variant& v : fp32::variants()) {
+  std::vector<Trial> chosen;
+  for (const Trial& v : fp32::variants()) {
     if (std::regex_search(v.name, std::regex(filter))) chosen.push_back(v);
   }
   if (list) {
-    for (const Variant& v : chosen) std::puts(v.name.c_str());
+    for (const Trial& v : chosen) std::puts(v.name.c_str());
     return 0;
   }
   const DeviceFacts facts = query_device_facts(0);

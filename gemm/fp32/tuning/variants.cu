@@ -8,7 +8,7 @@ namespace {
 
 /// A tile of 128 x 256, 8 x 16 elements a thread or 16 x 8.
 template <int TM, int Body, bool AskEarly, class Feeder>
-void add(std::vector<Variant>& list, Sharing sharing) {
+void add(std::vector<Trial>& list, Sharing sharing) {
   using Tile = FedTile<TM, 128 / TM, 2, 4, TM == 8 ? 8 : 4, 4, Body, Feeder::pad, AskEarly>;
   static_assert(Tile::m == 128 && Tile::n == 256);
   const std::string name = "fed thread " + std::to_string(Tile::rows) + "x" + std::to_string(Tile::columns) +
@@ -23,7 +23,7 @@ void add(std::vector<Variant>& list, Sharing sharing) {
 }
 
 template <class Tile>
-void add_sliced(std::vector<Variant>& list) {
+void add_sliced(std::vector<Trial>& list) {
   list.push_back({"sliced " + std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " warps " +
                       std::to_string(Tile::warps) + " k " + std::to_string(Tile::k) + " stages " +
                       std::to_string(Tile::stages),
@@ -32,15 +32,15 @@ void add_sliced(std::vector<Variant>& list) {
                   [](const Problem& p) { return p.m <= Tile::n; }});
 }
 
-void add_rung(std::vector<Variant>& list, const char* id) {
+void add_rung(std::vector<Trial>& list, const char* id) {
   const Rung* const rung = find_rung(id);
   list.push_back({id, rung->workspace_bytes, rung->launch, rung->takes_own_path});
 }
 
 }  // namespace
 
-std::vector<Variant> variants() {
-  std::vector<Variant> list;
+std::vector<Trial> variants() {
+  std::vector<Trial> list;
   add_rung(list, "fp32/20_async_multistage");
   add_rung(list, "fp32/21_wide_thread_tile");
   add_rung(list, "fp32/22_planned_tiles");

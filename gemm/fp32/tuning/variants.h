@@ -8,6 +8,6 @@
 
 namespace fathom::gemm::fp32 {
 
-std::vector<Variant> variants();
+std::vector<Trial> variants();
 
 }  // namespace fathom::gemm::fp32
