@@ -2,11 +2,27 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <simdjson.h>
 
+#include <charconv>
 #include <cmath>
+#include <stdexcept>
 
+// The parser asserts what a wrong file can break ("[[[" does), and with NDEBUG takes it for
+// granted. Compiled here, it refuses such a file instead.
+#undef NDEBUG
+#undef TOML_SHARED_LIB
+#undef TOML_HEADER_ONLY
+#define TOML_HEADER_ONLY 1
+#define TOML_ASSERT(condition)                                          \
+  do {                                                                  \
+    if (!(condition)) throw std::invalid_argument("not expected here"); \
+  } while (false)
 #define TOML_ENABLE_FORMATTERS 0
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wterminate"  // in functions that no file can reach
 #include <toml++/toml.h>
+#pragma GCC diagnostic pop
 
 #include "results/atomic_file.h"
 #include "results/error.h"
@@ -24,6 +40,36 @@ std::string printable(std::string_view text) {
   for (char& c : shown)
     if (c < ' ' || c > '~') c = '?';
   return shown;
+}
+
+/// The parser's tables of letters outside ASCII lead to undefined behaviour for some: it gets each
+/// such byte, and '~' itself, as "~HH", which stands for itself in a string and nowhere else.
+std::string to_ascii(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && c != '~')
+      escaped += c;
+    else
+      escaped += fmt::format("~{:02X}", byte);
+  }
+  return escaped;
+}
+
+std::string from_ascii(std::string_view escaped) {
+  std::string text;
+  for (std::size_t i = 0; i < escaped.size(); ++i) {
+    unsigned byte = 0;
+    const char* const digits = escaped.data() + i + 1;
+    if (escaped[i] == '~' && i + 2 < escaped.size() &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      text += static_cast<char>(byte);
+      i += 2;
+    } else {
+      text += escaped[i];  // of an escape in the file, "\u007E"
+    }
+  }
+  return text;
 }
 
 class Reader {
@@ -44,7 +90,8 @@ class Reader {
  private:
   [[noreturn]] void refuse(const toml::node& at, const std::string& what) const {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}, line {}: {}.", origin_, at.source().begin.line, printable(what)));
+                fmt::format("{}, line {}: {}.", origin_, at.source().begin.line,
+                            printable(from_ascii(what))));
   }
 
   static std::string unknown(const std::string& key, const std::vector<std::string>& known) {
@@ -56,7 +103,7 @@ class Reader {
     const auto value = at.value<std::string>();
     if (!at.is_string() || !value || value->find_first_not_of(" \t\r\n") == std::string::npos)
       refuse(at, fmt::format("`{}` is not a text, or an empty one", key));
-    return *value;
+    return from_ascii(*value);
   }
 
   Rule rule(const toml::node& at) const {
@@ -100,12 +147,18 @@ class Reader {
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
+  if (!simdjson::validate_utf8(text.data(), text.size()))
+    throw Error(ExitCode::bad_input, fmt::format("{} is not UTF-8, which TOML is.", origin));
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   try {
-    return Reader(origin).read(toml::parse(text, origin));
+    return Reader(origin).read(toml::parse(to_ascii(text), origin));
   } catch (const toml::parse_error& error) {
     throw Error(ExitCode::bad_input,
                 fmt::format("{}, line {}: is not TOML: {}.", origin, error.source().begin.line,
-                            printable(error.description())));
+                            printable(from_ascii(error.description()))));
+  } catch (const std::invalid_argument&) {
+    throw Error(ExitCode::bad_input, fmt::format("{} is not TOML.", origin));
   }
 }
 

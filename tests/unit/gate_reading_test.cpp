@@ -138,3 +138,16 @@ TEST_CASE("Rules are read, and need their reason", "[gate]") {
   CHECK(rules_refusal("metric = 3\n").find("[[metric]]") != std::string::npos);
   CHECK(rules_refusal("[[metric\n").find("is not TOML") != std::string::npos);
 }
+
+TEST_CASE("Rules are of any letters where TOML has them, and of no others elsewhere", "[gate]") {
+  const Rules rules = parse_rules(
+      "\xEF\xBB\xBF[[metric]]\nname = \"größe~7E*\"\nignore = true\nreason = 'später ~ 10 %' # é\n",
+      "rules.toml");
+  REQUIRE(rules.size() == 1);
+  CHECK(rules[0].pattern == "größe~7E*");
+  CHECK(rules[0].reason == "später ~ 10 %");
+  CHECK(rules_refusal("[[metric]]\nгод = 1\n").find("line 2: is not TOML") != std::string::npos);
+  CHECK(rules_refusal("[[metric]]\n~41 = 1\n").find("is not TOML") != std::string::npos);
+  CHECK(rules_refusal("[[metric]]\nname = \"\xff\"\n").find("is not UTF-8") != std::string::npos);
+  CHECK(rules_refusal("[[[metric\"]]\n").find("is not TOML") != std::string::npos);
+}
