@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "harness/device_clocks.cuh"
 #include "probes/atomics/atomic.cuh"
 #include "probes/atomics/kernels.h"
 
@@ -65,17 +66,6 @@ __device__ void keep(const Run& run, std::uint32_t sum) {
                  "r"(sum)
                  : "memory");
   }
-}
-
-__device__ inline long long clock_now() {
-  long long t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-__device__ inline long long nanoseconds_now() {
-  long long t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
-  return t;
 }
 
 /// Both are followed or led by a barrier of the block: no atomic is outside of them.

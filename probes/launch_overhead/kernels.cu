@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "harness/cuda_check.h"
+#include "harness/device_clocks.cuh"
 #include "harness/graphs.h"
 
 namespace fathom::launch_overhead {
 namespace {
-
-__device__ long long nanoseconds_now() {
-  long long t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
-  return t;
-}
 
 __global__ void empty() {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/device_clocks.cuh"
 #include "probes/memory_bandwidth/kernels.h"
 
 // The one loop that moves bytes. A Space says how:
@@ -15,24 +16,6 @@ template <int width>
 struct Vector {
   std::uint32_t word[width / 4];
 };
-
-__device__ inline std::int64_t clock_now() {
-  std::int64_t t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-
-__device__ inline std::uint64_t nanoseconds_now() {
-  std::uint64_t t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
-  return t;
-}
-
-__device__ inline std::uint32_t sm_id() {
-  std::uint32_t id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-}
 
 /// The sum of all lanes' words, in every lane.
 __device__ inline std::uint32_t warp_sum(std::uint32_t sum) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "harness/device_clocks.cuh"
 #include "probes/memory_latency/kernels.h"
 
 // What the chases through all kinds of memory share. A `Space` says how to load:
@@ -9,22 +10,11 @@
 
 namespace fathom::memory_latency {
 
-// In and out of the timed part everything is volatile assembly, which the compiler keeps in order.
-__device__ inline std::int64_t clock_now() {
-  std::int64_t t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-
-__device__ inline std::uint64_t nanoseconds_now() {
-  std::uint64_t t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");
-  return t;
-}
-
 __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
+
+// In and out of the timed part everything is volatile assembly, which the compiler keeps in order.
 
 /// A store cannot issue before its operand is there, and what follows it in program order issues
 /// later: this is what makes a clock read wait for a load.

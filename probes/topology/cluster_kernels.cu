@@ -10,7 +10,7 @@ __global__ void record_placement(ClusterTask task) {
   if (threadIdx.x != 0) return;
   std::uint32_t cluster;
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
-  task.placements[blockIdx.x] = {smid(), cluster};
+  task.placements[blockIdx.x] = {sm_id(), cluster};
   const std::int64_t stay =
       task.shortest_clocks + memory_latency::mixed(blockIdx.x + task.seed) % task.spread_clocks;
   const std::int64_t start = clock64();

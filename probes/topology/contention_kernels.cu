@@ -4,9 +4,6 @@
 namespace fathom::topology {
 namespace {
 
-using memory_latency::clock_now;
-using memory_latency::nanoseconds_now;
-
 constexpr int unroll = 4;
 constexpr std::uint32_t word_bytes = 16;
 
@@ -128,7 +125,7 @@ __device__ void be_partner(const ContentionTask& task, std::uint32_t own) {
 template <Traffic traffic>
 __global__ void __launch_bounds__(contention_threads) contend(ContentionTask task, std::uint32_t) {
   extern __shared__ std::uint32_t total[];
-  const std::uint32_t own = smid();
+  const std::uint32_t own = sm_id();
   if (own == task.victim) {
     be_victim<traffic>(task, total);
   } else if (own < task.partners) {

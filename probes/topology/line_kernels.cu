@@ -5,8 +5,6 @@ namespace fathom::topology {
 namespace {
 
 using memory_latency::bracket;
-using memory_latency::clock_now;
-using memory_latency::nanoseconds_now;
 using memory_latency::need;
 using memory_latency::shared_address;
 
@@ -74,7 +72,7 @@ __global__ void __launch_bounds__(latency_threads)
   LineReport& report = *task.report;
   bool mine = false;
   if (threadIdx.x == 0) {
-    if (smid() == task.smid) {
+    if (sm_id() == task.smid) {
       mine = atomicAdd(&report.taken, 1u) == 0;
     } else {
       // Stays until the wanted SM has its block: a block that left would make room for that one.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "harness/cuda_check.h"
+#include "harness/device_clocks.cuh"
 #include "probes/topology/kernels.h"
 
 // What kernels with one block on each SM share.
@@ -11,12 +12,6 @@ namespace fathom::topology {
 
 /// Between two looks of an idle SM, so that all of them together stay out of the way.
 inline constexpr unsigned poll_ns = 200;
-
-__device__ inline std::uint32_t smid() {
-  std::uint32_t id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-}
 
 /// What another SM last put there. An atomic, so that it is no load by the counters.
 __device__ inline std::uint32_t look_at(std::uint32_t* word) { return atomicOr(word, 0u); }
