@@ -8,14 +8,19 @@
 
 namespace fathom {
 
-Fact fact_of(const Entry& entry, FactName name, std::string method) {
+Fact named_fact(FactName name, std::string unit, Better better) {
   Fact fact;
   fact.id = std::move(name.id);
   fact.subject = std::move(name.subject);
   fact.quantity = std::move(name.quantity);
+  fact.unit = std::move(unit);
+  fact.better = better;
+  return fact;
+}
+
+Fact fact_of(const Entry& entry, FactName name, std::string method) {
+  Fact fact = named_fact(std::move(name), entry.metric.unit, entry.metric.better);
   fact.value = entry.metric.value;
-  fact.unit = entry.metric.unit;
-  fact.better = entry.metric.better;
   fact.interval = entry.interval;
   fact.method = std::move(method);
   fact.repeats = static_cast<int>(entry.samples.size());
@@ -26,12 +31,7 @@ Fact fact_of(const Entry& entry, FactName name, std::string method) {
 }
 
 Fact missing_fact(FactName name, std::string unit, Better better, std::string reason) {
-  Fact fact;
-  fact.id = std::move(name.id);
-  fact.subject = std::move(name.subject);
-  fact.quantity = std::move(name.quantity);
-  fact.unit = std::move(unit);
-  fact.better = better;
+  Fact fact = named_fact(std::move(name), std::move(unit), better);
   fact.reason = std::move(reason);
   return fact;
 }

@@ -19,6 +19,9 @@ struct FactName {
 /// value.
 Fact fact_of(const Entry& entry, FactName name, std::string method);
 
+/// A fact that its caller gives a value or a reason yet.
+Fact named_fact(FactName name, std::string unit, Better better);
+
 /// A fact without a value and the reason why. `reason` must not be empty.
 Fact missing_fact(FactName name, std::string unit, Better better, std::string reason);
 

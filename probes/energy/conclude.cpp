@@ -42,17 +42,6 @@ std::string clocks_of(const Entry& entry) {
   return text;
 }
 
-/// Without a value yet.
-Fact blank(std::string id, std::string subject, std::string quantity, std::string unit) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.unit = std::move(unit);
-  fact.better = Better::lower;
-  return fact;
-}
-
 /// The entry's metric, less `base`.
 void take_metric(Fact& fact, const Entry& entry, double base) {
   fact.value = *entry.metric.value - base;
@@ -69,7 +58,7 @@ void take_metric(Fact& fact, const Entry& entry, double base) {
 Fact power_fact(std::span<const Entry> entries, std::string_view id, const char* subject,
                 const char* what) {
   const Entry* entry = entry_of(entries, id);
-  Fact fact = blank(fmt::format("{}.power", id), subject, "power", "W");
+  Fact fact = named_fact({fmt::format("{}.power", id), subject, "power"}, "W", Better::lower);
   if (entry == nullptr || !entry->metric.value) {
     fact.reason = why_missing(entry, left_out);
     return fact;
@@ -85,10 +74,12 @@ void add_loop(std::vector<Fact>& facts, std::span<const Entry> entries, std::str
   const PerNames names = names_of(per);
   const Entry* entry = entry_of(entries, id);
   const std::string unit(names.unit);
-  Fact net = blank(fmt::format("{}.{}", id, names.quantity), subject_of(entry, subject),
-                   fmt::format("energy per {}", names.axis), unit);
-  Fact gross = blank(fmt::format("{}.gross_{}", id, names.quantity), net.subject,
-                     "gross " + net.quantity, unit);
+  Fact net = named_fact({fmt::format("{}.{}", id, names.quantity), subject_of(entry, subject),
+                         fmt::format("energy per {}", names.axis)},
+                        unit, Better::lower);
+  Fact gross = named_fact(
+      {fmt::format("{}.gross_{}", id, names.quantity), net.subject, "gross " + net.quantity}, unit,
+      Better::lower);
   if (entry == nullptr || !entry->metric.value) {
     net.reason = gross.reason = why_missing(entry, std::string(absent));
   } else {
@@ -114,11 +105,11 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
       power_fact(entries, idle_id, "GPU, idle", "a context, and nothing that runs"),
       power_fact(entries, active_idle_id, "GPU, active idle",
                  "128 resident threads on each SM, which sleep")};
-  Fact registers = blank("registers.energy_per_byte", "registers", "energy per byte", "J/B");
-  registers.reason =
-      "no instruction moves bytes between registers and does nothing else: the energy of an FFMA has "
-      "three reads and a write of 4 bytes in it";
-  facts.push_back(std::move(registers));
+  facts.push_back(missing_fact({"registers.energy_per_byte", "registers", "energy per byte"}, "J/B",
+                               Better::lower,
+                               "no instruction moves bytes between registers and does nothing "
+                               "else: the energy of an FFMA has "
+                               "three reads and a write of 4 bytes in it"));
   for (const MemoryLoop& loop : memory_loops) {
     add_loop(facts, entries, loop.id, loop.subject, Per::byte, loop.what, left_out);
   }
@@ -134,7 +125,8 @@ std::string answer(const std::vector<Fact>& facts) {
   const bool any = std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); });
   if (!any) return "";
   return fmt::format(
-      "A byte takes {} from DRAM, {} from the L2, {} from the L1 and {} from shared memory, an FFMA "
+      "A byte takes {} from DRAM, {} from the L2, {} from the L1 and {} from shared memory, an "
+      "FFMA "
       "{} and fp16 on the tensor cores {}; the GPU takes {} idle, and {} with threads that sleep.",
       value_text(facts, "dram.energy_per_byte"), value_text(facts, "l2.energy_per_byte"),
       value_text(facts, "l1.energy_per_byte"), value_text(facts, "shared.energy_per_byte"),
@@ -163,8 +155,14 @@ std::vector<View> views() {
   table.title = "Energy of each loop";
   table.note = "The metric is gross; net_energy_pj is less the active idle.";
   table.where = {{"kind", {"memory", "instruction"}}};
-  table.columns = {"loop",     "per",           "metric",          "interval", "extra:net_energy_pj",
-                   "extra:power_w", "extra:work_per_s", "verdict"};
+  table.columns = {"loop",
+                   "per",
+                   "metric",
+                   "interval",
+                   "extra:net_energy_pj",
+                   "extra:power_w",
+                   "extra:work_per_s",
+                   "verdict"};
   View rest;
   rest.title = "Power at rest";
   rest.where = {{"kind", {"rest"}}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "probes/links/collectives.h"
+#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/statistics.h"
@@ -52,7 +53,8 @@ std::string why_no_peer(const Surroundings& around, bool by_sm) {
   if (const std::string alone = why_alone(around); !alone.empty()) return alone;
   if (by_sm && around.pairs_with_access == 0) {
     return fmt::format(
-        "the driver gives none of these {} GPUs access to another's memory (cudaDeviceCanAccessPeer): "
+        "the driver gives none of these {} GPUs access to another's memory "
+        "(cudaDeviceCanAccessPeer): "
         "they share no NVLink, and no PCIe path on which it is allowed",
         around.gpus);
   }
@@ -63,16 +65,6 @@ std::string why_no_nccl(const Surroundings& around) {
   if (const std::string alone = why_alone(around); !alone.empty()) return alone;
   if (around.nccl_version == 0) return "NCCL (libnccl.so.2) is not installed, or cannot be loaded";
   return left_out;
-}
-
-/// Without a value yet.
-Fact blank(std::string id, std::string subject, std::string quantity, std::string unit) {
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
-  fact.unit = std::move(unit);
-  return fact;
 }
 
 void take(Fact& fact, const Entry& entry) {
@@ -113,8 +105,8 @@ constexpr HostFact host_facts[] = {
      "cudaMemcpyAsync to pinned memory"},
     {"host.bidirectional_bandwidth", "bandwidth, both directions together", "pinned", "copy engine",
      "both", "cudaMemcpyAsync in two streams, the bytes of both directions"},
-    {"host.pageable_bandwidth", "bandwidth from pageable memory", "pageable", "copy engine", "to GPU",
-     "cudaMemcpyAsync from pageable memory"},
+    {"host.pageable_bandwidth", "bandwidth from pageable memory", "pageable", "copy engine",
+     "to GPU", "cudaMemcpyAsync from pageable memory"},
     {"host.pageable_d2h_bandwidth", "bandwidth to pageable memory", "pageable", "copy engine",
      "to host", "cudaMemcpyAsync to pageable memory"},
     {"host.sm_load_bandwidth", "bandwidth of loads", "pinned", "SM", "to GPU",
@@ -127,25 +119,24 @@ constexpr HostFact host_facts[] = {
 
 void add_host_facts(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const HostFact& f : host_facts) {
-    facts.push_back(best_fact(entries,
-                              {{"link", "host"},
-                               {"memory", f.memory},
-                               {"engine", f.engine},
-                               {"direction", f.direction}},
-                              blank(f.id, "host memory", f.quantity, "B/s"), f.how, left_out));
+    facts.push_back(best_fact(
+        entries,
+        {{"link", "host"}, {"memory", f.memory}, {"engine", f.engine}, {"direction", f.direction}},
+        named_fact({f.id, "host memory", f.quantity}, "B/s", Better::higher), f.how, left_out));
   }
   for (const auto& [id, direction] :
        {std::pair{"host.copy_latency", "to GPU"}, {"host.d2h_copy_latency", "to host"}}) {
-    Fact fact = blank(id, "host memory", fmt::format("time of a small copy {}", direction), "s");
-    fact.better = Better::lower;
+    Fact fact = named_fact({id, "host memory", fmt::format("time of a small copy {}", direction)},
+                           "s", Better::lower);
     const Entry* entry =
         find_measured(entries, {{"link", "host, latency"}, {"direction", direction}});
     if (entry == nullptr) {
       fact.reason = left_out;
     } else {
       take(fact, *entry);
-      fact.method = "4 bytes of pinned memory, one copy behind the other in a graph: without the host's "
-                    "call";
+      fact.method =
+          "4 bytes of pinned memory, one copy behind the other in a graph: without the host's "
+          "call";
     }
     facts.push_back(std::move(fact));
   }
@@ -187,7 +178,8 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
   const auto add = [&](const char* id, const char* quantity, const char* engine,
                        const char* direction) {
     const bool by_sm = std::string_view(engine) != "copy engine";
-    facts.push_back(pairs_fact(entries, "peer", engine, direction, blank(id, "another GPU", quantity, "B/s"),
+    facts.push_back(pairs_fact(entries, "peer", engine, direction,
+                               named_fact({id, "another GPU", quantity}, "B/s", Better::higher),
                                why_no_peer(around, by_sm)));
   };
   add("peer.bandwidth", bandwidth, "copy engine", "one way");
@@ -198,8 +190,8 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
       "SM loads", "both");
   add("peer.sm_store_bidirectional_bandwidth", "bandwidth of stores, both directions together",
       "SM stores", "both");
-  Fact latency = blank("peer.copy_latency", "another GPU", "time of a small copy", "s");
-  latency.better = Better::lower;
+  Fact latency =
+      named_fact({"peer.copy_latency", "another GPU", "time of a small copy"}, "s", Better::lower);
   facts.push_back(pairs_fact(entries, "peer, latency", "copy engine", "one way", std::move(latency),
                              why_no_peer(around, false)));
 }
@@ -210,8 +202,9 @@ void add_nccl_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
     const CollectiveNames names = names_of(collective);
     facts.push_back(best_fact(
         entries, {{"link", "NCCL"}, {"collective", names.name}},
-        blank(fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
-              fmt::format("bus bandwidth of {}", names.name), "B/s"),
+        named_fact({fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
+                    fmt::format("bus bandwidth of {}", names.name)},
+                   "B/s", Better::higher),
         fmt::format("NCCL {}.{}.{}, counted as nccl-tests counts", around.nccl_version / 10000,
                     around.nccl_version / 100 % 100, around.nccl_version % 100),
         why_no_nccl(around)));
@@ -250,28 +243,31 @@ std::vector<View> views(std::span<const Entry> entries) {
   std::vector<View> result{
       curve("Host link by size, copy engine", {{"link", {"host"}}, {"engine", {"copy engine"}}},
             {"memory", "direction"}),
-      curve("Host link by size, loads and stores of kernels", {{"link", {"host"}}, {"engine", {"SM"}}},
-            {"direction"})};
+      curve("Host link by size, loads and stores of kernels",
+            {{"link", {"host"}}, {"engine", {"SM"}}}, {"direction"})};
   result[0].overview = true;
   if (!select(entries, {{"link", "peer"}}).empty()) {
     result.push_back(matrix("GPU to GPU, copy engine", "peer", "copy engine", bandwidth_label));
     result.back().overview = true;
     if (!select(entries, {{"engine", "SM loads"}}).empty()) {
-      result.push_back(matrix("GPU to GPU, loads of the receiving SMs", "peer", "SM loads", bandwidth_label));
-      result.push_back(matrix("GPU to GPU, stores of the sending SMs", "peer", "SM stores", bandwidth_label));
+      result.push_back(
+          matrix("GPU to GPU, loads of the receiving SMs", "peer", "SM loads", bandwidth_label));
+      result.push_back(
+          matrix("GPU to GPU, stores of the sending SMs", "peer", "SM stores", bandwidth_label));
     }
     if (!select(entries, {{"link", "peer, latency"}}).empty())
-      result.push_back(matrix("GPU to GPU, time of a small copy", "peer, latency", "copy engine", "Time"));
+      result.push_back(
+          matrix("GPU to GPU, time of a small copy", "peer, latency", "copy engine", "Time"));
     View table;
     table.title = "Pairs of GPUs";
     table.where = {{"link", {"peer"}}};
-    table.columns = {"engine",   "direction", "from GPU", "to GPU", "path", "metric",
-                     "interval", "bound",     "of_bound", "verdict"};
+    table.columns = {"engine", "direction", "from GPU", "to GPU",   "path",
+                     "metric", "interval",  "bound",    "of_bound", "verdict"};
     result.push_back(table);
   }
   if (!select(entries, {{"link", "NCCL"}}).empty()) {
-    View collectives_view = curve("Bus bandwidth of NCCL's collectives by size", {{"link", {"NCCL"}}},
-                                  {"collective"});
+    View collectives_view =
+        curve("Bus bandwidth of NCCL's collectives by size", {{"link", {"NCCL"}}}, {"collective"});
     collectives_view.y_label = "Bus bandwidth";
     collectives_view.overview = true;
     result.push_back(collectives_view);
@@ -292,7 +288,8 @@ std::string answer(const std::vector<Fact>& facts) {
   };
   if (std::ranges::none_of(facts, [](const Fact& f) { return f.value.has_value(); })) return "";
   std::string text = fmt::format(
-      "The link to the host carries {} to the GPU and {} back from and to pinned memory, {} both ways "
+      "The link to the host carries {} to the GPU and {} back from and to pinned memory, {} both "
+      "ways "
       "together, {} from pageable memory",
       value("host.bandwidth"), value("host.d2h_bandwidth"), value("host.bidirectional_bandwidth"),
       value("host.pageable_bandwidth"));

@@ -71,7 +71,7 @@ Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
                         fmt::format("the least that was measured, {}, is enough already",
                                     format_quantity(points.begin()->first, s.unit)));
   }
-  Fact fact = missing_fact(name, s.unit, Better::lower, "");
+  Fact fact = named_fact(name, s.unit, Better::lower);
   fact.value = enough->first;
   fact.interval = Interval{std::prev(enough)->first, enough->first, 1,
                            "between neighbouring points of the sweep"};

@@ -9,8 +9,10 @@
 #include "probes/atomics/conclude.h"
 #include "probes/atomics/patterns.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::fact;
 using namespace fathom::atomics;
 using Catch::Matchers::WithinRel;
 
@@ -34,25 +36,8 @@ Entry planted_entry(const char* sweep, const char* pattern, const std::string& p
   return e;
 }
 
-/// Concludes, and checks what holds for every fact.
 Findings concluded(const std::vector<Entry>& entries) {
-  Findings findings = conclude(entries);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id, f.reason);
-    CHECK(ids.insert(f.id).second);
-    CHECK(f.value.has_value() == f.reason.empty());
-    CHECK_FALSE(f.unit.empty());
-    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
-    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
-  }
-  return findings;
-}
-
-const Fact& fact(const Findings& findings, const std::string& id) {
-  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
+  return planted::checked(conclude(entries));
 }
 
 }  // namespace

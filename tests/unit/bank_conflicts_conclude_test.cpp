@@ -29,7 +29,8 @@ std::vector<Entry> ideal_entries() {
         e.extras["filling_stores"] = 8;
         e.extras["useful_bytes_per_access"] =
             bytes * static_cast<double>(__builtin_popcount(pattern.access.active_mask));
-        planted::add_counter(e, "shared_" + name + "_wavefronts", 1000 * wavefronts + 8, 1000 * wavefronts + 8);
+        planted::add_counter(e, "shared_" + name + "_wavefronts", 1000 * wavefronts + 8,
+                             1000 * wavefronts + 8);
         planted::add_counter(e, "shared_" + name + "_conflicts", 0, 0);
         entries.push_back(std::move(e));
       }
@@ -75,9 +76,11 @@ TEST_CASE("one wavefront more refutes the claim it belongs to, and only that", "
 TEST_CASE("without counters the clocks decide", "[probes]") {
   auto entries = ideal_entries();
   for (Entry& e : entries) e.counters.clear();
-  CHECK(planted::claim(bank_conflicts::conclude(entries).claims, "S4").verdict == ClaimVerdict::confirmed);
+  CHECK(planted::claim(bank_conflicts::conclude(entries).claims, "S4").verdict ==
+        ClaimVerdict::confirmed);
   entry_named(entries, "load/64/pairs:i^2").metric.value = 2.01;
-  CHECK(planted::claim(bank_conflicts::conclude(entries).claims, "S4").verdict == ClaimVerdict::refuted);
+  CHECK(planted::claim(bank_conflicts::conclude(entries).claims, "S4").verdict ==
+        ClaimVerdict::refuted);
 }
 
 TEST_CASE("without entries nothing is claimed", "[probes]") {

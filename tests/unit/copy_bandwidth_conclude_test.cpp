@@ -31,8 +31,9 @@ Entry width(I bytes, I block, double bandwidth, double sectors = 0, double reque
 }
 
 Entry looped(I unroll, double bandwidth) {
-  return planted::entry("unroll", {{"sweep", "unroll"}, {"type", "half"}, {"unroll", unroll},
-                                   {"block", I{1024}}}, bandwidth);
+  return planted::entry(
+      "unroll", {{"sweep", "unroll"}, {"type", "half"}, {"unroll", unroll}, {"block", I{1024}}},
+      bandwidth);
 }
 
 std::vector<Entry> wide(double b4, double b8, double b16, double b32) {
@@ -56,8 +57,13 @@ Entry rows(const char* read, double bandwidth, double instructions) {
 }
 
 Entry place(const char* sweep, I at, double bandwidth, double sectors) {
-  Entry e = planted::entry(sweep, {{"sweep", sweep}, {"strided", "loads"}, {"bytes per thread", I{4}},
-                                   {"base offset (B)", at}, {"stride (packs)", at}}, bandwidth);
+  Entry e = planted::entry(sweep,
+                           {{"sweep", sweep},
+                            {"strided", "loads"},
+                            {"bytes per thread", I{4}},
+                            {"base offset (B)", at},
+                            {"stride (packs)", at}},
+                           bandwidth);
   planted::add_counter(e, "global_load_sectors", sectors, sectors);
   planted::add_counter(e, "global_load_requests", 1, 1);
   return e;
@@ -82,21 +88,25 @@ TEST_CASE("V1 to V4 compare widths", "[probes][copy_bandwidth]") {
   CHECK(verdict_of(with(even, {width(2, 1024, 915)}), "V2") == ClaimVerdict::refuted);
   CHECK(verdict_of(even, "V2") == ClaimVerdict::not_measured);
 
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), width(2, 256, 917)}), "V3") == ClaimVerdict::confirmed);
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), width(2, 256, 850)}), "V3") == ClaimVerdict::refuted);
+  CHECK(verdict_of(with(even, {width(2, 1024, 806), width(2, 256, 917)}), "V3") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict_of(with(even, {width(2, 1024, 806), width(2, 256, 850)}), "V3") ==
+        ClaimVerdict::refuted);
 
   CHECK(verdict_of(with(even, {width(2, 1024, 806), looped(4, 850), looped(16, 910)}), "V4") ==
         ClaimVerdict::confirmed);
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), looped(4, 850)}), "V4") == ClaimVerdict::refuted);
+  CHECK(verdict_of(with(even, {width(2, 1024, 806), looped(4, 850)}), "V4") ==
+        ClaimVerdict::refuted);
 }
 
 TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]") {
   constexpr double gib_sectors = 33554432;
   const auto sectors = [&](double of_two_bytes, double of_32) {
-    return std::vector<Entry>{
-        width(2, 1024, 1, of_two_bytes, gib_sectors / 2), width(4, 1024, 1, gib_sectors, gib_sectors / 4),
-        width(8, 1024, 1, gib_sectors, gib_sectors / 8), width(16, 1024, 1, gib_sectors, gib_sectors / 16),
-        width(32, 1024, 1, of_32, gib_sectors / 16)};
+    return std::vector<Entry>{width(2, 1024, 1, of_two_bytes, gib_sectors / 2),
+                              width(4, 1024, 1, gib_sectors, gib_sectors / 4),
+                              width(8, 1024, 1, gib_sectors, gib_sectors / 8),
+                              width(16, 1024, 1, gib_sectors, gib_sectors / 16),
+                              width(32, 1024, 1, of_32, gib_sectors / 16)};
   };
   for (const char* id : {"V5", "V6", "V7"}) {
     CAPTURE(id);
@@ -111,7 +121,8 @@ TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]")
   counter.role = "global_load_sectors";
   counter.reason = "the driver reserves counters for administrators";
   refused.counters.push_back(counter);
-  const Claim claim = claim_of({refused, width(4, 1024, 1), width(8, 1024, 1), width(16, 1024, 1)}, "V5");
+  const Claim claim =
+      claim_of({refused, width(4, 1024, 1), width(8, 1024, 1), width(16, 1024, 1)}, "V5");
   CHECK(claim.verdict == ClaimVerdict::not_measured);
   CHECK(claim.figure.find(counter.reason) != std::string::npos);
 }
@@ -131,10 +142,12 @@ TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth
   CHECK(claim_of(sampled(10, 80), "V8").figure.find("long_scoreboard 40.0 %") != std::string::npos);
 }
 
-TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's cost", "[probes][copy_bandwidth]") {
+TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's cost",
+          "[probes][copy_bandwidth]") {
   const auto places = [](double shifted_sectors, double spread_bandwidth) {
     return std::vector<Entry>{place("offset", 0, 100, 4), place("offset", 4, 98, shifted_sectors),
-                              place("offset", 32, 100, 4), place("stride", 8, spread_bandwidth, 32)};
+                              place("offset", 32, 100, 4),
+                              place("stride", 8, spread_bandwidth, 32)};
   };
   CHECK(verdict_of(places(5, 30), "V9") == ClaimVerdict::confirmed);
   CHECK(verdict_of(places(4, 30), "V9") == ClaimVerdict::refuted);
@@ -143,20 +156,28 @@ TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's c
 }
 
 TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
-  CHECK(verdict_of({tail(0, 100), tail(-1, 99.5), tail(1, 99.8)}, "V10") == ClaimVerdict::confirmed);
+  CHECK(verdict_of({tail(0, 100), tail(-1, 99.5), tail(1, 99.8)}, "V10") ==
+        ClaimVerdict::confirmed);
   CHECK(verdict_of({tail(0, 100), tail(-1, 98), tail(1, 100)}, "V10") == ClaimVerdict::refuted);
   CHECK(verdict_of({tail(0, 100), tail(1, 100)}, "V10") == ClaimVerdict::not_measured);
 
-  CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 8)}, "V11") == ClaimVerdict::confirmed);
-  CHECK(verdict_of({rows("along", 110, 8), rows("across", 100, 8)}, "V11") == ClaimVerdict::refuted);
+  CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 8)}, "V11") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict_of({rows("along", 110, 8), rows("across", 100, 8)}, "V11") ==
+        ClaimVerdict::refuted);
   CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 9)}, "V11") == ClaimVerdict::refuted);
   CHECK(verdict_of({rows("along", 110, 8)}, "V11") == ClaimVerdict::not_measured);
 }
 
-TEST_CASE("the answer is the largest size's best copy against the faster library", "[probes][copy_bandwidth]") {
+TEST_CASE("the answer is the largest size's best copy against the faster library",
+          "[probes][copy_bandwidth]") {
   const auto best = [](I size, I block, double bandwidth) {
-    Entry e = planted::entry("best", {{"sweep", "best"}, {"size", size}, {"block", block},
-                                      {"bytes per thread", I{16}}, {"load hint", "L2::evict_last"}},
+    Entry e = planted::entry("best",
+                             {{"sweep", "best"},
+                              {"size", size},
+                              {"block", block},
+                              {"bytes per thread", I{16}},
+                              {"load hint", "L2::evict_last"}},
                              bandwidth);
     e.bound = Bound{5e12, ""};
     Opponent slower, faster;
@@ -171,8 +192,10 @@ TEST_CASE("the answer is the largest size's best copy against the faster library
   };
   constexpr I gib = I{1} << 30;
   const std::string answer =
-      copy_bandwidth::conclude(std::vector<Entry>{best(gib, 256, 4.5e12), best(4 * gib, 256, 4.3e12),
-                                                  best(4 * gib, 320, 4.4e12)}).answer;
+      copy_bandwidth::conclude(std::vector<Entry>{best(gib, 256, 4.5e12),
+                                                  best(4 * gib, 256, 4.3e12),
+                                                  best(4 * gib, 320, 4.4e12)})
+          .answer;
   CAPTURE(answer);
   CHECK(answer.find("4.4 TB/s") != std::string::npos);
   CHECK(answer.find("4 GiB") != std::string::npos);

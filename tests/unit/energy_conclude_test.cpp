@@ -8,19 +8,14 @@
 #include "probes/energy/loops.h"
 #include "probes/instructions/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::fact;
 using namespace fathom::energy;
 using Catch::Approx;
 
 namespace {
-
-const Fact& fact_named(const std::vector<Fact>& facts, const std::string& id) {
-  for (const Fact& fact : facts) {
-    if (fact.id == id) return fact;
-  }
-  throw std::out_of_range(id);
-}
 
 Entry planted_loop(const char* kind, const char* id, const char* subject, const char* per,
                    double value) {
@@ -50,7 +45,7 @@ std::vector<Entry> planted_run() {
 
 TEST_CASE("energies are stated less the active idle's, and gross", "[probes]") {
   const Findings findings = energy::conclude(planted_run());
-  const Fact& net = fact_named(findings.facts, "dram.energy_per_byte");
+  const Fact& net = fact(findings.facts, "dram.energy_per_byte");
   CHECK(*net.value == Approx(70e-12));
   CHECK(net.unit == "J/B");
   CHECK(net.better == Better::lower);
@@ -61,10 +56,10 @@ TEST_CASE("energies are stated less the active idle's, and gross", "[probes]") {
   CHECK(net.method.find("sw_power_cap") != std::string::npos);
   CHECK(net.method.find("1.4 GHz") != std::string::npos);
   CHECK(net.method.find("30 pJ/B") != std::string::npos);
-  CHECK(*fact_named(findings.facts, "dram.gross_energy_per_byte").value == Approx(100e-12));
-  CHECK(*fact_named(findings.facts, "idle.power").value == 80);
-  CHECK(*fact_named(findings.facts, "active_idle.power").value == 120);
-  const Fact& tensor = fact_named(findings.facts, "tensor_f16.energy_per_flop");
+  CHECK(*fact(findings.facts, "dram.gross_energy_per_byte").value == Approx(100e-12));
+  CHECK(*fact(findings.facts, "idle.power").value == 80);
+  CHECK(*fact(findings.facts, "active_idle.power").value == 120);
+  const Fact& tensor = fact(findings.facts, "tensor_f16.energy_per_flop");
   CHECK(*tensor.value == Approx(0.6e-12));
   CHECK(tensor.unit == "J/FLOP");
   CHECK(tensor.subject == "wgmma m64n256k16 fp16");
@@ -74,10 +69,10 @@ TEST_CASE("energies are stated less the active idle's, and gross", "[probes]") {
 
 TEST_CASE("without the active idle only the gross energy is known", "[probes]") {
   const Findings findings = energy::conclude(planted_run());
-  const Fact& net = fact_named(findings.facts, "l2.energy_per_byte");
+  const Fact& net = fact(findings.facts, "l2.energy_per_byte");
   CHECK_FALSE(net.value);
   CHECK(net.reason.find("active idle") != std::string::npos);
-  CHECK(*fact_named(findings.facts, "l2.gross_energy_per_byte").value == Approx(40e-12));
+  CHECK(*fact(findings.facts, "l2.gross_energy_per_byte").value == Approx(40e-12));
 }
 
 TEST_CASE("every energy has a value or a reason, and an id of its own", "[probes]") {
@@ -97,7 +92,7 @@ TEST_CASE("every energy has a value or a reason, and an id of its own", "[probes
     CHECK(ids.contains("imad.energy_per_operation"));
     CHECK(findings.views.front().overview);
   }
-  CHECK(fact_named(energy::conclude(entries).facts, "idle.power").reason == "there is no counter");
+  CHECK(fact(energy::conclude(entries).facts, "idle.power").reason == "there is no counter");
   CHECK(energy::conclude({}).answer.empty());
 }
 

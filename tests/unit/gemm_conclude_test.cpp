@@ -14,8 +14,15 @@ namespace {
 Entry entry(const char* rung, double throughput, std::int64_t size = compared_size,
             const char* type = "fp32") {
   return planted::entry(std::string("gemm/") + type + "/" + rung + std::to_string(size),
-                        {{"part", "ladder"}, {"type", type}, {"rung", rung}, {"layout", "NN"},
-                         {"m", size}, {"n", size}, {"k", size}, {"alpha", 1.0}, {"beta", 0.0}},
+                        {{"part", "ladder"},
+                         {"type", type},
+                         {"rung", rung},
+                         {"layout", "NN"},
+                         {"m", size},
+                         {"n", size},
+                         {"k", size},
+                         {"alpha", 1.0},
+                         {"beta", 0.0}},
                         throughput);
 }
 
@@ -41,13 +48,17 @@ ClaimVerdict verdict(const std::vector<Entry>& entries, const char* id) {
 }  // namespace
 
 TEST_CASE("a rung's share is of the faster library of the same run", "[gemm]") {
-  CHECK(verdict({entry("10_tile_2d", 0.687 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::confirmed);
-  CHECK(verdict({entry("10_tile_2d", 0.4 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::refuted);
-  CHECK(verdict({entry("10_tile_2d", 0.95 * 51e12), contender(56e12)}, "GR5") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("10_tile_2d", 0.687 * 51e12), contender(56e12)}, "GR5") ==
+        ClaimVerdict::confirmed);
+  CHECK(verdict({entry("10_tile_2d", 0.4 * 51e12), contender(56e12)}, "GR5") ==
+        ClaimVerdict::refuted);
+  CHECK(verdict({entry("10_tile_2d", 0.95 * 51e12), contender(56e12)}, "GR5") ==
+        ClaimVerdict::refuted);
   CHECK(verdict({entry("10_tile_2d", 30e12)}, "GR5") == ClaimVerdict::not_measured);
   CHECK(verdict({contender(56e12)}, "GR5") == ClaimVerdict::not_measured);
   // Another size or type is no answer.
-  CHECK(verdict({entry("10_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("10_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") ==
+        ClaimVerdict::not_measured);
   CHECK(verdict({entry("10_tile_2d", 35e12, compared_size, "fp64"), contender(56e12)}, "GR5") ==
         ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
@@ -81,14 +92,17 @@ TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {
 }
 
 TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[gemm]") {
-  const Findings findings = gemm::conclude(std::vector{entry("01_naive", 1e12), contender(56.1e12)});
+  const Findings findings =
+      gemm::conclude(std::vector{entry("01_naive", 1e12), contender(56.1e12)});
   CHECK(findings.answer.find("22_planned_tiles") != std::string::npos);
   CHECK(findings.answer.find("1.100 x") != std::string::npos);
   const Findings alone = gemm::conclude(std::vector{entry("01_naive", 1e12)});
   CHECK(alone.answer.find("no vendor's library") != std::string::npos);
   // The fastest rung may be one that was not timed beside the library.
-  const Findings apart = gemm::conclude(std::vector{entry("21_wide_thread_tile", 57e12), contender(56.1e12)});
-  CHECK(apart.answer.find("57 TFLOP/s by 21_wide_thread_tile, with 22_planned_tiles at 1.100 x the vendor's") !=
+  const Findings apart =
+      gemm::conclude(std::vector{entry("21_wide_thread_tile", 57e12), contender(56.1e12)});
+  CHECK(apart.answer.find(
+            "57 TFLOP/s by 21_wide_thread_tile, with 22_planned_tiles at 1.100 x the vendor's") !=
         std::string::npos);
   CHECK(gemm::conclude({}).answer.empty());
 }
@@ -103,7 +117,8 @@ TEST_CASE("wmma from global memory is held against the library of fp16", "[gemm]
   CHECK(verdict({half("02_wmma_global", 400e12), top}, "G5") == ClaimVerdict::refuted);
   CHECK(verdict({half("02_wmma_global", 40e12)}, "G5") == ClaimVerdict::not_measured);
   // fp32's library is no opponent of fp16.
-  CHECK(verdict({half("02_wmma_global", 40e12), contender(56e12)}, "G5") == ClaimVerdict::not_measured);
+  CHECK(verdict({half("02_wmma_global", 40e12), contender(56e12)}, "G5") ==
+        ClaimVerdict::not_measured);
 }
 
 TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gemm]") {
@@ -121,7 +136,8 @@ TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gem
   // The ladder's own sizes and scalars are no answer.
   CHECK(verdict({entry("03_wmma", 165.1e12, 4096, "fp16")}, "G6") == ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
-      gemm::conclude(std::vector{claimed(350e12, 1000e12), entry("13_all_layouts", 700e12, compared_size, "fp16")})
+      gemm::conclude(std::vector{claimed(350e12, 1000e12),
+                                 entry("13_all_layouts", 700e12, compared_size, "fp16")})
           .claims,
       "G6");
   CHECK(claim.figure.find("35.0 %") != std::string::npos);
@@ -133,15 +149,17 @@ TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
   CHECK(ids.size() == gemm::conclude({}).claims.size());
   CHECK(std::set(ids.begin(), ids.end()).size() == ids.size());
   CHECK(ids.size() > ladder_claims().size());
-  for (const Claim& claim : gemm::conclude({}).claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
+  for (const Claim& claim : gemm::conclude({}).claims)
+    CHECK(claim.verdict == ClaimVerdict::not_measured);
 }
 
 namespace {
 
 /// A product around multiples of a tile: how many waves the model says, and the time that it took.
 Entry around_tiles(std::int64_t m, double waves, double seconds) {
-  Entry e = planted::entry("gemm/fp32/22_planned_tiles/" + std::to_string(m) + "/tiles",
-                           {{"part", "tiles"}, {"type", "fp32"}, {"rung", "22_planned_tiles"}, {"m", m}}, 1e12);
+  Entry e = planted::entry(
+      "gemm/fp32/22_planned_tiles/" + std::to_string(m) + "/tiles",
+      {{"part", "tiles"}, {"type", "fp32"}, {"rung", "22_planned_tiles"}, {"m", m}}, 1e12);
   e.real_time_s = seconds;
   e.extras = {{"flop", 1e9}, {"tile_efficiency", 1 / waves}};
   return e;
@@ -151,22 +169,28 @@ Entry around_tiles(std::int64_t m, double waves, double seconds) {
 
 TEST_CASE("a product just past a tile pays for it if its time jumps as whole tiles do", "[gemm]") {
   const auto answer = [](double before, double after) {
-    return verdict({around_tiles(3072, 3, before), around_tiles(3088, 4, after), around_tiles(3200, 4, after)}, "T2");
+    return verdict(
+        {around_tiles(3072, 3, before), around_tiles(3088, 4, after), around_tiles(3200, 4, after)},
+        "T2");
   };
   CHECK(answer(3e-3, 4e-3) == ClaimVerdict::confirmed);
   CHECK(answer(3e-3, 3.6e-3) == ClaimVerdict::confirmed);
   CHECK(answer(3e-3, 3.05e-3) == ClaimVerdict::refuted);
   CHECK(verdict({around_tiles(3072, 3, 3e-3)}, "T2") == ClaimVerdict::not_measured);
   // A jump far from its neighbour, or that the model does not see, says nothing.
-  CHECK(verdict({around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}, "T2") == ClaimVerdict::not_measured);
-  CHECK(verdict({around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}, "T2") == ClaimVerdict::not_measured);
-  const auto claims = gemm::conclude(std::vector{around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 4e-3)}).claims;
+  CHECK(verdict({around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}, "T2") ==
+        ClaimVerdict::not_measured);
+  CHECK(verdict({around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}, "T2") ==
+        ClaimVerdict::not_measured);
+  const auto claims =
+      gemm::conclude(std::vector{around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 4e-3)}).claims;
   const Claim& claim = planted::claim(claims, "T2");
   CHECK(claim.figure.find("from m = 3072 to 3088 the time grows 1.333 x") != std::string::npos);
   CHECK(claim.evidence.size() == 2);
 }
 
-TEST_CASE("the page has a section for each type that was measured, with peak and library as lines", "[gemm]") {
+TEST_CASE("the page has a section for each type that was measured, with peak and library as lines",
+          "[gemm]") {
   Entry top = contender(56e12);
   top.bound = Bound{66.9e12, "planted", 1980e6};
   top.telemetry.sm_clock_hz.median = 1500e6;

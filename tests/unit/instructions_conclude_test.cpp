@@ -4,10 +4,12 @@
 
 #include "probes/instructions/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using instructions::all_instructions;
 using instructions::Instruction;
+using planted::fact;
 
 namespace {
 
@@ -27,13 +29,6 @@ const Instruction& instruction_named(std::string_view id) {
     if (instruction.id == id) return instruction;
   }
   throw std::out_of_range(std::string(id));
-}
-
-const Fact& fact_named(const std::vector<Fact>& facts, const std::string& id) {
-  for (const Fact& fact : facts) {
-    if (fact.id == id) return fact;
-  }
-  throw std::out_of_range(id);
 }
 
 }  // namespace
@@ -59,14 +54,14 @@ TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]"
   for (Entry& entry : entries) entry.expected = Expectation{4, 0.05, "somebody"};
   const Findings findings = instructions::conclude(entries);
   CHECK(findings.facts.size() == 2 * all_instructions().size());
-  const Fact& latency = fact_named(findings.facts, "ffma.latency");
+  const Fact& latency = fact(findings.facts, "ffma.latency");
   CHECK(latency.value == 4.01);
   CHECK(latency.unit == "cycles");
   CHECK(latency.better == Better::lower);
   CHECK(latency.reason.empty());
   CHECK_FALSE(latency.published.has_value());  // the harness knows what is published
   CHECK(latency.evidence == std::vector<std::string>{"ffma/latency"});
-  const Fact& throughput = fact_named(findings.facts, "ffma.throughput");
+  const Fact& throughput = fact(findings.facts, "ffma.throughput");
   CHECK(throughput.value == 127.2);
   CHECK(throughput.bound->value == 128);
   CHECK(throughput.published->source == "somebody");
@@ -86,13 +81,13 @@ TEST_CASE("a fact without a value says why", "[probes]") {
   entries[0].verdict.status = VerdictStatus::wrong_output;
   entries[0].verdict.reasons = {"the last step of warp 0 is wrong"};
   const auto facts = instructions::conclude(entries).facts;
-  CHECK(fact_named(facts, "dfma.latency").reason == "the last step of warp 0 is wrong");
-  CHECK(fact_named(facts, "wgmma_f16_n64_shared.latency")
-            .reason.find("only compute capability 9.0") != std::string::npos);
-  CHECK(fact_named(facts, "redux.latency").reason.find("8.0") != std::string::npos);
-  CHECK(fact_named(facts, "bar_sync_32.throughput").reason.find("waits") != std::string::npos);
-  CHECK(fact_named(facts, "clock.latency").reason.find("no input") != std::string::npos);
-  CHECK(fact_named(facts, "fadd.latency").reason == "not in this run");
+  CHECK(fact(facts, "dfma.latency").reason == "the last step of warp 0 is wrong");
+  CHECK(fact(facts, "wgmma_f16_n64_shared.latency").reason.find("only compute capability 9.0") !=
+        std::string::npos);
+  CHECK(fact(facts, "redux.latency").reason.find("8.0") != std::string::npos);
+  CHECK(fact(facts, "bar_sync_32.throughput").reason.find("waits") != std::string::npos);
+  CHECK(fact(facts, "clock.latency").reason.find("no input") != std::string::npos);
+  CHECK(fact(facts, "fadd.latency").reason == "not in this run");
   CHECK(instructions::conclude({}).answer.empty());
 }
 
@@ -118,10 +113,10 @@ TEST_CASE("bounds are the published rates, or what the schedulers issue", "[prob
   CHECK(bound_of("mma_f16_k16", 8, 0) == 1024);
   CHECK(bound_of("wgmma_f16_n256_shared", 9, 0) == 2048);
   CHECK(bound_of("hfma2", 10, 0) == 128);
-  CHECK(bound_of("iadd3", 12, 0) == 64);      // of three operands
+  CHECK(bound_of("iadd3", 12, 0) == 64);  // of three operands
   CHECK(bound_of("shfl_bfly", 7, 5) == 16);
-  CHECK(bound_of("f2i_i2f", 9, 0) == 16);     // the slower of the two conversions
-  CHECK(bound_of("redux", 9, 0) == 128);      // not published: what the schedulers issue
+  CHECK(bound_of("f2i_i2f", 9, 0) == 16);  // the slower of the two conversions
+  CHECK(bound_of("redux", 9, 0) == 128);   // not published: what the schedulers issue
   CHECK_FALSE(instruction_named("wgmma_s8_n64_shared").runs_on(10, 0));
   CHECK_FALSE(instruction_named("mma_f16_k16").runs_on(7, 5));
   CHECK(instruction_named("mma_f16_k8").runs_on(7, 5));

@@ -8,8 +8,10 @@
 
 #include "probes/launch_overhead/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::fact;
 using namespace fathom::launch_overhead;
 using Catch::Matchers::WithinRel;
 
@@ -35,29 +37,8 @@ Entry graph_cost(std::int64_t nodes, double seconds) {
   return planted_entry("host", graph_launch, seconds, {{"kernels", nodes}});
 }
 
-/// Concludes, and checks what holds for every fact.
 Findings concluded(const std::vector<Entry>& entries) {
-  Findings findings = conclude(entries);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id, f.reason);
-    CHECK(ids.insert(f.id).second);
-    CHECK(f.id.starts_with("launch."));
-    CHECK(f.value.has_value() == f.reason.empty());
-    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
-    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
-    if (f.value && f.interval) {
-      CHECK(f.interval->low <= *f.value);
-      CHECK(f.interval->high >= *f.value);
-    }
-  }
-  return findings;
-}
-
-const Fact& fact(const Findings& findings, const std::string& id) {
-  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
+  return planted::checked(conclude(entries));
 }
 
 }  // namespace

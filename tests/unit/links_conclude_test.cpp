@@ -6,19 +6,15 @@
 #include "probes/links/collectives.h"
 #include "probes/links/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::check_facts;
+using planted::fact;
 using namespace fathom::links;
 using Catch::Approx;
 
 namespace {
-
-const Fact& fact_named(const std::vector<Fact>& facts, const std::string& id) {
-  for (const Fact& fact : facts) {
-    if (fact.id == id) return fact;
-  }
-  throw std::out_of_range(id);
-}
 
 void add_surroundings(Entry& e, double gpus, double busy, double pairs, double nccl) {
   e.extras = {{"visible_gpus", gpus},
@@ -29,13 +25,14 @@ void add_surroundings(Entry& e, double gpus, double busy, double pairs, double n
 
 Entry host(const char* memory, const char* engine, const char* direction, std::int64_t size,
            double value) {
-  Entry e = planted::entry(std::string("host/") + memory + engine + direction + std::to_string(size),
-                           {{"link", "host"},
-                            {"memory", memory},
-                            {"engine", engine},
-                            {"direction", direction},
-                            {"size", size}},
-                           value);
+  Entry e =
+      planted::entry(std::string("host/") + memory + engine + direction + std::to_string(size),
+                     {{"link", "host"},
+                      {"memory", memory},
+                      {"engine", engine},
+                      {"direction", direction},
+                      {"size", size}},
+                     value);
   e.bound = Bound{63e9, "planted"};
   add_surroundings(e, 1, 0, 0, 0);
   return e;
@@ -54,15 +51,6 @@ Entry peer(std::int64_t from, std::int64_t to, double value, const char* path = 
   return e;
 }
 
-void check_facts(const std::vector<Fact>& facts) {
-  std::set<std::string> ids;
-  for (const Fact& fact : facts) {
-    CAPTURE(fact.id);
-    CHECK(ids.insert(fact.id).second);
-    CHECK(fact.value.has_value() == fact.reason.empty());
-  }
-}
-
 }  // namespace
 
 TEST_CASE("the best size of each way to the host is a fact", "[probes]") {
@@ -74,14 +62,14 @@ TEST_CASE("the best size of each way to the host is a fact", "[probes]") {
                                    host("pinned", "SM", "to GPU", 256 << 20, 50e9)};
   const Findings findings = links::conclude(entries);
   check_facts(findings.facts);
-  const Fact& best = fact_named(findings.facts, "host.bandwidth");
+  const Fact& best = fact(findings.facts, "host.bandwidth");
   CHECK(*best.value == 55e9);
   CHECK(best.bound->value == 63e9);
   CHECK(best.method.find("64 MiB") != std::string::npos);
-  CHECK(*fact_named(findings.facts, "host.d2h_bandwidth").value == 53e9);
-  CHECK(*fact_named(findings.facts, "host.pageable_bandwidth").value == 9e9);
-  CHECK(*fact_named(findings.facts, "host.sm_load_bandwidth").value == 50e9);
-  CHECK_FALSE(fact_named(findings.facts, "host.bidirectional_bandwidth").value);
+  CHECK(*fact(findings.facts, "host.d2h_bandwidth").value == 53e9);
+  CHECK(*fact(findings.facts, "host.pageable_bandwidth").value == 9e9);
+  CHECK(*fact(findings.facts, "host.sm_load_bandwidth").value == 50e9);
+  CHECK_FALSE(fact(findings.facts, "host.bidirectional_bandwidth").value);
   CHECK(findings.answer.find("55 GB/s") != std::string::npos);
 }
 
@@ -91,7 +79,7 @@ TEST_CASE("a machine of one GPU says that it is one", "[probes]") {
   for (const char* id : {"peer.bandwidth", "peer.bidirectional_bandwidth", "peer.sm_load_bandwidth",
                          "nccl.all_reduce_bus_bandwidth", "nccl.all_to_all_bus_bandwidth"}) {
     CAPTURE(id);
-    CHECK(fact_named(findings.facts, id).reason.starts_with("one GPU"));
+    CHECK(fact(findings.facts, id).reason.starts_with("one GPU"));
   }
   for (const View& view : findings.views) CHECK(view.kind != View::Kind::heat_map);
 }
@@ -101,7 +89,7 @@ TEST_CASE("pairs are summed up by their median, and why some lack is said", "[pr
                                    peer(2, 0, 420e9), peer(1, 2, 430e9), peer(2, 1, 440e9)};
   const Findings findings = links::conclude(entries);
   check_facts(findings.facts);
-  const Fact& pairs = fact_named(findings.facts, "peer.bandwidth");
+  const Fact& pairs = fact(findings.facts, "peer.bandwidth");
   CHECK(*pairs.value == Approx(415e9));
   CHECK(pairs.evidence.size() == 6);
   CHECK(pairs.method.find("300 GB/s to 440 GB/s") != std::string::npos);
@@ -126,12 +114,12 @@ TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[prob
     entries.push_back(e);
   }
   const Findings findings = links::conclude(entries);
-  const Fact& latency = fact_named(findings.facts, "peer.copy_latency");
+  const Fact& latency = fact(findings.facts, "peer.copy_latency");
   REQUIRE(latency.value);
   CHECK(*latency.value == Approx(2e-6));
   CHECK(latency.better == Better::lower);
   CHECK(latency.method.find("1.5 us to 2.5 us") != std::string::npos);
-  CHECK(*fact_named(findings.facts, "peer.bandwidth").value == Approx(305e9));
+  CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
   int heat_maps = 0;
   for (const View& view : findings.views) heat_maps += view.kind == View::Kind::heat_map;
   CHECK(heat_maps == 2);
@@ -141,14 +129,14 @@ TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[
   std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
   add_surroundings(entries[0], 2, 0, 0, 0);
   const auto facts = links::conclude(entries).facts;
-  CHECK(fact_named(facts, "peer.bandwidth").method.find("through the host") != std::string::npos);
-  CHECK(fact_named(facts, "peer.sm_load_bandwidth").reason.find("cudaDeviceCanAccessPeer") !=
+  CHECK(fact(facts, "peer.bandwidth").method.find("through the host") != std::string::npos);
+  CHECK(fact(facts, "peer.sm_load_bandwidth").reason.find("cudaDeviceCanAccessPeer") !=
         std::string::npos);
-  CHECK(fact_named(facts, "nccl.all_reduce_bus_bandwidth").reason.find("libnccl.so.2") !=
+  CHECK(fact(facts, "nccl.all_reduce_bus_bandwidth").reason.find("libnccl.so.2") !=
         std::string::npos);
   std::vector<Entry> busy{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
   add_surroundings(busy[0], 4, 3, 0, 0);
-  CHECK(fact_named(links::conclude(busy).facts, "peer.bandwidth").reason.find("another Fathom") !=
+  CHECK(fact(links::conclude(busy).facts, "peer.bandwidth").reason.find("another Fathom") !=
         std::string::npos);
   check_facts(links::conclude({}).facts);
   CHECK(links::conclude({}).answer.empty());
@@ -167,10 +155,10 @@ TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
     entries.push_back(e);
   }
   const Findings findings = links::conclude(entries);
-  const Fact& fact = fact_named(findings.facts, "nccl.all_reduce_bus_bandwidth");
-  CHECK(*fact.value == 350e9);
-  CHECK(fact.method.find("2.28.9") != std::string::npos);
-  CHECK(fact.method.find("256 MiB") != std::string::npos);
+  const Fact& best = fact(findings.facts, "nccl.all_reduce_bus_bandwidth");
+  CHECK(*best.value == 350e9);
+  CHECK(best.method.find("2.28.9") != std::string::npos);
+  CHECK(best.method.find("256 MiB") != std::string::npos);
 }
 
 // nccl-tests, doc/PERFORMANCE.md, for 4 ranks.

@@ -8,9 +8,11 @@
 
 #include "probes/memory_bandwidth/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using Catch::Matchers::WithinRel;
+using planted::fact;
 
 namespace {
 
@@ -41,33 +43,15 @@ Entry level(const char* name, const char* operation, const char* instruction, do
   return e;
 }
 
-/// What is concluded; every fact of it has a value or a reason, and an id of its own.
-Findings concluded(const std::vector<Entry>& entries) {
-  Findings findings = memory_bandwidth::conclude(entries);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id);
-    CHECK(f.value.has_value() == f.reason.empty());
-    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
-    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
-    CHECK(
-        (!f.value || !f.interval || (f.interval->low <= *f.value && *f.value <= f.interval->high)));
-    CHECK(ids.insert(f.id).second);
-  }
-  return findings;
-}
-
-const Fact& fact(const Findings& findings, const std::string& id) {
-  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
-}
-
 void add_sms(std::vector<Entry>& entries, const char* name, double best, int saturating) {
   for (int n = 4; n <= 132; n += 4) {
     entries.push_back(noisy({{"sweep", "SMs"}, {"level", name}, {"SMs", std::int64_t{n}}},
                             best * std::min(1.0, static_cast<double>(n) / saturating)));
   }
+}
+
+Findings concluded(const std::vector<Entry>& entries) {
+  return planted::checked(memory_bandwidth::conclude(entries));
 }
 
 }  // namespace

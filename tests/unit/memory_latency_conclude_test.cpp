@@ -8,10 +8,12 @@
 
 #include "probes/memory_latency/conclude.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
+using planted::fact;
 
 namespace {
 
@@ -52,26 +54,6 @@ std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_
   return sizes;
 }
 
-/// What is concluded; every fact of it has a value or a reason, and an id of its own.
-Findings concluded(const std::vector<Entry>& entries) {
-  Findings findings = memory_latency::conclude(entries);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id);
-    CHECK(f.value.has_value() == f.reason.empty());
-    CHECK((!f.value || (std::isfinite(*f.value) && *f.value > 0)));
-    CHECK((!f.value || (f.repeats > 0 && !f.evidence.empty() && !f.method.empty())));
-    CHECK(ids.insert(f.id).second);
-  }
-  return findings;
-}
-
-const Fact& fact(const Findings& findings, const std::string& id) {
-  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
-}
-
 std::vector<Entry> line_entries(int line) {
   std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
   for (const std::int64_t candidate : {64, 128, 256}) {
@@ -110,6 +92,10 @@ std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fi
     }
   }
   return entries;
+}
+
+Findings concluded(const std::vector<Entry>& entries) {
+  return planted::checked(memory_latency::conclude(entries));
 }
 
 }  // namespace

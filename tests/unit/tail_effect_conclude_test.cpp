@@ -13,9 +13,9 @@ namespace {
 std::vector<Entry> entries_of(const char* kind, bool staircase) {
   std::vector<Entry> entries;
   for (double waves = 0.25; waves <= 4; waves += 0.25) {
-    entries.push_back(planted::entry(std::string(kind) + std::to_string(waves),
-                                     {{"block kind", kind}, {"waves", waves}},
-                                     50e-6 * (staircase ? std::ceil(waves) : waves), Better::lower));
+    entries.push_back(planted::entry(
+        std::string(kind) + std::to_string(waves), {{"block kind", kind}, {"waves", waves}},
+        50e-6 * (staircase ? std::ceil(waves) : waves), Better::lower));
   }
   return entries;
 }

@@ -13,6 +13,7 @@
 #include "probes/topology/names.h"
 #include "results/document_io.h"
 #include "tests/unit/planted_entries.h"
+#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using namespace fathom::topology;
@@ -180,26 +181,13 @@ std::vector<Entry> whole_chip(const Chip& chip) {
   return entries;
 }
 
-/// What is concluded; every fact of it has a value or a reason, and an id of its own.
 Findings concluded(const std::vector<Entry>& entries) {
-  Findings findings = topology::conclude(entries);
-  std::set<std::string> ids;
-  for (const Fact& f : findings.facts) {
-    CAPTURE(f.id, f.reason);
-    CHECK(f.value.has_value() == f.reason.empty());
-    CHECK((!f.value || (std::isfinite(*f.value) && f.repeats > 0)));
-    CHECK((!f.value || (!f.evidence.empty() && !f.method.empty())));
-    CHECK((!f.value || !f.bound || *f.value <= f.bound->value));
-    CHECK(f.id.starts_with("topology."));
-    CHECK(ids.insert(f.id).second);
-  }
-  return findings;
+  constexpr double least_rand_index = -1;
+  return planted::checked(topology::conclude(entries), least_rand_index);
 }
 
 const Fact& fact(const Findings& findings, const std::string& id) {
-  const auto found = std::ranges::find(findings.facts, "topology." + id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  return *found;
+  return planted::fact(findings, "topology." + id);
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ Entry copy(double bandwidth) {
 }
 
 Entry stage(const char* method, const char* type, const char* mode, double cycles) {
-  return planted::entry(std::string(method) + type + mode,
-                        {{"part", "warp stage"}, {"method", method}, {"type", type}, {"mode", mode}},
-                        cycles, Better::lower);
+  return planted::entry(
+      std::string(method) + type + mode,
+      {{"part", "warp stage"}, {"method", method}, {"type", type}, {"mode", mode}}, cycles,
+      Better::lower);
 }
 
 Claim claim_of(const std::vector<Entry>& entries, const char* id) {
@@ -39,8 +40,11 @@ Claim claim_of(const std::vector<Entry>& entries, const char* id) {
 
 }  // namespace
 
-TEST_CASE("R1 compares the best block size with the copy of the same run", "[probes][warp_reduce]") {
-  const auto verdict = [](const std::vector<Entry>& entries) { return claim_of(entries, "R1").verdict; };
+TEST_CASE("R1 compares the best block size with the copy of the same run",
+          "[probes][warp_reduce]") {
+  const auto verdict = [](const std::vector<Entry>& entries) {
+    return claim_of(entries, "R1").verdict;
+  };
   CHECK(verdict({sum("tile", 512, 4.5e12), copy(4.2e12)}) == ClaimVerdict::confirmed);
   CHECK(verdict({sum("tile", 256, 3.0e12), sum("tile", 512, 4.2e12), copy(4.2e12)}) ==
         ClaimVerdict::confirmed);
