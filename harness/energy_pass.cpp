@@ -41,51 +41,24 @@ void report(const EnergyLoop& loop, EnergyRun run, Entry& entry) {
 
 Entry Runner::measure_energy(const std::string& entry_name, const std::string& probe,
                              const Case& c) {
-  Entry entry;
-  entry.name = entry_name;
-  entry.probe = probe;
-  entry.axes = c.axes;
-  entry.metric = c.metric;
-  entry.bound = c.bound;
-  entry.expected = c.expected;
-  entry.extras = c.extras;
-  entry.notes = c.notes;
-  const auto fail = [&](VerdictStatus status, std::string reason) {
-    entry.metric.value.reset();
-    entry.verdict.status = status;
-    entry.verdict.reasons = {std::move(reason)};
-  };
-  try {
+  const auto fill = [&](Entry& entry) {
     context_.buffers().set_placement(0);
     const Workload workload = c.prepare(context_);
     std::optional<std::string> wrong;
     if (workload.launch) wrong = check_output(workload);
-    if (!wrong) {
-      const auto& launch = workload.load ? workload.load : workload.launch;
-      if (workload.load) {  // loaded before it is queued
-        launch();
-        FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
-      }
-      report(*c.energy, EnergyMeter(telemetry_, stream_.get()).run(launch, *c.energy), entry);
-      // The loop's own output: what is wrong only under load must not become a figure.
-      if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
-      if (!wrong) wrong = context_.buffers().guards_intact();
+    if (wrong) return wrong;
+    const auto& launch = workload.load ? workload.load : workload.launch;
+    if (workload.load) {  // loaded before it is queued
+      launch();
+      FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
     }
-    if (wrong) {
-      fail(VerdictStatus::wrong_output, *wrong);
-      case_failure_ = ExitCode::check_failed;
-    }
-  } catch (const Error& error) {
-    telemetry_.stop();
-    if (leaves_gpu_unusable(error.code())) throw;
-    fail(VerdictStatus::failed, error.what());
-    if (case_failure_ == ExitCode::ok) case_failure_ = error.code();
-  } catch (const std::invalid_argument& error) {  // the statistics refuse what is not finite
-    telemetry_.stop();
-    fail(VerdictStatus::failed, std::string("a sample is no number: ") + error.what());
-    if (case_failure_ == ExitCode::ok) case_failure_ = ExitCode::check_failed;
-  }
-  return entry;
+    report(*c.energy, EnergyMeter(telemetry_, stream_.get()).run(launch, *c.energy), entry);
+    // The loop's own output: what is wrong only under load must not become a figure.
+    if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
+    if (!wrong) wrong = context_.buffers().guards_intact();
+    return wrong;
+  };
+  return entry_by(fill, entry_name, probe, c);
 }
 
 }  // namespace fathom

@@ -182,7 +182,8 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   return rounds;
 }
 
-Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
+Entry Runner::entry_by(const std::function<std::optional<std::string>(Entry&)>& fill,
+                       const std::string& entry_name, const std::string& probe, const Case& c) {
   Entry entry;
   entry.name = entry_name;
   entry.probe = probe;
@@ -198,6 +199,25 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.verdict.reasons = {std::move(reason)};
   };
   try {
+    if (const std::optional<std::string> wrong = fill(entry)) {
+      fail(VerdictStatus::wrong_output, *wrong);
+      case_failure_ = ExitCode::check_failed;
+    }
+  } catch (const Error& error) {
+    telemetry_.stop();
+    if (leaves_gpu_unusable(error.code())) throw;
+    fail(VerdictStatus::failed, error.what());
+    if (case_failure_ == ExitCode::ok) case_failure_ = error.code();
+  } catch (const std::invalid_argument& error) {  // the statistics refuse what is not finite
+    telemetry_.stop();
+    fail(VerdictStatus::failed, fmt::format("a sample is no number: {}", error.what()));
+    if (case_failure_ == ExitCode::ok) case_failure_ = ExitCode::check_failed;
+  }
+  return entry;
+}
+
+Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
+  const auto fill = [&](Entry& entry) -> std::optional<std::string> {
     std::optional<std::string> wrong;
     context_.buffers().set_placement(0);
     std::vector<Workload> workloads = prepare_and_verify(c, wrong);
@@ -208,13 +228,9 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
       rounds = sample_in_rounds(c, workloads, wrong);
     }
     entry.telemetry = rounds.telemetry;
-    const Samples& samples = rounds.samples;
-    if (wrong) {
-      fail(VerdictStatus::wrong_output, *wrong);
-      case_failure_ = ExitCode::check_failed;
-      return entry;
-    }
+    if (wrong) return wrong;
 
+    const Samples& samples = rounds.samples;
     const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
     entry.samples = in_metric(c, samples, 0, in_kernel);
     entry.metric.value = median(entry.samples);
@@ -238,17 +254,9 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
     if (workloads[0].notes) entry.notes.merge(workloads[0].notes());
     entry.profile = read_profile(c, workloads[0]);
-  } catch (const Error& error) {
-    telemetry_.stop();
-    if (leaves_gpu_unusable(error.code())) throw;
-    fail(VerdictStatus::failed, error.what());
-    if (case_failure_ == ExitCode::ok) case_failure_ = error.code();
-  } catch (const std::invalid_argument& error) {  // the statistics refuse what is not finite
-    telemetry_.stop();
-    fail(VerdictStatus::failed, fmt::format("a sample is no number: {}", error.what()));
-    if (case_failure_ == ExitCode::ok) case_failure_ = ExitCode::check_failed;
-  }
-  return entry;
+    return std::nullopt;
+  };
+  return entry_by(fill, entry_name, probe, c);
 }
 
 }  // namespace fathom

@@ -56,6 +56,10 @@ class Runner {
   ExitCode case_failure() const { return case_failure_; }
 
  private:
+  /// The case's entry after `fill`, which returns what is wrong with an output. That and a failure
+  /// of the case become the verdict, and the figure goes.
+  Entry entry_by(const std::function<std::optional<std::string>(Entry&)>& fill,
+                 const std::string& entry_name, const std::string& probe, const Case& c);
   /// Ready to be timed, the case's own first; nothing, and what is wrong, if an output is wrong.
   std::vector<Workload> prepare_and_verify(const Case& c, std::optional<std::string>& wrong);
   std::optional<std::string> check_output(const Workload& workload);
