@@ -203,6 +203,29 @@ TEST_CASE("the fastest algorithm has the lowest median, and one that failed is n
   CHECK_THROWS(fastest(Times{{std::numeric_limits<double>::quiet_NaN()}}));
 }
 
+TEST_CASE("algorithms near the fastest are tried again, others and failed ones are not", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  CHECK(finalists(Times{}).empty());
+  CHECK(finalists(Times{{}, {}}).empty());
+  CHECK(finalists(Times{{1.0}, {}, {1.19}, {1.21}, {5.0}}) == Indices{0, 2});
+  CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
+}
+
+TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums", "[gemm]") {
+  AlgorithmChoices choices;
+  const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
+  choices.of(p, true) = 3;
+  CHECK(choices.of(p, true) == 3);
+  CHECK_FALSE(choices.of(p, false).has_value());
+  Problem other = p;
+  other.ldc = 80;
+  CHECK_FALSE(choices.of(other, true).has_value());
+  other = p;
+  other.beta = 0.5;
+  CHECK_FALSE(choices.of(other, true).has_value());
+}
+
 TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   const Request all = read_request({});
   CHECK(all.wants(*find_rung("fp32/01_naive")));
@@ -213,16 +236,71 @@ TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   CHECK_FALSE(read_request({{"type", std::string("fp64")}}).wants(*find_rung("fp32/01_naive")));
   const Request product = read_request({{"m", std::int64_t{100}}, {"k", std::int64_t{0}},
                                         {"transa", std::string("t")}, {"lda", std::int64_t{7}},
-                                        {"alpha", 0.5}});
+                                        {"alpha", 0.5}, {"type", std::string("fp32")}});
   REQUIRE(product.problem.has_value());
   CHECK((product.problem->m == 100 && product.problem->n == 4096 && product.problem->k == 0));
   CHECK((product.problem->lda == 7 && product.problem->alpha == 0.5));
   CHECK(product.problem->transa == Transpose::yes);
   for (const OptionValues& wrong :
        {OptionValues{{"rung", std::string("fp32/1_naive")}}, {{"type", std::string("fp33")}},
-        {{"transa", std::string("X")}}, {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}}}) {
+        {{"transa", std::string("X")}}, {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}},
+        {{"rung", std::string("fp32/02_coalesced")}, {"type", std::string("bf16")}},
+        {{"alpha", 0.5}}, {{"beta", 0.5}, {"rung", std::string("int8/01_wgmma")}}}) {
     CHECK_THROWS_AS(read_request(wrong), Error);
   }
+  // Integers take no half, whoever else is asked for does.
+  CHECK(read_request({{"alpha", 0.5}, {"type", std::string("fp64")}}).problem->of == Class::fp64);
+  CHECK_NOTHROW(read_request({{"beta", 2.0}, {"type", std::string("int8")}}));
+}
+
+TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
+  DeviceFacts ampere;
+  ampere.major = 8;
+  ampere.minor = 6;
+  const auto refusal = [&](const OptionValues& values) -> std::string {
+    try {
+      ladder_cases(ampere, read_request(values), no_tuning());
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::bad_input);
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal({{"rung", std::string("fp32/01_naive")}}).empty());
+  CHECK(refusal({{"rung", std::string("fp32/01_naive,bf16/06_wgmma")}}) ==
+        "The rung bf16/06_wgmma runs on compute capability 9.0 only, and this GPU has 8.6: take others.");
+  CHECK(refusal({{"type", std::string("fp8")}}) ==
+        "No rung of this type runs on compute capability 8.6: take another.");
+}
+
+TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
+  DeviceFacts gpu;
+  gpu.major = 9;
+  gpu.sms = 132;
+  gpu.sm_clock_max_hz = 1980e6;
+  gpu.memory_bytes = 141ull << 30;
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const Case& c : ladder_cases(gpu, {}, no_tuning())) found.insert(c.name);
+    return found;
+  };
+  const auto of_h200 = names();
+  for (const char* largest : {"fp64/07_stream_k/NN/16384x16384x16384/sizes", "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
+    CHECK(of_h200.contains(largest));
+  gpu.memory_bytes = 24ull << 30;
+  const auto of_small = names();
+  CHECK_FALSE(of_small.contains("fp64/07_stream_k/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/07_stream_k/NN/8192x8192x8192/sizes"));
+  // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
+  gpu.sms = 1;
+  const auto of_slow = names();
+  CHECK(of_slow.contains("fp32/01_naive/NN/1024x1024x1024"));
+  CHECK_FALSE(of_slow.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
+  CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
+  // Whoever asks for a product gets it.
+  CHECK(ladder_cases(gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}), no_tuning())
+            .size() == 1);
 }
 
 TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they must win", "[gemm]") {
@@ -239,6 +317,13 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
     contests += c.name.find("4095x4095x4095") != std::string::npos;
   }
   CHECK(contests >= 1);
+  // Eight seconds each: of rungs that are held against the same library the last.
+  CHECK(std::ranges::count_if(names, [](const std::string& name) {
+          return name.starts_with("fp32/") && name.ends_with("/sustained");
+        }) == 1);
+  CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
