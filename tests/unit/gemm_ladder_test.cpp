@@ -172,6 +172,22 @@ TEST_CASE("the plan fills the SMs", "[gemm]") {
   }
 }
 
+TEST_CASE("the plan does not take a tile that multiplies fast and waits for its operands", "[gemm]") {
+  constexpr int sms = 132;
+  using fp32::make_plan;
+  // 256 tiles of 256 x 16 occupy every SM at 1024 cubed, and read ten times what larger ones do.
+  for (const std::int64_t size : {512, 768, 1024, 1536, 2048, 4096}) {
+    const fp32::Plan plan = make_plan(size, size, size, sms);
+    REQUIRE(plan.tiling != nullptr);
+    CAPTURE(size, plan.tiling->name, plan.parts);
+    CHECK(plan.tiling->n >= 128);
+    const std::int64_t tiles = (size / plan.tiling->m) * (size / plan.tiling->n);
+    CHECK(tiles * plan.parts >= sms / 2);
+  }
+  // Of few columns it is the only one that fits.
+  CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
+}
+
 TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
   const Rung& shares = *find_rung("fp32/25_equal_shares");
