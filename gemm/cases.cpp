@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "gemm/claimed_products.h"
+#include "gemm/library_case.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
 #include "gemm/reach.h"
@@ -110,14 +111,18 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   }
   c.precision = precision_of(rung, part);
   if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
-  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && rung.takes_own_path(problem))
-    expect_counters(c.counters, rung.counters(problem, 10 * shared.device.major + shared.device.minor));
-  c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
-              {"flop", problem.flops()},
-              {"compulsory_bytes", problem.minimum_bytes()},
-              {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
-  if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
-  if (part == "ladder") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
+      rung.takes_own_path(problem))
+    expect_counters(c.counters,
+                    rung.counters(problem, 10 * shared.device.major + shared.device.minor));
+  c.extras = {
+      {"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
+      {"flop", problem.flops()},
+      {"compulsory_bytes", problem.minimum_bytes()},
+      {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  if (const auto sectors = tile_read_sectors(rung, problem))
+    c.extras["tile_read_sectors"] = *sectors;
+  if (part == "ladder" || part == "request") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
   if (rung.contender && problem.flops() > 0)
@@ -175,6 +180,11 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);
     if (problem) add(*rung, *problem, Suite::standard, claimed_part);
+    if (std::ranges::find(rung->claims, "GC10") == rung->claims.end()) continue;
+    const Problem compared = cube(*rung, ladder_size);
+    if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
+    if (auto library = library_case(device, compared, shared.references))
+      cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
   for (const Rung* rung : last_contenders(rungs))
