@@ -63,6 +63,10 @@ TEST_CASE("what is no product is refused with its reason", "[gemm]") {
   CHECK_FALSE(invalid(q).has_value());
   q.beta = std::numeric_limits<double>::quiet_NaN();
   CHECK(refuses(q, "beta"));
+  q.beta = 1e39;  // fp32 has no such number
+  CHECK(refuses(q, "beta"));
+  q.of = Class::fp64;
+  CHECK_FALSE(invalid(q).has_value());
   q = make_problem(Class::fp64, 4, 5, 6, Transpose::yes, Transpose::no);
   q.lda = 5;  // stored as 6 x 4
   CHECK(refuses(q, "lda"));
