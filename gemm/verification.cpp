@@ -79,11 +79,12 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
                        d.gap_written);
   }
   // The magnitude's norm over sqrt(k + 1) is what the reference's would be if signs were random: an
-  // element of few that happens to cancel is not held against the kernel.
+  // element of few that happens to cancel is not held against the kernel. A norm that is no number
+  // must not become one.
   const double norm = std::max(std::sqrt(d.value_squares),
                                std::sqrt(d.magnitude_squares / (static_cast<double>(problem.k) + 1)));
   const double error = std::sqrt(d.error_squares);
-  accuracy.relative_frobenius = norm > 0 ? error / norm : error;
+  accuracy.relative_frobenius = norm == 0 ? error : error / norm;
   accuracy.worst = d.worst;
   if (d.not_finite != 0 || d.outside != 0) {
     return fmt::format("{}: {} elements of C are not finite and {} are off by more than rounding "
