@@ -13,6 +13,7 @@
 #include "gemm/peak.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
+#include "gemm/rung_workload.h"
 #include "results/error.h"
 
 using namespace fathom;
@@ -228,6 +229,26 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
   // On few SMs neither leaves any without work.
   CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
+}
+
+TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
+  RungKernel kernel{.threads = 256, .tile_m = 128, .tile_n = 256, .tile_k = 16};
+  const Problem p = make_problem(Class::fp32, 4096, 4096, 4096),
+                past = make_problem(Class::fp32, 4112, 4096, 4096);
+  // 512 tiles on 132 SMs pay for four waves; one row of BLAS's m more, 256 columns of the tile, for
+  // 544 tiles.
+  CHECK(tile_losses(kernel, p, 1, 132).at("waves") == 512.0 / 132);
+  CHECK(std::abs(tile_losses(kernel, p, 1, 132).at("tile_efficiency") - 512.0 / 528) < 1e-12);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") -
+                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
+  kernel.parts = 0;
+  CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
+  CHECK(tile_losses({}, p, 1, 132).empty());
+  CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp64/07_stream_k"})
+    CHECK(find_rung(id)->kernel.parts == 0);
+  CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
 }
 
 TEST_CASE("the fastest algorithm has the lowest median, and one that failed is not taken",
