@@ -92,7 +92,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Tuning>& tuning) {
-  const auto operands = std::make_shared<Operands>(context, references, problem, "rung");
+  const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
   const std::vector<Variant> variants = rung.variants(problem, sms);
   std::size_t scratch = rung.workspace_bytes(problem, sms);

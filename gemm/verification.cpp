@@ -100,8 +100,8 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
 }
 
 Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
-                   const Problem& problem, const std::string& owner)
-    : context_(&context), references_(std::move(references)) {
+                   const Problem& problem, const std::string& owner, bool promoted)
+    : context_(&context), references_(std::move(references)), promoted_(promoted) {
   const ClassTraits& t = traits(problem.of);
   const auto bytes = [](std::int64_t elements, Element element) {
     // A matrix without elements has an address all the same.
@@ -139,7 +139,7 @@ std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
   const Reference reference = references_->of(with_old_c, context_->seed(), stream);
   const DeviceMemory<Deviation> deviation = make_device_memory<Deviation>(1);
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
-  const Tolerance allowed = tolerance(problem);
+  const Tolerance allowed = tolerance(problem, promoted_);
   launch_compare(arguments_, reference, allowed, deviation.get(), stream);
   const auto found = copy_to_host<Deviation>(
       reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];
