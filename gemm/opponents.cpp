@@ -133,31 +133,41 @@ class TunedCall {
   int found_ = 0;
 };
 
-/// Times every algorithm once, and those that are near the fastest a few times more, in turn, so
-/// that what the clock does meets all alike.
+/// Times every algorithm twice, then those that are near the fastest a few times more, in turn, so
+/// that what the clock does meets all alike. Short ones are launched several times for a sample, as
+/// they will be when it counts: what a launch costs an idle GPU is no algorithm's.
 std::size_t choose_algorithm(const TunedCall& call, cudaStream_t stream) {
-  constexpr int more_rounds = 6;
+  constexpr int rounds = 2, more_rounds = 6, most_launches = 16;
+  constexpr double sample_s = 200e-6;
   const Event start = make_event(), end = make_event();
   std::vector<std::vector<double>> seconds(call.algorithms());
-  const auto time = [&](std::size_t algorithm) {
+  const auto time = [&](std::size_t algorithm, int launches) {
     FATHOM_CUDA(cudaEventRecord(start.get(), stream));
-    check_cublas(call.try_launch(algorithm), "cublasLtMatmul");
+    for (int i = 0; i < launches; ++i) check_cublas(call.try_launch(algorithm), "cublasLtMatmul");
     FATHOM_CUDA(cudaEventRecord(end.get(), stream));
     FATHOM_CUDA(cudaEventSynchronize(end.get()));
     float milliseconds = 0;
     FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-    seconds[algorithm].push_back(milliseconds * 1e-3);
+    seconds[algorithm].push_back(milliseconds * 1e-3 / launches);
   };
   std::vector<std::size_t> working;
   for (std::size_t i = 0; i < seconds.size(); ++i) {  // the first launch loads the kernel
     if (call.try_launch(i) == CUBLAS_STATUS_SUCCESS) working.push_back(i);
   }
   FATHOM_CUDA(cudaStreamSynchronize(stream));
-  std::ranges::for_each(working, time);
+  for (int round = 0; round < rounds; ++round) {
+    for (const std::size_t algorithm : working) time(algorithm, 1);
+  }
   const std::vector<std::size_t> last = finalists(seconds);
-  for (int round = 0; round < more_rounds; ++round) std::ranges::for_each(last, time);
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    if (!std::ranges::binary_search(last, i)) seconds[i].clear();
+  std::vector<int> launches;
+  for (const std::size_t algorithm : last) {
+    const double once = *std::ranges::min_element(seconds[algorithm]);
+    launches.push_back(
+        static_cast<int>(std::clamp(sample_s / std::max(once, 1e-6), 1.0, double{most_launches})));
+  }
+  std::ranges::for_each(seconds, [](std::vector<double>& times) { times.clear(); });
+  for (int round = 0; round < more_rounds; ++round) {
+    for (std::size_t i = 0; i < last.size(); ++i) time(last[i], launches[i]);
   }
   const std::optional<std::size_t> best = fastest(seconds);
   if (!best) throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");

@@ -51,9 +51,9 @@ std::vector<OpponentCase> opponents(const Problem& problem,
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();
 
-/// Indices of the algorithms that are worth more rounds after these: those whose lowest time is
-/// within a fifth of the lowest of all. Of two dozen most are several times slower than the
-/// fastest.
+/// Indices of the algorithms that are worth more rounds after these: those whose lowest time is within a fifth of
+/// the lowest of all, and the few microseconds that single launches differ by. Of two dozen most are
+/// several times slower than the fastest.
 std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_algorithm);
 
 /// Index of the algorithm to take: the one with the lowest median time; ties go to the earlier one,

@@ -268,6 +268,8 @@ TEST_CASE("algorithms near the fastest are tried again, others and failed ones a
   CHECK(finalists(Times{{}, {}}).empty());
   CHECK(finalists(Times{{1.0}, {}, {1.19}, {1.21}, {5.0}}) == Indices{0, 2});
   CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
+  CHECK(finalists(Times{{9.0, 1.1}, {1.0, 1.0}}) == Indices{0, 1});  // one launch may be held up
+  CHECK(finalists(Times{{7e-6}, {5e-6}, {15e-6}}) == Indices{0, 1});
 }
 
 TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums", "[gemm]") {
