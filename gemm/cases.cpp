@@ -6,8 +6,11 @@
 #include <memory>
 
 #include "gemm/claimed_products.h"
+#include "gemm/library_case.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
+#include "gemm/reach.h"
+#include "gemm/rung_choice.h"
 #include "gemm/rung_workload.h"
 #include "gemm/shapes.h"
 #include "gemm/verification.h"
@@ -72,10 +75,16 @@ Precision precision_of(const Rung& rung, const std::string& part) {
                         : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
 }
 
+/// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
+/// next to no fp64, the largest products are left out. The points around tiles are many, and say
+/// the same of any size.
+double longest_launch_s(const std::string& part) { return part == "tiles" ? 0.02 : 0.25; }
+
 /// What the cases of one run share.
 struct Shared {
   const DeviceFacts& device;
   std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
+  std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
   std::shared_ptr<Tuning> tuning;
 };
 
@@ -102,16 +111,22 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   }
   c.precision = precision_of(rung, part);
   if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
-  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && rung.takes_own_path(problem))
-    expect_counters(c.counters, rung.counters(problem, 10 * shared.device.major + shared.device.minor));
-  c.extras = {{"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
-              {"flop", problem.flops()},
-              {"compulsory_bytes", problem.minimum_bytes()},
-              {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
-  if (const auto sectors = tile_read_sectors(rung, problem)) c.extras["tile_read_sectors"] = *sectors;
-  if (part == "ladder") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
+      rung.takes_own_path(problem))
+    expect_counters(c.counters,
+                    rung.counters(problem, 10 * shared.device.major + shared.device.minor));
+  c.extras = {
+      {"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
+      {"flop", problem.flops()},
+      {"compulsory_bytes", problem.minimum_bytes()},
+      {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  if (const auto sectors = tile_read_sectors(rung, problem))
+    c.extras["tile_read_sectors"] = *sectors;
+  if (part == "ladder" || part == "request") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+  if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
+    c.extras[published_peak_key] = *peak;
   if (rung.contender && problem.flops() > 0)
-    c.opponents = opponents(problem, shared.references, !rung.promoted);
+    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
   // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
   c.prepare = [&rung, problem, references = shared.references, tuning = shared.tuning](Context& context) {
@@ -120,29 +135,15 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   return c;
 }
 
-/// The last contender of each class among the rungs: the top of its ladder.
-std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs) {
-  std::vector<const Rung*> found;
-  for (const ClassTraits& row : all_classes()) {
-    const auto top = std::find_if(rungs.rbegin(), rungs.rend(), [&](const Rung* rung) {
-      return rung->of == row.of && rung->contender;
-    });
-    if (top != rungs.rend()) found.push_back(*top);
-  }
-  return found;
-}
-
 }  // namespace
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
                                const std::shared_ptr<Tuning>& tuning) {
-  const Shared shared{device, std::make_shared<ReferenceStore>(), tuning};
-  std::vector<const Rung*> rungs;
-  for (const Rung& rung : all_rungs()) {
-    if (request.wants(rung) && runs_on(rung, device.major, device.minor)) rungs.push_back(&rung);
-  }
+  const Shared shared{.device = device, .tuning = tuning};
+  const std::vector<const Rung*> rungs = wanted_rungs(device, request);
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
+    if (!request.problem && !within_reach(device, problem, longest_launch_s(part))) return;
     cases.push_back(make_case(shared, rung, problem, suite, part));
   };
   const auto cube = [](const Rung& rung, std::int64_t size) {
@@ -178,15 +179,16 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   }
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);
-    if (!problem) continue;
-    add(*rung, *problem, Suite::standard, claimed_part);
-    const std::optional<double> peak = published_peak(device.name, rung->of);
-    if (peak) cases.back().extras[published_peak_key] = *peak;
+    if (problem) add(*rung, *problem, Suite::standard, claimed_part);
+    if (std::ranges::find(rung->claims, "GC10") == rung->claims.end()) continue;
+    const Problem compared = cube(*rung, ladder_size);
+    if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
+    if (auto library = library_case(device, compared, shared.references))
+      cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
-  for (const Rung* rung : rungs) {
-    if (rung->contender) add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
-  }
+  for (const Rung* rung : last_contenders(rungs))
+    add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
   return cases;
 }
 

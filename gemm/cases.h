@@ -10,10 +10,14 @@
 
 namespace fathom::gemm {
 
-/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise. Their
-/// axis `part` says what they are for: "ladder" (every rung at one size), "contest" (contenders where they are
-/// to beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a tile),
-/// "sustained" (contenders under lasting load), "request" (the product of the command line).
+/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise,
+/// without products that it is too small or too slow for (gemm/reach.h). Their axis `part` says
+/// what they are for: "ladder" (every rung at one size), "contest" (contenders where they are to
+/// beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
+/// tile), "sustained" (under lasting load, of contenders that are held against the library in the
+/// same mode the last), "claim" (what a claim speaks of), "request" (the product of the command
+/// line). Throws Error(bad_input) for rungs or a type that were asked for and do not run on this
+/// GPU.
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
                                const std::shared_ptr<Tuning>& tuning);
 

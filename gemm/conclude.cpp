@@ -11,21 +11,21 @@
 namespace fathom::gemm {
 namespace {
 
-/// The fastest rung of a type with what it was held against: "fp32 56 TFLOP/s by 22_planned_tiles, ...".
-std::string sentence_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
-  const Entry* top = best_of_ladder(entries, type, size);
+/// The fastest of these rungs with what it was held against: "56 TFLOP/s by 22_planned_tiles, ...".
+std::string sentence_of(const std::vector<const Entry*>& rungs) {
+  const Entry* top = best(rungs);
   if (top == nullptr) return "";
-  std::string text = fmt::format("{} {} by {}", type, format_quantity(*top->metric.value, "FLOP/s"),
-                                 std::get<std::string>(*find_axis(*top, "rung")));
+  std::string text =
+      fmt::format("{} by {}", format_quantity(*top->metric.value, "FLOP/s"), rung_of(*top));
   if (top->bound) {
     text += fmt::format(" ({:.1f} % of the peak)", 100 * *top->metric.value / top->bound->value);
   }
   const std::optional<double> ratio = ratio_to_faster(*top);
   if (ratio) {
     text += fmt::format(", {:.3f} x the vendor's library", *ratio);
-  } else if (const Entry* contender = contender_of(entries, type, size)) {
-    text += fmt::format(", with {} at {:.3f} x the vendor's library",
-                        std::get<std::string>(*find_axis(*contender, "rung")), *ratio_to_faster(*contender));
+  } else if (const Entry* contender = contender_among(rungs)) {
+    text += fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
+                        *ratio_to_faster(*contender));
   } else {
     text += ", with no vendor's library to compare with";
   }
@@ -33,14 +33,20 @@ std::string sentence_of(std::span<const Entry> entries, const std::string& type,
 }
 
 std::string answer(std::span<const Entry> entries) {
-  std::string text;
   const std::int64_t size = shown_size(entries);
+  std::string of_ladders, of_request;
+  const auto add = [](std::string& text, const std::string& name, const std::string& sentence) {
+    if (!sentence.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, sentence);
+  };
   for (const ClassTraits& row : all_classes()) {
-    const std::string sentence = sentence_of(entries, row.name, size);
-    if (sentence.empty()) continue;
-    text += (text.empty() ? fmt::format("At {} cubed: ", size) : "; ") + sentence;
+    add(of_ladders, row.name, sentence_of(ladder_of(entries, row.name, size)));
+    const std::vector<const Entry*> asked = requested(entries, row.name);
+    if (!asked.empty())
+      add(of_request, fmt::format("{} {}:", row.name, product_of(*asked.front())),
+          sentence_of(asked));
   }
-  return text.empty() ? text : text + ".";
+  if (!of_ladders.empty()) return fmt::format("At {} cubed: {}.", size, of_ladders);
+  return of_request.empty() ? "" : of_request + ".";
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ Claim conflicts_of_doubles(std::span<const Entry> entries) {
   const auto loads = counter_value(*rung, "shared_load_conflicts");
   const auto stores = counter_value(*rung, "shared_store_conflicts");
   const auto wavefronts = counter_value(*rung, "shared_load_wavefronts");
-  if (!loads || !stores || !wavefronts) return claim;
+  // Without wavefronts nothing was counted, and no conflicts mean nothing.
+  if (!loads || !stores || !wavefronts || !(*wavefronts > 0)) return claim;
   claim.verdict = *loads == 0 && *stores == 0 ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
   claim.figure = fmt::format("{:.0f} conflicts of loads in {:.0f} wavefronts, {:.0f} of stores",
                              *loads, *wavefronts, *stores);

@@ -50,7 +50,7 @@ Claim share_of_peak(std::span<const Entry> entries) {
                              format_quantity(peak->second, "FLOP/s"));
   const Entry* top = best_of_ladder(entries, "fp16");
   if (top != nullptr && *top->metric.value > *rung->metric.value) {
-    claim.figure += fmt::format("; {} has {} at 4096 cubed", std::get<std::string>(*find_axis(*top, "rung")),
+    claim.figure += fmt::format("; {} has {} at 4096 cubed", rung_of(*top),
                                 format_quantity(*top->metric.value, "FLOP/s"));
     claim.evidence.push_back(top->name);
   }

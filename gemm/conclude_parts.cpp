@@ -1,5 +1,7 @@
 #include "gemm/conclude_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "results/query.h"
@@ -27,6 +29,10 @@ std::int64_t shown_size(std::span<const Entry> entries) {
   return largest == 0 ? compared_size : largest;
 }
 
+const std::string& rung_of(const Entry& entry) {
+  return std::get<std::string>(*find_axis(entry, "rung"));
+}
+
 std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type,
                                     std::int64_t size) {
   std::vector<const Entry*> found = select(entries, at_size(type, size));
@@ -44,10 +50,26 @@ const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& t
   return best(select(entries, at_size(type, size)));
 }
 
-const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
-  std::vector<const Entry*> contenders = ladder_of(entries, type, size);
-  std::erase_if(contenders, [](const Entry* entry) { return !ratio_to_faster(*entry); });
-  return best(contenders);
+std::vector<const Entry*> requested(std::span<const Entry> entries, const std::string& type) {
+  std::vector<const Entry*> found = select(entries, {{"part", "request"}, {"type", type}});
+  // A product without work has a time and no throughput.
+  std::erase_if(found, [](const Entry* entry) {
+    return !entry->metric.value || entry->metric.unit != "FLOP/s";
+  });
+  return found;
+}
+
+std::string product_of(const Entry& entry) {
+  const auto size = [&](const char* axis) {
+    return std::get<std::int64_t>(*find_axis(entry, axis));
+  };
+  return fmt::format("{} {}x{}x{}", std::get<std::string>(*find_axis(entry, "layout")), size("m"),
+                     size("n"), size("k"));
+}
+
+const Entry* contender_among(std::vector<const Entry*> rungs) {
+  std::erase_if(rungs, [](const Entry* entry) { return !ratio_to_faster(*entry); });
+  return best(rungs);
 }
 
 std::optional<Library> faster_library(const Entry& entry) {
@@ -59,13 +81,18 @@ std::optional<Library> faster_library(const Entry& entry) {
   return faster;
 }
 
-std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+std::optional<Library> library_among(std::span<const Entry* const> rungs) {
   std::optional<Library> faster;
-  for (const Entry* entry : select(entries, at_size(type, size))) {
+  for (const Entry* entry : rungs) {
     const std::optional<Library> here = faster_library(*entry);
     if (here && (!faster || here->throughput > faster->throughput)) faster = here;
   }
   return faster;
+}
+
+std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
+                                  std::int64_t size) {
+  return library_among(select(entries, at_size(type, size)));
 }
 
 double swept_m(const Entry& entry) {

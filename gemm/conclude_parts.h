@@ -18,16 +18,26 @@ inline constexpr std::int64_t compared_size = 4096;
 /// at which rungs were.
 std::int64_t shown_size(std::span<const Entry> entries);
 
-/// A rung's entry at the compared size, without transposes and scalars, or null if it was not measured.
-const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type, const std::string& rung);
+/// The rung of an entry of the ladder: "02_coalesced".
+const std::string& rung_of(const Entry& entry);
+
+/// A rung's entry at the compared size, without transposes and scalars, or null if it was not
+/// measured.
+const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type,
+                          const std::string& rung);
 /// The fastest of a type's rungs there, or at another size; or null.
 const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type,
                             std::int64_t size = compared_size);
 /// A type's rungs there that have a figure, in order.
 std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
 
-/// The fastest of those there that were timed alternately with the library, or null.
-const Entry* contender_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
+/// A type's rungs that have a figure for the product that the command line asked for, in order; and
+/// that product: "NN 128x8192x8192".
+std::vector<const Entry*> requested(std::span<const Entry> entries, const std::string& type);
+std::string product_of(const Entry& entry);
+
+/// The fastest of these that were timed alternately with the library, or null.
+const Entry* contender_among(std::vector<const Entry*> rungs);
 
 /// The faster of the vendor's two ways.
 struct Library {
@@ -35,8 +45,10 @@ struct Library {
   std::string name;      ///< "cuBLAS"
   std::string evidence;  ///< the entry that it was timed beside
 };
-/// Beside one entry; at the compared size of a type. Nothing where no library was timed.
+/// Beside one entry; beside any of these; at the compared size of a type. Nothing where no library
+/// was timed.
 std::optional<Library> faster_library(const Entry& entry);
+std::optional<Library> library_among(std::span<const Entry* const> rungs);
 std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
                                   std::int64_t size = compared_size);
 
@@ -55,6 +67,8 @@ double swept_m(const Entry& entry);
 double paid_flop(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
+/// GT1, GT2, GC10 and GC11: what the fp32 ladders move, and what that makes warps wait for.
+std::vector<Claim> traffic_claims(std::span<const Entry> entries);
 /// G5 and G6: fp16 by wmma.
 std::vector<Claim> half_claims(std::span<const Entry> entries);
 /// S7 and G4: the fp64 ladder's first rung.

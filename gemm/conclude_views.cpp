@@ -14,21 +14,37 @@ namespace {
 
 /// What the views of one type's ladder have in common.
 struct Ladder {
-  std::string type;
-  std::int64_t size = 0;
+  std::string type, at;  ///< "fp32", "fp32 at 4096 cubed"
+  decltype(View::where) where;
   const Entry* top = nullptr;
   std::optional<Library> library;
 
-  std::string at() const { return fmt::format("{} at {} cubed", type, size); }
   View view(View::Kind kind, const std::string& title) const {
     View view;
     view.kind = kind;
-    view.title = title;
+    view.title = title + at;
     view.section = type;
-    view.where = {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}};
+    view.where = where;
     return view;
   }
 };
+
+Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+  return {type,
+          fmt::format("{} at {} cubed", type, size),
+          {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
+          best_of_ladder(entries, type, size),
+          library_of(entries, type, size)};
+}
+
+/// The rungs on the product that the command line asked for.
+Ladder ladder_asked_for(const std::string& type, const std::vector<const Entry*>& rungs) {
+  return {type,
+          fmt::format("{} {}", type, product_of(*rungs.front())),
+          {{"part", {"request"}}, {"type", {type}}},
+          best(rungs),
+          library_among(rungs)};
+}
 
 /// The clock at which the top rung ran.
 std::optional<double> clock_of(const Entry& entry) { return entry.telemetry.sm_clock_hz.median; }
@@ -54,8 +70,9 @@ std::vector<PlotLevel> levels_of(const Ladder& ladder) {
 }
 
 View picture(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::plot, "Throughput by rung: " + ladder.at());
-  view.note = "Burst: each sample is a few launches, with what the card's clock allows in that time.";
+  View view = ladder.view(View::Kind::plot, "Throughput by rung: ");
+  view.note =
+      "Burst: each sample is a few launches, with what the card's clock allows in that time.";
   view.x = "rung";
   view.x_label = "Rung";
   view.y_label = "Throughput (FLOP/s)";
@@ -65,9 +82,11 @@ View picture(const Ladder& ladder) {
 }
 
 View figures(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "The ladder: " + ladder.at());
-  view.note = "A ratio is of times taken alternately with the library's; a share of the library is of its median "
-              "beside the top of the ladder, in the same run.";
+  View view = ladder.view(View::Kind::table, "The ladder: ");
+  view.note =
+      "A ratio is of times taken alternately with the library's; a share of the library is of its "
+      "median "
+      "beside the top of the ladder, in the same run.";
   view.columns = {"rung", "time", "metric"};
   view.levels = levels_of(ladder);
   if (ladder.library) view.columns.push_back("of_level:" + ladder.library->name);
@@ -79,8 +98,9 @@ View figures(const Ladder& ladder) {
 }
 
 View steps(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: " + ladder.at());
-  view.note = "What it gained is against the rung before; counters are those of these that changed most.";
+  View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: ");
+  view.note =
+      "What it gained is against the rung before; counters are those of these that changed most.";
   view.x = "rung";
   view.columns = {"counter:global_load_sectors",     "counter:global_load_requests",
                   "counter:shared_load_wavefronts",  "counter:shared_load_conflicts",
@@ -95,9 +115,12 @@ View steps(const Ladder& ladder) {
 }
 
 View resources(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "What each rung takes: " + ladder.at());
-  view.note = "Tile efficiency is what whole tiles and whole waves leave of the work paid for. Errors are against "
-              "an fp64 reference: of the Frobenius norm, and the worst element against what rounding explains.";
+  View view = ladder.view(View::Kind::table, "What each rung takes: ");
+  view.note =
+      "Tile efficiency is what whole tiles and whole waves leave of the work paid for. Errors are "
+      "against "
+      "an fp64 reference: of the Frobenius norm, and the worst element against what rounding "
+      "explains.";
   view.columns = {"rung",
                   "extra:threads_per_block",
                   "extra:registers",
@@ -114,7 +137,7 @@ View resources(const Ladder& ladder) {
 }
 
 View memory_counters(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "Memory, by the counters: " + ladder.at());
+  View view = ladder.view(View::Kind::table, "Memory, by the counters: ");
   view.columns = {"rung",
                   "counter:global_load_sectors",
                   "counter:global_load_requests",
@@ -128,8 +151,10 @@ View memory_counters(const Ladder& ladder) {
 }
 
 View issue_counters(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "Pipes and stalls, by the counters: " + ladder.at());
-  view.note = "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy waits for it.";
+  View view = ladder.view(View::Kind::table, "Pipes and stalls, by the counters: ");
+  view.note =
+      "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy waits "
+      "for it.";
   view.columns = {"rung",
                   "counter:instructions_executed",
                   "counter:issue_active",
@@ -147,9 +172,11 @@ View issue_counters(const Ladder& ladder) {
 
 View roofline(const Ladder& ladder) {
   constexpr double sector = 32, wavefront = 128;
-  View view = ladder.view(View::Kind::roofline, "Roofline: " + ladder.at());
-  view.note = "A rung's intensity is its FLOP over the bytes that the counters saw at that level; where they are "
-              "missing, of DRAM over the least that the product must move.";
+  View view = ladder.view(View::Kind::roofline, "Roofline: ");
+  view.note =
+      "A rung's intensity is its FLOP over the bytes that the counters saw at that level; where "
+      "they are "
+      "missing, of DRAM over the least that the product must move.";
   view.x = "rung";
   view.work = "extra:flop";
   view.y_label = "Throughput (FLOP/s)";
@@ -181,21 +208,33 @@ View contest() {
   return view;
 }
 
-View lasting_load(std::span<const Entry> entries, std::int64_t size) {
+/// Of one type, since rungs of others have the same names.
+View lasting_load(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
   std::vector<AxisValue> rungs;
-  for (const Entry* entry : select(entries, {{"part", "sustained"}})) {
-    const AxisValue* rung = find_axis(*entry, "rung");
-    if (rung != nullptr && std::ranges::find(rungs, *rung) == rungs.end()) rungs.push_back(*rung);
-  }
+  for (const Entry* entry : select(entries, {{"part", "sustained"}, {"type", type}}))
+    rungs.emplace_back(rung_of(*entry));
   View view;
-  view.title = "In a burst and under lasting load";
-  view.note = "Sustained: after two seconds of load, turns of one second each, alternately with the library; joules of one "
-              "product by the GPU's energy counter, which a burst is too short for.";
-  view.section = "Burst and sustained";
-  view.where = {{"part", {"ladder", "sustained"}}, {"m", {size}}, {"rung", rungs}};
-  view.columns = {"type", "rung", "part", "time", "metric", ratio_to_cublas, ratio_to_cublaslt, "extra:joules",
-                  "extra:joules:cuBLAS", "extra:joules:cuBLASLt, best of 32", "sm_clock", "power",
-                  "throttle_reasons", "verdict"};
+  view.title = "In a burst and under lasting load: " + type;
+  view.note =
+      "Sustained: after two seconds of load, turns of one second each, alternately with the "
+      "library; joules of one "
+      "product by the GPU's energy counter, which a burst is too short for.";
+  view.section = type;
+  view.where = {
+      {"part", {"ladder", "sustained"}}, {"type", {type}}, {"m", {size}}, {"rung", rungs}};
+  view.columns = {"rung",
+                  "part",
+                  "time",
+                  "metric",
+                  ratio_to_cublas,
+                  ratio_to_cublaslt,
+                  "extra:joules",
+                  "extra:joules:cuBLAS",
+                  "extra:joules:cuBLASLt, best of 32",
+                  "sm_clock",
+                  "power",
+                  "throttle_reasons",
+                  "verdict"};
   return view;
 }
 
@@ -212,20 +251,31 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
   }
   const std::int64_t size = shown_size(entries);
   for (const ClassTraits& row : all_classes()) {
-    const Ladder ladder{row.name, size, best_of_ladder(entries, row.name, size),
-                        library_of(entries, row.name, size)};
+    const Ladder ladder = ladder_at(entries, row.name, size);
     if (ladder.top != nullptr) {
       for (const auto& view : {picture, figures, steps, roofline, resources, memory_counters, issue_counters}) {
         views.push_back(view(ladder));
       }
     }
-    if (measured(entries, {{"part", "sizes"}, {"type", row.name}})) views.push_back(sizes_view(row.name));
+    if (const std::vector<const Entry*> rungs = requested(entries, row.name); !rungs.empty()) {
+      const Ladder asked = ladder_asked_for(row.name, rungs);
+      // One rung is no ladder: there is nothing to climb, and its figures are in the tables.
+      if (rungs.size() > 1) {
+        for (const auto& view : {picture, figures, steps, roofline}) views.push_back(view(asked));
+      }
+      for (const auto& view : {resources, memory_counters, issue_counters})
+        views.push_back(view(asked));
+    }
+    if (measured(entries, {{"part", "sizes"}, {"type", row.name}}))
+      views.push_back(sizes_view(row.name));
     if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {
       views.push_back(tiles_view(row.name, tile_sweep(entries, row.name)));
       views.push_back(tiles_table(row.name));
     }
+    if (measured(entries, {{"part", "sustained"}, {"type", row.name}})) {
+      views.push_back(lasting_load(entries, row.name, size));
+    }
   }
-  if (measured(entries, {{"part", "sustained"}})) views.push_back(lasting_load(entries, size));
   return views;
 }
 

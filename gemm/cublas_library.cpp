@@ -102,8 +102,13 @@ const std::string& why_no_opponents() { return loaded().problem; }
 
 void check_cublas(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? ExitCode::gpu_out_of_memory
-                                                   : ExitCode::probe_crashed,
+  // What the library does not take it refuses before it launches anything: the GPU is as it was.
+  const bool refused = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+                       status == CUBLAS_STATUS_INVALID_VALUE ||
+                       status == CUBLAS_STATUS_ARCH_MISMATCH;
+  throw Error(refused                                ? ExitCode::bad_input
+              : status == CUBLAS_STATUS_ALLOC_FAILED ? ExitCode::gpu_out_of_memory
+                                                     : ExitCode::probe_crashed,
               fmt::format("{} failed with {}: the vendor's library cannot be compared with here; "
                           "--benchmark_filter leaves the case out.",
                           call, cublas_library()->cublasGetStatusString(status)));

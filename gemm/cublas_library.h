@@ -44,7 +44,8 @@ struct CublasLibrary {
 /// first.
 const CublasLibrary* cublas_library();
 
-/// Throws Error for a failed call, named `call`.
+/// Throws Error for a failed call, named `call`: bad_input for a product that the library does not
+/// take, gpu_out_of_memory, or probe_crashed, after which the GPU is not used any more.
 void check_cublas(cublasStatus_t status, const char* call);
 
 }  // namespace fathom::gemm

@@ -4,7 +4,10 @@
 
 namespace fathom::gemm {
 
-std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool) { return {}; }
+std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool,
+                                    std::shared_ptr<AlgorithmChoices>) {
+  return {};
+}
 
 const std::string& why_no_opponents() {
   static const std::string sentence =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -132,27 +133,41 @@ class TunedCall {
   int found_ = 0;
 };
 
-/// Times every algorithm a few times, in turn, so that what the clock does meets all alike.
+/// Times every algorithm twice, then those that are near the fastest a few times more, in turn, so
+/// that what the clock does meets all alike. Short ones are launched several times for a sample, as
+/// they will be when it counts: what a launch costs an idle GPU is no algorithm's.
 std::size_t choose_algorithm(const TunedCall& call, cudaStream_t stream) {
-  constexpr int rounds = 3;
+  constexpr int rounds = 2, more_rounds = 6, most_launches = 16;
+  constexpr double sample_s = 200e-6;
   const Event start = make_event(), end = make_event();
   std::vector<std::vector<double>> seconds(call.algorithms());
-  std::vector<bool> works(call.algorithms());
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    works[i] = call.try_launch(i) == CUBLAS_STATUS_SUCCESS;
+  const auto time = [&](std::size_t algorithm, int launches) {
+    FATHOM_CUDA(cudaEventRecord(start.get(), stream));
+    for (int i = 0; i < launches; ++i) check_cublas(call.try_launch(algorithm), "cublasLtMatmul");
+    FATHOM_CUDA(cudaEventRecord(end.get(), stream));
+    FATHOM_CUDA(cudaEventSynchronize(end.get()));
+    float milliseconds = 0;
+    FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
+    seconds[algorithm].push_back(milliseconds * 1e-3 / launches);
+  };
+  std::vector<std::size_t> working;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {  // the first launch loads the kernel
+    if (call.try_launch(i) == CUBLAS_STATUS_SUCCESS) working.push_back(i);
   }
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-      if (!works[i]) continue;
-      FATHOM_CUDA(cudaEventRecord(start.get(), stream));
-      check_cublas(call.try_launch(i), "cublasLtMatmul");
-      FATHOM_CUDA(cudaEventRecord(end.get(), stream));
-      FATHOM_CUDA(cudaEventSynchronize(end.get()));
-      float milliseconds = 0;
-      FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-      seconds[i].push_back(milliseconds * 1e-3);
-    }
+    for (const std::size_t algorithm : working) time(algorithm, 1);
+  }
+  const std::vector<std::size_t> last = finalists(seconds);
+  std::vector<int> launches;
+  for (const std::size_t algorithm : last) {
+    const double once = *std::ranges::min_element(seconds[algorithm]);
+    launches.push_back(
+        static_cast<int>(std::clamp(sample_s / std::max(once, 1e-6), 1.0, double{most_launches})));
+  }
+  std::ranges::for_each(seconds, [](std::vector<double>& times) { times.clear(); });
+  for (int round = 0; round < more_rounds; ++round) {
+    for (std::size_t i = 0; i < last.size(); ++i) time(last[i], launches[i]);
   }
   const std::optional<std::size_t> best = fastest(seconds);
   if (!best) throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
@@ -178,7 +193,7 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
 
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references,
-                                    bool fast_sums) {
+                                    bool fast_sums, std::shared_ptr<AlgorithmChoices> choices) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
   // The library multiplies 8-bit floating point with A transposed and B not, on columns that start on
@@ -205,20 +220,26 @@ std::vector<OpponentCase> opponents(const Problem& problem,
       return workload_of([call] { call->launch(); }, operands, "the library's default", context.stream());
     }});
   }
-  // The choice is made once, before the first timing, and kept for the rounds that follow.
-  const auto chosen = std::make_shared<std::optional<std::size_t>>();
-  result.push_back({cublaslt_name, [problem, references, chosen, fast_sums](Context& context) {
-    const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
-    const auto call = std::make_shared<TunedCall>(
-        operands->arguments(), fast_sums,
-        context.buffers().output("workspace of cuBLASLt", library_workspace_bytes), context.stream());
-    if (!*chosen) *chosen = choose_algorithm(*call, context.stream());
-    return workload_of(
-        [call, algorithm = **chosen] { check_cublas(call->try_launch(algorithm), "cublasLtMatmul"); },
-        operands,
-        fmt::format("number {} of the {} that the heuristic names", **chosen + 1, call->algorithms()),
-        context.stream());
-  }});
+  if (choices == nullptr) choices = std::make_shared<AlgorithmChoices>();
+  result.push_back(
+      {cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
+         const auto operands =
+             std::make_shared<Operands>(context, references, problem, cublaslt_name);
+         const auto call = std::make_shared<TunedCall>(
+             operands->arguments(), fast_sums,
+             context.buffers().output("workspace of cuBLASLt", library_workspace_bytes),
+             context.stream());
+         std::optional<std::size_t>& chosen = choices->of(problem, fast_sums);
+         if (!chosen) chosen = choose_algorithm(*call, context.stream());
+         return workload_of(
+             [call, algorithm = *chosen] {
+               check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
+             },
+             operands,
+             fmt::format("number {} of the {} that the heuristic names", *chosen + 1,
+                         call->algorithms()),
+             context.stream());
+       }});
   return result;
 }
 

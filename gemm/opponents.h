@@ -1,9 +1,11 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gemm/problem.h"
@@ -19,22 +21,43 @@ inline constexpr const char* cublaslt_name = "cuBLASLt, best of 32";
 inline constexpr std::size_t library_workspace_bytes = std::size_t{64} << 20;
 inline constexpr int most_algorithms = 32;
 
+/// Which of cublasLtMatmul's algorithms were fastest in this run, by their place in the heuristic's
+/// list: each product's are tried once, so that all rungs that compute it meet the same opponent.
+class AlgorithmChoices {
+ public:
+  /// That of a product, and for fp8 of its kind of sums; empty until somebody has chosen.
+  std::optional<std::size_t>& of(const Problem& problem, bool fast_sums) {
+    return chosen_[{problem.describe(), fast_sums}];
+  }
+
+ private:
+  std::map<std::pair<std::string, bool>, std::optional<std::size_t>> chosen_;
+};
+
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
 /// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms that
 /// its heuristic names, each timed): none where the library is not there or does not take the product
 /// (of fp8 and int8 some layouts and sizes), and without the first for fp8, which it does not take. fp32
 /// is computed in real fp32, with neither TF32 nor emulation.
 ///
-/// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the library
-/// keeps the bits that they drop.
+/// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the
+/// library keeps the bits that they drop. `choices`: of the run; none: these opponents make their
+/// own.
 std::vector<OpponentCase> opponents(const Problem& problem,
-                                    const std::shared_ptr<ReferenceStore>& references, bool fast_sums = true);
+                                    const std::shared_ptr<ReferenceStore>& references,
+                                    bool fast_sums = true,
+                                    std::shared_ptr<AlgorithmChoices> choices = nullptr);
 
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();
 
-/// Index of the algorithm to take: the one with the lowest median time; ties go to the earlier one, which
-/// the heuristic thinks better of. An algorithm that failed has no times. Nothing if all did.
+/// Indices of the algorithms that are worth more rounds after these: those whose lowest time is within a fifth of
+/// the lowest of all, and the few microseconds that single launches differ by. Of two dozen most are
+/// several times slower than the fastest.
+std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_algorithm);
+
+/// Index of the algorithm to take: the one with the lowest median time; ties go to the earlier one,
+/// which the heuristic thinks better of. An algorithm that failed has no times. Nothing if all did.
 std::optional<std::size_t> fastest(std::span<const std::vector<double>> seconds_of_algorithm);
 
 }  // namespace fathom::gemm

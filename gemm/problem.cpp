@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace fathom::gemm {
 namespace {
@@ -119,8 +120,12 @@ std::optional<std::string> invalid(const Problem& p) {
       return fmt::format("{} is {}: take at most {}", name, given, largest_size);
   }
   const bool whole_scalars = traits(p.of).scalar == Element::s32;
+  const double largest_scalar = traits(p.of).scalar == Element::f32 ? std::numeric_limits<float>::max()
+                                                                    : std::numeric_limits<double>::max();
   for (const auto& [name, scalar] : {std::pair{"alpha", p.alpha}, {"beta", p.beta}}) {
     if (!std::isfinite(scalar)) return fmt::format("{} is not finite", name);
+    if (std::abs(scalar) > largest_scalar)
+      return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar, largest_scalar);
     if (whole_scalars && (scalar != std::rint(scalar) || std::abs(scalar) > 0x1p30))
       return fmt::format("{} is {}: integer products take whole numbers", name, scalar);
   }

@@ -37,13 +37,17 @@ std::vector<std::string> known_rungs() {
   return ids;
 }
 
-std::vector<std::string> rung_list(const std::string& text) {
+std::vector<std::string> rung_list(const std::string& text, std::optional<Class> of) {
   std::vector<std::string> ids;
   std::stringstream stream(text);
   for (std::string id; std::getline(stream, id, ',');) {
     if (find_rung(id) == nullptr)
       refuse(fmt::format("There is no rung '{}'.{} The rungs are {}.", id,
                          did_you_mean(id, known_rungs()), fmt::join(known_rungs(), ", ")));
+    if (of && find_rung(id)->of != *of)
+      refuse(fmt::format(
+          "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
+          traits(*of).name));
     ids.push_back(id);
   }
   if (ids.empty()) refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
@@ -65,6 +69,10 @@ TuningRequest tuning_request(const OptionValues& values) {
   if (request.unused && (request.tune || !request.file.empty()))
     refuse("--no-tuning goes neither with --autotune nor with --tuning.");
   return request;
+}
+
+bool wants_class(const Request& request, Class of) {
+  return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
 }
 
 ProbeOption whole(const char* name, const char* description, std::int64_t least) {
@@ -120,7 +128,8 @@ Request read_request(const OptionValues& values) {
     request.of = find_class(*type);
     if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
-  if (const auto rungs = given<std::string>(values, "rung")) request.rungs = rung_list(*rungs);
+  if (const auto rungs = given<std::string>(values, "rung"))
+    request.rungs = rung_list(*rungs, request.of);
   request.tuning = tuning_request(values);
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
@@ -137,7 +146,15 @@ Request read_request(const OptionValues& values) {
   p.lda = given<std::int64_t>(values, "lda").value_or(p.lda);
   p.ldb = given<std::int64_t>(values, "ldb").value_or(p.ldb);
   p.ldc = given<std::int64_t>(values, "ldc").value_or(p.ldc);
-  if (const auto wrong = invalid(p)) refuse(*wrong + ".");
+  // What is a product in one class may be none in another: integers have no alpha of a half.
+  for (const ClassTraits& row : all_classes()) {
+    if (!wants_class(request, row.of)) continue;
+    p.of = row.of;
+    if (const auto wrong = invalid(p))
+      refuse(fmt::format(
+          "{}{}.", *wrong,
+          request.of || row.of == Class::fp32 ? "" : "; --type or --rung choose others"));
+  }
   request.problem = p;
   return request;
 }

@@ -42,7 +42,7 @@ struct RungKernel {
   int threads = 0;
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
-  int parts = 1;                           ///< blocks that share a tile's k
+  int parts = 1;  ///< blocks that share a tile's k; 0: as many as leave no wave partly filled
 };
 
 /// One of several ways in which a rung can do a product: what autotuning chooses among.

@@ -7,25 +7,34 @@
 #include "models/tile_quantisation.h"
 
 namespace fathom::gemm {
-namespace {
 
-using Extras = std::map<std::string, double>;
-
-/// What the product's size loses to whole tiles and waves (models/tile_quantisation.h). Nothing for kernels without a tile, and for what the rung's own kernel
-/// does not do.
-void add_tiles(Extras& extras, const RungKernel& kernel, const Problem& p, int blocks_per_sm, int sms) {
-  if (kernel.tile_m <= 0 || kernel.tile_n <= 0 || kernel.tile_k <= 0 || blocks_per_sm <= 0) return;
-  if (p.m <= 0 || p.n <= 0 || p.k < std::int64_t{kernel.tile_k} * kernel.parts) return;
+std::map<std::string, double> tile_losses(const RungKernel& kernel, const Problem& p,
+                                          int blocks_per_sm, int sms) {
+  if (kernel.tile_m <= 0 || kernel.tile_n <= 0 || kernel.tile_k <= 0 || blocks_per_sm <= 0)
+    return {};
+  const bool shared_equally = kernel.parts == 0;
+  const int parts = shared_equally ? 1 : kernel.parts;
+  if (p.m <= 0 || p.n <= 0 || p.k < std::int64_t{kernel.tile_k} * parts) return {};
   const auto whole = [](auto value) { return static_cast<std::uint64_t>(value); };
   // The rung's own view is row-major: its rows are BLAS's columns.
   const models::TileQuantisation q = models::tile_quantisation(
-      {.m = whole(p.n), .n = whole(p.m), .k = whole(p.k), .tile_m = whole(kernel.tile_m),
-       .tile_n = whole(kernel.tile_n), .tile_k = whole(kernel.tile_k), .split_k = whole(kernel.parts),
-       .blocks_per_sm = blocks_per_sm, .sms = sms,
+      {.m = whole(p.n),
+       .n = whole(p.m),
+       .k = whole(p.k),
+       .tile_m = whole(kernel.tile_m),
+       .tile_n = whole(kernel.tile_n),
+       .tile_k = whole(kernel.tile_k),
+       .split_k = whole(parts),
+       .blocks_per_sm = blocks_per_sm,
+       .sms = sms,
        .cost = blocks_per_sm > 1 ? models::BlockCost::throughput : models::BlockCost::latency});
-  extras["waves"] = q.waves.waves;
-  extras["tile_efficiency"] = q.efficiency;
+  return {{"waves", q.waves.waves},
+          {"tile_efficiency", shared_equally ? q.padding_efficiency : q.efficiency}};
 }
+
+namespace {
+
+using Extras = std::map<std::string, double>;
 
 /// Resources of the kernel as the driver sees them.
 Extras kernel_resources(const RungKernel& kernel, const Problem& problem, const DeviceFacts& device,
@@ -43,7 +52,7 @@ Extras kernel_resources(const RungKernel& kernel, const Problem& problem, const 
   if (device.threads_per_sm > 0) {
     extras["theoretical_occupancy"] = 100.0 * blocks * kernel.threads / device.threads_per_sm;
   }
-  if (own_path) add_tiles(extras, kernel, problem, blocks, device.sms);
+  if (own_path) extras.merge(tile_losses(kernel, problem, blocks, device.sms));
   return extras;
 }
 
@@ -83,7 +92,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Tuning>& tuning) {
-  const auto operands = std::make_shared<Operands>(context, references, problem, "rung");
+  const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
   const std::vector<Variant> variants = rung.variants(problem, sms);
   std::size_t scratch = rung.workspace_bytes(problem, sms);

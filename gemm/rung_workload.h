@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "gemm/rung.h"
 #include "gemm/tuning.h"
@@ -15,5 +17,12 @@ namespace fathom::gemm {
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Tuning>& tuning);
+
+/// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as an
+/// entry's extras: "waves" and "tile_efficiency", which for kernels that share the last wave
+/// equally is that of whole tiles alone. Nothing for kernels without a tile, and for products too
+/// small for one.
+std::map<std::string, double> tile_losses(const RungKernel& kernel, const Problem& problem,
+                                          int blocks_per_sm, int sms);
 
 }  // namespace fathom::gemm

@@ -18,10 +18,11 @@ double lost_below_normal(Element output) {
 
 }  // namespace
 
-Tolerance tolerance(const Problem& problem) {
+Tolerance tolerance(const Problem& problem, bool promoted) {
   const ClassTraits& t = traits(problem.of);
   if (t.accumulator == Element::s32) return {};
-  const double root = std::sqrt(static_cast<double>(std::max<std::int64_t>(problem.k, 1)));
+  const std::int64_t depth = promoted ? std::min(problem.k, promoted_depth) : problem.k;
+  const double root = std::sqrt(static_cast<double>(std::max<std::int64_t>(depth, 1)));
   // alpha and beta are applied in the scalar's type, which rounds even where the sum cuts off.
   Tolerance result;
   result.per_magnitude = (8 * root + 4) * t.sum_roundoff + 2 * t.input_roundoff;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "gemm/problem.h"
 
 namespace fathom::gemm {
@@ -30,6 +32,12 @@ struct Tolerance {
 /// a single wrong step of k, which would cost sqrt(1 / k), wherever u k is well below 1.
 ///
 /// Integers must be equal.
-Tolerance tolerance(const Problem& problem);
+///
+/// `promoted`: of 8-bit floating point, whose sums the tensor cores cut off, only so many of k stay with them before
+/// the threads add them in fp32, which costs next to nothing: the k of these bounds is that.
+Tolerance tolerance(const Problem& problem, bool promoted = false);
+
+/// Of k, what a promoted kernel sums in the tensor cores: a stage of 128 bytes.
+inline constexpr std::int64_t promoted_depth = 128;
 
 }  // namespace fathom::gemm

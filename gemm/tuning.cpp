@@ -89,7 +89,7 @@ const TunedChoice* Tuning::find(const Rung& rung, const Problem& problem,
   }
   const std::string sentence = sentence_of(*found);
   // One that is about to be made anew is not used.
-  if (!tunes()) add_once(used_, fmt::format("{} (of {}, {})", sentence, found->tried, found->date));
+  if (!tunes()) add_once(used_, fmt::format("{} (of {}, {}, by Fathom {})", sentence, found->tried, found->date, found->fathom));
   return &*found;
 }
 

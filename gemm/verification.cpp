@@ -79,11 +79,12 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
                        d.gap_written);
   }
   // The magnitude's norm over sqrt(k + 1) is what the reference's would be if signs were random: an
-  // element of few that happens to cancel is not held against the kernel.
+  // element of few that happens to cancel is not held against the kernel. A norm that is no number
+  // must not become one.
   const double norm = std::max(std::sqrt(d.value_squares),
                                std::sqrt(d.magnitude_squares / (static_cast<double>(problem.k) + 1)));
   const double error = std::sqrt(d.error_squares);
-  accuracy.relative_frobenius = norm > 0 ? error / norm : error;
+  accuracy.relative_frobenius = norm == 0 ? error : error / norm;
   accuracy.worst = d.worst;
   if (d.not_finite != 0 || d.outside != 0) {
     return fmt::format("{}: {} elements of C are not finite and {} are off by more than rounding "
@@ -99,8 +100,8 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
 }
 
 Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
-                   const Problem& problem, const std::string& owner)
-    : context_(&context), references_(std::move(references)) {
+                   const Problem& problem, const std::string& owner, bool promoted)
+    : context_(&context), references_(std::move(references)), promoted_(promoted) {
   const ClassTraits& t = traits(problem.of);
   const auto bytes = [](std::int64_t elements, Element element) {
     // A matrix without elements has an address all the same.
@@ -138,7 +139,7 @@ std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
   const Reference reference = references_->of(with_old_c, context_->seed(), stream);
   const DeviceMemory<Deviation> deviation = make_device_memory<Deviation>(1);
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
-  const Tolerance allowed = tolerance(problem);
+  const Tolerance allowed = tolerance(problem, promoted_);
   launch_compare(arguments_, reference, allowed, deviation.get(), stream);
   const auto found = copy_to_host<Deviation>(
       reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];

@@ -41,9 +41,10 @@ class ReferenceStore {
 /// computed once for all who compute the same product from the same data.
 class Operands {
  public:
-  /// `owner` names whoever computes: each has a C of its own.
+  /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung (gemm/rung.h), which is held
+  /// to more for it.
   Operands(Context& context, std::shared_ptr<ReferenceStore> references, const Problem& problem,
-           const std::string& owner);
+           const std::string& owner, bool promoted = false);
 
   const Arguments& arguments() const { return arguments_; }
   /// Makes C what it has to be before a launch that is verified: 0xFF bytes all over (NaN in every
@@ -56,6 +57,7 @@ class Operands {
   Context* context_;
   std::shared_ptr<ReferenceStore> references_;
   Arguments arguments_;
+  bool promoted_;
   Buffer c_;
   const void* old_c_ = nullptr;  ///< null where beta is 0
 };

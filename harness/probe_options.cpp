@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -39,7 +40,8 @@ OptionValue value_of(const ProbeOption& option, const std::string& text) {
   switch (option.kind) {
     case ProbeOption::Kind::whole_number:
     case ProbeOption::Kind::flag: return std::int64_t{std::stoll(text)};
-    case ProbeOption::Kind::number: return std::stod(text);
+    // Beyond double's range it is infinite or zero, which the probe judges, where std::stod throws.
+    case ProbeOption::Kind::number: return std::strtod(text.c_str(), nullptr);
     case ProbeOption::Kind::text: break;
   }
   return text;

@@ -102,7 +102,9 @@ void find_scales(RooflineData& data) {
     x_high = std::max(x_high, ridge);
   }
   data.x = log10_scale(x_low / 1.6, x_high * 1.6, "");
-  data.y = log10_scale(y_low / 1.3, y_high * 1.5, "");
+  // Room above for each level's name.
+  data.y = log10_scale(y_low / 1.3,
+                       y_high * std::pow(1.5, std::max<std::size_t>(1, data.levels.size())), "");
 }
 
 }  // namespace
@@ -185,12 +187,13 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
       up(foot_height), theme.text);
   script += ticks("xtics", data.x.ticks) + ticks("ytics", data.y.ticks);
   for (std::size_t i = 0; i < data.levels.size(); ++i) {
-    // The highest one's name stands above its line, a lower one's below.
-    const double offset = i + 1 == data.levels.size() ? 0.6 : -0.65;
+    // All names stand above the highest line, in the lines' order: no kernel is there.
     script += fmt::format(
-        "set arrow from graph 0, first {0} to graph 1, first {0} nohead lw 2 dt (10,6) lc rgb '{1}' back\n"
-        "set label {2} at graph 0.015, first {0} left offset 0,{3} textcolor rgb '{1}' front\n",
-        data.levels[i].y, theme.text, quoted(data.levels[i].label), offset);
+        "set arrow from graph 0, first {0} to graph 1, first {0} nohead lw 2 dt (10,6) lc rgb "
+        "'{1}' back\n"
+        "set label {2} at graph 0.015, first {3} left offset 0,{4} textcolor rgb '{1}' front\n",
+        data.levels[i].y, theme.text, quoted(data.levels[i].label), data.levels.back().y,
+        0.6 + static_cast<double>(i));
   }
   const std::vector<double> heights = name_heights(data, frame);
   for (std::size_t i = 0; i < data.kernels.size(); ++i) {

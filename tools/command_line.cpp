@@ -95,7 +95,7 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds after which a probe is ended (default: 120 quick, 300 default)")
+                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)")
       ->check(seconds())
       ->type_name("SECONDS");
   app.footer(

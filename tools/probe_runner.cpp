@@ -25,7 +25,7 @@ std::string sweep_of(const RunArguments& options) { return find_run_suite(option
 std::chrono::seconds time_limit(const RunArguments& options) {
   if (options.time_limit_s > 0)
     return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
-  return std::chrono::seconds(sweep_of(options) == "quick" ? 120 : 300);
+  return std::chrono::seconds(find_run_suite(options.suite)->probe_limit_s);
 }
 
 std::vector<std::string> probe_arguments(const RunArguments& options, const fs::path& document,

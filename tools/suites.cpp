@@ -6,15 +6,16 @@ namespace fathom {
 namespace {
 
 constexpr RunSuite suites[] = {
-    {"quick", {"core"}, "quick", "the standalone probes' cases that decide most, under a minute"},
-    {"default", {"core"}, "default", "all cases of the standalone probes, under three minutes"},
-    {"atlas-quick", {"atlas"}, "quick", "the memory hierarchy and the instructions in short"},
+    {"quick", {"core"}, "quick", 120, "the standalone probes' cases that decide most, under a minute"},
+    {"default", {"core"}, "default", 300, "all cases of the standalone probes, under three minutes"},
+    {"atlas-quick", {"atlas"}, "quick", 120, "the memory hierarchy and the instructions in short"},
     {"atlas",
      {"atlas", "atlas-long"},
      "default",
+     300,
      "the memory hierarchy and the instructions, level by level, with links and energy"},
-    {"gemm-quick", {"gemm"}, "quick", "every rung of the matrix-product ladders at 1024 cubed"},
-    {"gemm", {"gemm"}, "default", "the matrix-product ladders at 4096 cubed, against the vendor's library"},
+    {"gemm-quick", {"gemm"}, "quick", 120, "every rung of the matrix-product ladders at 1024 cubed"},
+    {"gemm", {"gemm"}, "default", 600, "the matrix-product ladders at 4096 cubed, against the vendor's library"},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gemm/blocks/engine_rung.cuh"
+#include "gemm/engine_plan.h"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
 // which one of m and n is small.
@@ -112,14 +113,17 @@ void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cu
   launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 
-/// The same, with large clusters for what fills them.
+/// The same, with large clusters for what fills them, and small products in the tiles of skinny
+/// ones where those occupy more SMs.
 template <class Layout, class Types>
 void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
                        cudaStream_t stream) {
-  if (is_skinny(arguments.problem) ||
-      !fills_large_clusters<Layout>(arguments.problem, workspace.sms))
-    return launch_any_shape<Layout, Types>(arguments, workspace, stream);
-  launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
+  const Problem& p = arguments.problem;
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, workspace.sms))
+    return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
+  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, workspace.sms))
+    return launch_skinny<Layout, Types>(arguments, workspace, stream);
+  launch_any_shape<Layout, Types>(arguments, workspace, stream);
 }
 
 /// A rung that takes every shape by tiles of its own for each.

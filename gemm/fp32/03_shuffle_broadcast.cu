@@ -49,7 +49,7 @@ Rung shuffle_broadcast() {
   rung.idea = "Column-major naive: a lane loads one of 32 elements of B and the warp's shuffle broadcasts it.";
   rung.gain = "One load of B in 32 steps instead of one each; but a shuffle takes the same load/store units, "
               "so that little is gained over a broadcast load that hits the L1.";
-  rung.claims = {"GC1"};
+  rung.claims = {"GC1", "GC10"};
   rung.kernel = {reinterpret_cast<const void*>(&shuffle_product), warp * columns, 0, warp, columns, 1};
   rung.launch = &launch;
   return rung;

@@ -47,6 +47,7 @@ Rung equal_shares_of_k() {
   rung.exact_capability = true;
   rung.contender = true;
   rung.kernel = engine_fed_128x256().kernel;
+  rung.kernel.parts = 0;
   rung.launch = &launch_equal_shares;
   rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };
   rung.workspace_bytes = &equal_shares_bytes;

@@ -35,6 +35,7 @@ Rung sliced_depth() {
   rung.exact_capability = true;
   rung.contender = true;
   rung.kernel = engine_fed_128x256().kernel;
+  rung.kernel.parts = 0;
   rung.launch = &launch;
   rung.takes_own_path = [](const Problem& p) { return is_narrow(p) || thread_fed_128x256().takes_sizes(p); };
   rung.workspace_bytes = [](const Problem& p, int sms) {

@@ -32,8 +32,9 @@ struct Plan {
   int parts = 1;
 };
 
-/// The plan with the least estimated time: whole tiles on the busiest SM, each with what its start
-/// and its end take, and the adding up of parts.
+/// The plan with the least estimated time: whole tiles on the busiest SM, each with its multiplications or,
+/// where that takes longer, its operands' way into the SM, with what its start and its end take, and the
+/// adding up of parts.
 Plan make_plan(std::int64_t m, std::int64_t n, std::int64_t k, int sms);
 /// The same for a problem as BLAS states it; no tiling where alpha or k is 0.
 Plan make_plan(const Problem& problem, int sms);

@@ -49,6 +49,7 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 
 Rung stream_k() {
   Rung rung = shape_rung<EqualShares>("07_stream_k");
+  rung.kernel.parts = 0;
   rung.idea =
       "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; "
       "who "

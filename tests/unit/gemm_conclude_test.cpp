@@ -4,6 +4,7 @@
 #include "gemm/conclude.h"
 #include "gemm/conclude_parts.h"
 #include "gemm/ladder_claims.h"
+#include "results/query.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
@@ -75,6 +76,9 @@ TEST_CASE("claims on two rungs compare those two", "[gemm]") {
   CHECK(verdict({entry("04_shared_memory", 6e12)}, "G1") == ClaimVerdict::not_measured);
   CHECK(verdict({entry("12_padded", 30e12), entry("14_double_buffered", 33e12)}, "G3") ==
         ClaimVerdict::confirmed);
+  // A figure that another run may turn round is not faster.
+  CHECK(verdict({entry("12_padded", 30e12), entry("14_double_buffered", 30.1e12)}, "G3") ==
+        ClaimVerdict::refuted);
   CHECK(verdict({entry("18_registers_buffered", 47e12), entry("19_warp_tile", 50e12)}, "G2") ==
         ClaimVerdict::confirmed);
   CHECK(verdict({entry("18_registers_buffered", 30e12), entry("19_warp_tile", 50e12)}, "G2") ==
@@ -89,6 +93,64 @@ TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {
   planted::add_counter(wrong, "global_load_sectors", 1200, 1000);
   CHECK(verdict({right, wrong}, "GT1") == ClaimVerdict::refuted);
   CHECK(verdict({entry("10_tile_2d", 30e12)}, "GT1") == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("no rung asks for more than both operands anew for each multiplication", "[gemm]") {
+  const auto rung = [](const char* name, double load_bytes, double dram_bytes) {
+    Entry e = entry(name, 1e12);
+    planted::add_counter(e, "global_load_sectors", load_bytes / 32, 0);
+    planted::add_counter(e, "dram_read_bytes", dram_bytes, 0);
+    planted::add_counter(e, "dram_write_bytes", 67e6, 0);
+    return e;
+  };
+  CHECK(verdict({rung("02_coalesced", 343e9, 300e6), rung("10_tile_2d", 4e9, 210e6)}, "GT2") ==
+        ClaimVerdict::confirmed);
+  const std::vector uncoalesced{rung("01_naive", 2270e9, 400e6), rung("10_tile_2d", 4e9, 210e6)};
+  CHECK(verdict(uncoalesced, "GT2") == ClaimVerdict::refuted);
+  const Claim claim = planted::claim(gemm::conclude(uncoalesced).claims, "GT2");
+  INFO(claim.figure);
+  CHECK(claim.figure.find("by 01_naive, 2.065 TiB where") != std::string::npos);
+  CHECK(claim.figure.find("by 10_tile_2d, 264.2 MiB where A, B and C once are 256 MiB") !=
+        std::string::npos);
+  CHECK(claim.evidence.size() == 2);
+  CHECK(verdict({entry("01_naive", 1e12)}, "GT2") == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("the naive kernel's traffic is held against the library's own", "[gemm]") {
+  Entry naive = entry("03_shuffle_broadcast", 3e12), library = entry("cuBLAS", 51e12);
+  for (auto& [name, value] : library.axes) {
+    if (name == "part") value = std::string("claim");
+  }
+  planted::add_counter(naive, "l2_read_sectors", 2000, 0);
+  CHECK(verdict({naive}, "GC10") == ClaimVerdict::not_measured);
+  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::not_measured);
+  planted::add_counter(library, "l2_read_sectors", 100, 0);
+  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::confirmed);
+  library.counters.front().value = 50;
+  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::refuted);
+  library.counters.front().value = 0;
+  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::not_measured);
+  // It is no rung of the ladder, and not the fastest.
+  CHECK(gemm::conclude(std::vector{naive, library}).answer.find("cuBLAS") == std::string::npos);
+}
+
+TEST_CASE("throttle stalls are followed along the column-major ladder", "[gemm]") {
+  const auto ladder = [](std::vector<double> stalls) {
+    std::vector<Entry> entries;
+    for (const char* name :
+         {"03_shuffle_broadcast", "05_shared_columns", "08_tile_2x2", "09_tile_64",
+          "16_vectorised_64", "17_tile_16x4", "18_registers_buffered"}) {
+      if (entries.size() == stalls.size()) break;
+      Entry e = entry(name, 1e12);
+      planted::add_counter(e, "stall_lg_throttle", stalls[entries.size()] / 2, 0);
+      planted::add_counter(e, "stall_mio_throttle", stalls[entries.size()] / 2, 0);
+      entries.push_back(e);
+    }
+    return entries;
+  };
+  CHECK(verdict(ladder({9, 8, 6, 4, 1, 0.5, 0.52}), "GC11") == ClaimVerdict::confirmed);
+  CHECK(verdict(ladder({9, 8, 6, 7, 1, 0.5, 0.4}), "GC11") == ClaimVerdict::refuted);
+  CHECK(verdict(ladder({9, 8, 6, 4, 1, 0.5}), "GC11") == ClaimVerdict::not_measured);
 }
 
 TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[gemm]") {
@@ -214,4 +276,61 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
   const Findings quick = gemm::conclude(std::vector{entry("01_naive", 1e12, 1024)});
   CHECK(quick.answer.find("At 1024 cubed") != std::string::npos);
   CHECK_FALSE(quick.views.empty());
+}
+
+TEST_CASE("lasting load is a type's own: rungs of others have the same names", "[gemm]") {
+  const auto sustained = [](const char* rung, const char* type) {
+    Entry e = entry(rung, 300e12, compared_size, type);
+    for (auto& [name, value] : e.axes) {
+      if (name == "part") value = std::string("sustained");
+    }
+    e.name += "/sustained";
+    return e;
+  };
+  const std::vector entries{
+      entry("01_wgmma", 330e12, compared_size, "tf32"), sustained("03_large_clusters", "tf32"),
+      entry("03_large_clusters", 387e12, compared_size, "tf32"),
+      entry("01_wgmma", 1400e12, compared_size, "int8"), sustained("01_wgmma", "int8")};
+  int found = 0;
+  for (const View& view : gemm::conclude(entries).views) {
+    if (!view.title.starts_with("In a burst")) continue;
+    ++found;
+    std::set<std::string> shown;
+    for (const Entry& e : entries) {
+      if (matches(e, view)) shown.insert(e.name);
+    }
+    CHECK(shown.size() == 2);
+    for (const std::string& name : shown) CHECK(name.find(view.section) != std::string::npos);
+  }
+  CHECK(found == 2);
+}
+
+TEST_CASE("a product that was asked for has its figures and counters on the page", "[gemm]") {
+  const auto asked = [](const char* rung, double throughput) {
+    Entry e = entry(rung, throughput, 100);
+    e.metric.unit = "FLOP/s";
+    for (auto& [name, value] : e.axes) {
+      if (name == "part") value = std::string("request");
+    }
+    return e;
+  };
+  const auto titles = [](const std::vector<Entry>& entries) {
+    std::set<std::string> found;
+    for (const View& view : gemm::conclude(entries).views) found.insert(view.title);
+    return found;
+  };
+  Entry top = asked("22_planned_tiles", 40e12);
+  top.opponents = {opponent("cuBLAS", 50e12, 0.8)};
+  const std::vector two{asked("01_naive", 1e12), top};
+  CHECK(gemm::conclude(two).answer ==
+        "fp32 NN 100x100x100: 40 TFLOP/s by 22_planned_tiles, 0.800 x the vendor's library.");
+  CHECK(titles(two).contains("Throughput by rung: fp32 NN 100x100x100"));
+  CHECK(titles(two).contains("Memory, by the counters: fp32 NN 100x100x100"));
+  const auto of_one = titles({top});
+  CHECK(of_one.contains("What each rung takes: fp32 NN 100x100x100"));
+  CHECK_FALSE(of_one.contains("Throughput by rung: fp32 NN 100x100x100"));
+  // Without work there is a time, and nothing to compare.
+  Entry empty = asked("01_naive", 1e-6);
+  empty.metric.unit = "s";
+  CHECK(gemm::conclude(std::vector{empty}).answer.empty());
 }

@@ -41,6 +41,10 @@ TEST_CASE("doubles in 16 x 16 tiles do not conflict if no counter says so", "[ge
   uncounted.counters.pop_back();
   CHECK(claim({uncounted}, "S7").verdict == ClaimVerdict::not_measured);
   CHECK(claim({}, "S7").verdict == ClaimVerdict::not_measured);
+  // No wavefront at all: nothing was counted.
+  Entry silent = shared_tiles(0, 0);
+  silent.counters.front().value = 0;
+  CHECK(claim({silent}, "S7").verdict == ClaimVerdict::not_measured);
 }
 
 TEST_CASE("the first fp64 rung's share is of the library on fp64", "[gemm]") {

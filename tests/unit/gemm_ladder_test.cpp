@@ -7,11 +7,13 @@
 #include <set>
 
 #include "gemm/cases.h"
+#include "gemm/engine_plan.h"
 #include "gemm/fp32/tilings.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
+#include "gemm/rung_workload.h"
 #include "results/error.h"
 
 using namespace fathom;
@@ -134,7 +136,7 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   int found = 0;
   for (const Case& c : ladder_cases(device, {}, no_tuning())) {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
-    if (!claimed) continue;
+    if (!claimed || c.name == "fp32/cuBLAS/4096x4096x4096/claim") continue;
     ++found;
     CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
@@ -172,6 +174,22 @@ TEST_CASE("the plan fills the SMs", "[gemm]") {
   }
 }
 
+TEST_CASE("the plan does not take a tile that multiplies fast and waits for its operands", "[gemm]") {
+  constexpr int sms = 132;
+  using fp32::make_plan;
+  // 256 tiles of 256 x 16 occupy every SM at 1024 cubed, and read ten times what larger ones do.
+  for (const std::int64_t size : {512, 768, 1024, 1536, 2048, 4096}) {
+    const fp32::Plan plan = make_plan(size, size, size, sms);
+    REQUIRE(plan.tiling != nullptr);
+    CAPTURE(size, plan.tiling->name, plan.parts);
+    CHECK(plan.tiling->n >= 128);
+    const std::int64_t tiles = (size / plan.tiling->m) * (size / plan.tiling->n);
+    CHECK(tiles * plan.parts >= sms / 2);
+  }
+  // Of few columns it is the only one that fits.
+  CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
+}
+
 TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
   const Rung& shares = *find_rung("fp32/25_equal_shares");
@@ -194,13 +212,78 @@ TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]"
   }
 }
 
-TEST_CASE("the fastest algorithm has the lowest median, and one that failed is not taken", "[gemm]") {
+TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
+  constexpr int sms = 132;
+  const auto small = [&](Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return halves_of_small_tiles_are_sooner(make_problem(of, m, n, k), sms);
+  };
+  // 32 wide tiles against 128 halves of small ones; 16 stages of bf16, 8 of fp8.
+  CHECK(small(Class::bf16, 1024, 1024, 1024));
+  CHECK(small(Class::fp8, 1024, 1024, 1024));
+  CHECK(small(Class::fp16, 512, 512, 4096));
+  // 128 wide tiles are as many as there are SMs, and less is read and added.
+  CHECK_FALSE(small(Class::bf16, 2048, 2048, 2048));
+  CHECK_FALSE(small(Class::bf16, 4096, 4096, 4096));
+  // Of a short k there is not enough to share.
+  CHECK_FALSE(small(Class::bf16, 1024, 1024, 256));
+  CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
+  // On few SMs neither leaves any without work.
+  CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
+}
+
+TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
+  RungKernel kernel{.threads = 256, .tile_m = 128, .tile_n = 256, .tile_k = 16};
+  const Problem p = make_problem(Class::fp32, 4096, 4096, 4096),
+                past = make_problem(Class::fp32, 4112, 4096, 4096);
+  // 512 tiles on 132 SMs pay for four waves; one row of BLAS's m more, 256 columns of the tile, for
+  // 544 tiles.
+  CHECK(tile_losses(kernel, p, 1, 132).at("waves") == 512.0 / 132);
+  CHECK(std::abs(tile_losses(kernel, p, 1, 132).at("tile_efficiency") - 512.0 / 528) < 1e-12);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") -
+                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
+  kernel.parts = 0;
+  CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
+  CHECK(tile_losses({}, p, 1, 132).empty());
+  CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp64/07_stream_k"})
+    CHECK(find_rung(id)->kernel.parts == 0);
+  CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
+}
+
+TEST_CASE("the fastest algorithm has the lowest median, and one that failed is not taken",
+          "[gemm]") {
   using Times = std::vector<std::vector<double>>;
   CHECK_FALSE(fastest(Times{}).has_value());
   CHECK_FALSE(fastest(Times{{}, {}}).has_value());
   CHECK(fastest(Times{{3, 3, 3}, {}, {1, 2, 9}, {2, 2, 2}}) == 2);
   CHECK(fastest(Times{{}, {5}}) == 1);
   CHECK_THROWS(fastest(Times{{std::numeric_limits<double>::quiet_NaN()}}));
+}
+
+TEST_CASE("algorithms near the fastest are tried again, others and failed ones are not", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  CHECK(finalists(Times{}).empty());
+  CHECK(finalists(Times{{}, {}}).empty());
+  CHECK(finalists(Times{{1.0}, {}, {1.19}, {1.21}, {5.0}}) == Indices{0, 2});
+  CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
+  CHECK(finalists(Times{{9.0, 1.1}, {1.0, 1.0}}) == Indices{0, 1});  // one launch may be held up
+  CHECK(finalists(Times{{7e-6}, {5e-6}, {15e-6}}) == Indices{0, 1});
+}
+
+TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums", "[gemm]") {
+  AlgorithmChoices choices;
+  const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
+  choices.of(p, true) = 3;
+  CHECK(choices.of(p, true) == 3);
+  CHECK_FALSE(choices.of(p, false).has_value());
+  Problem other = p;
+  other.ldc = 80;
+  CHECK_FALSE(choices.of(other, true).has_value());
+  other = p;
+  other.beta = 0.5;
+  CHECK_FALSE(choices.of(other, true).has_value());
 }
 
 TEST_CASE("the command line asks for rungs and products", "[gemm]") {
@@ -213,16 +296,71 @@ TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   CHECK_FALSE(read_request({{"type", std::string("fp64")}}).wants(*find_rung("fp32/01_naive")));
   const Request product = read_request({{"m", std::int64_t{100}}, {"k", std::int64_t{0}},
                                         {"transa", std::string("t")}, {"lda", std::int64_t{7}},
-                                        {"alpha", 0.5}});
+                                        {"alpha", 0.5}, {"type", std::string("fp32")}});
   REQUIRE(product.problem.has_value());
   CHECK((product.problem->m == 100 && product.problem->n == 4096 && product.problem->k == 0));
   CHECK((product.problem->lda == 7 && product.problem->alpha == 0.5));
   CHECK(product.problem->transa == Transpose::yes);
   for (const OptionValues& wrong :
        {OptionValues{{"rung", std::string("fp32/1_naive")}}, {{"type", std::string("fp33")}},
-        {{"transa", std::string("X")}}, {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}}}) {
+        {{"transa", std::string("X")}}, {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}},
+        {{"rung", std::string("fp32/02_coalesced")}, {"type", std::string("bf16")}},
+        {{"alpha", 0.5}}, {{"beta", 0.5}, {"rung", std::string("int8/01_wgmma")}}}) {
     CHECK_THROWS_AS(read_request(wrong), Error);
   }
+  // Integers take no half, whoever else is asked for does.
+  CHECK(read_request({{"alpha", 0.5}, {"type", std::string("fp64")}}).problem->of == Class::fp64);
+  CHECK_NOTHROW(read_request({{"beta", 2.0}, {"type", std::string("int8")}}));
+}
+
+TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
+  DeviceFacts ampere;
+  ampere.major = 8;
+  ampere.minor = 6;
+  const auto refusal = [&](const OptionValues& values) -> std::string {
+    try {
+      ladder_cases(ampere, read_request(values), no_tuning());
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::bad_input);
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal({{"rung", std::string("fp32/01_naive")}}).empty());
+  CHECK(refusal({{"rung", std::string("fp32/01_naive,bf16/06_wgmma")}}) ==
+        "The rung bf16/06_wgmma runs on compute capability 9.0 only, and this GPU has 8.6: take others.");
+  CHECK(refusal({{"type", std::string("fp8")}}) ==
+        "No rung of this type runs on compute capability 8.6: take another.");
+}
+
+TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
+  DeviceFacts gpu;
+  gpu.major = 9;
+  gpu.sms = 132;
+  gpu.sm_clock_max_hz = 1980e6;
+  gpu.memory_bytes = 141ull << 30;
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const Case& c : ladder_cases(gpu, {}, no_tuning())) found.insert(c.name);
+    return found;
+  };
+  const auto of_h200 = names();
+  for (const char* largest : {"fp64/07_stream_k/NN/16384x16384x16384/sizes", "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
+    CHECK(of_h200.contains(largest));
+  gpu.memory_bytes = 24ull << 30;
+  const auto of_small = names();
+  CHECK_FALSE(of_small.contains("fp64/07_stream_k/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/07_stream_k/NN/8192x8192x8192/sizes"));
+  // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
+  gpu.sms = 1;
+  const auto of_slow = names();
+  CHECK(of_slow.contains("fp32/01_naive/NN/1024x1024x1024"));
+  CHECK_FALSE(of_slow.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
+  CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
+  // Whoever asks for a product gets it.
+  CHECK(ladder_cases(gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}), no_tuning())
+            .size() == 1);
 }
 
 TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they must win", "[gemm]") {
@@ -239,6 +377,13 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
     contests += c.name.find("4095x4095x4095") != std::string::npos;
   }
   CHECK(contests >= 1);
+  // Eight seconds each: of rungs that are held against the same library the last.
+  CHECK(std::ranges::count_if(names, [](const std::string& name) {
+          return name.starts_with("fp32/") && name.ends_with("/sustained");
+        }) == 1);
+  CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));

@@ -63,6 +63,10 @@ TEST_CASE("what is no product is refused with its reason", "[gemm]") {
   CHECK_FALSE(invalid(q).has_value());
   q.beta = std::numeric_limits<double>::quiet_NaN();
   CHECK(refuses(q, "beta"));
+  q.beta = 1e39;  // fp32 has no such number
+  CHECK(refuses(q, "beta"));
+  q.of = Class::fp64;
+  CHECK_FALSE(invalid(q).has_value());
   q = make_problem(Class::fp64, 4, 5, 6, Transpose::yes, Transpose::no);
   q.lda = 5;  // stored as 6 x 4
   CHECK(refuses(q, "lda"));
@@ -100,6 +104,12 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   CHECK(at(Class::int8, 4096).relative_frobenius == 0);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::tf32, 4096).relative_frobenius);
+  // Promoted sums of fp8 are held to what 128 of k cost, so that a kernel that does not promote is seen.
+  const Problem deep = make_problem(Class::fp8, 64, 64, 8192);
+  CHECK(tolerance(deep, true).relative_frobenius < 0.35 * tolerance(deep).relative_frobenius);
+  CHECK(tolerance(deep, true).per_magnitude == tolerance(make_problem(Class::fp8, 64, 64, 128)).per_magnitude);
+  CHECK(tolerance(make_problem(Class::fp8, 64, 64, 64), true).per_magnitude ==
+        tolerance(make_problem(Class::fp8, 64, 64, 64)).per_magnitude);
   // Three products of tf32 are held to what fp32 is.
   CHECK(at(Class::fp32_3xtf32, 4096).relative_frobenius < 1.1 * at(Class::fp32, 4096).relative_frobenius);
 }

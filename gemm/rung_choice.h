@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "gemm/request.h"
+#include "gemm/rung.h"
+#include "harness/device_facts.h"
+
+// Which rungs are measured where.
+
+namespace fathom::gemm {
+
+/// The rungs that the request asks for and this GPU runs, in order. Throws Error(bad_input) for one
+/// that was named and does not run on it, and where none is left.
+std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& request);
+
+/// The last contender of each class among the rungs: the top of its ladder.
+std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs);
+
+/// The contenders among the rungs that no later one supersedes: one of the same class that is held
+/// against the library in the same mode. Under lasting load a rung takes eight seconds, so that
+/// only these are measured there.
+std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs);
+
+}  // namespace fathom::gemm
