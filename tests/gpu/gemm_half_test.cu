@@ -7,15 +7,13 @@
 
 #include "gemm/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
+#include "tests/gpu/gemm_rung_tasks.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+using test::both, test::layouts, test::more_than, test::Shape, test::Task;
 
 namespace {
-
-struct Shape {
-  std::int64_t m, n, k;
-};
 
 /// A tile is 128 x 256 or 128 x 128 in row-major terms, that is 256 x 128 of BLAS's m x n; 64 of k
 /// are a stage.
@@ -23,21 +21,6 @@ constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},      {5, 0, 7},       {5,
                             {8, 8, 8},      {16, 136, 72},  {67, 61, 97},    {256, 128, 64},
                             {257, 129, 65}, {264, 136, 72}, {520, 264, 328}, {1, 300, 40},
                             {300, 1, 1000}, {128, 520, 520}};
-
-constexpr Transpose both[] = {Transpose::no, Transpose::yes};
-
-/// k with a part of a stage more than so many stages.
-std::int64_t more_than(int stages, Class of) {
-  return (128 * stages + 32) / element_bytes(traits(of).input);
-}
-
-std::vector<Problem> layouts(Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
-  std::vector<Problem> all;
-  for (const Transpose a : both) {
-    for (const Transpose b : both) all.push_back(make_problem(of, m, n, k, a, b));
-  }
-  return all;
-}
 
 /// With gaps between the columns: on 16 bytes, then for C alone on none, then for none.
 std::vector<Problem> with_gaps(Problem scaled) {
@@ -57,16 +40,6 @@ std::vector<Problem> with_gaps(Problem scaled) {
   all.push_back(scaled);
   return all;
 }
-
-/// A problem that only some rungs are for: one that a rung's own kernel takes as it is, and one for
-/// the narrow tiles, which contenders use for all.
-struct Task {
-  Problem problem;
-  bool own_path = false, contenders = false;
-  bool is_for(const Rung& rung) const {
-    return (!own_path || rung.takes_own_path(problem)) && (!contenders || rung.contender);
-  }
-};
 
 std::vector<Task> all_tasks(Class of) {
   std::vector<Task> tasks;
@@ -161,61 +134,6 @@ TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][ha
       }
     }
   }
-}
-
-TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
-          "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  const Rung& rung = *find_rung("fp32-3xtf32/02_planned_tiles");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
-  struct Plan {
-    int sms;
-    std::int64_t k;
-  };
-  // As few and as short as make it take each of its five tiles, in the order of split_tiles.
-  for (const Plan plan : {Plan{1, 200}, {4, 520}, {4, 2048}, {8, 520}, {132, 800}}) {
-    for (const Transpose a : both)
-      bench.check(rung, make_problem(Class::fp32_3xtf32, 256, 128, plan.k, a), plan.sms);
-  }
-}
-
-// Each kernel once, at edges, with more stages than its ring has; under the sanitizer where
-// operands need not be copied first.
-TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right",
-          "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
-    // Two blocks share the k of narrow tiles; the last is for the ring of 12 stages.
-    const Shape edges[] = {{140, 144, more_than(6, of)},
-                           {12, 140, more_than(17, of)},
-                           {48, 140, more_than(17, of)},
-                           {100, 140, more_than(13, of)},
-                           {140, 4, more_than(25, of)}};
-    std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
-    for (const Shape& s : edges) {
-      for (Problem p : layouts(of, s.m, s.n, s.k)) {
-        if (p.transb == Transpose::no) {
-          p.alpha = 2;
-          p.beta = 1;
-        }
-        tasks.push_back({p, test::under_sanitizer()});
-      }
-    }
-    for (const Task& task : tasks) {
-      for (const Rung* rung : rungs_of(of)) {
-        if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
-          bench.check(*rung, task.problem);
-      }
-    }
-  }
-}
-
-// More entries than clusters of eight fit on the GPU: what is left of it is used too.
-TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  const Rung& rung = *find_rung("tf32/03_large_clusters");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
-  bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
 }
 
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.

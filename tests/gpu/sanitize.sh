@@ -9,7 +9,7 @@
 # without the tool). Tests run one by one, each for FATHOM_SANITIZER_SECONDS (300) at most, so that one
 # that does not end hides no other; each has a line in the summary.
 # Exit: 0 clean, 9 the tool found something, 8 a test did not end in time, 4 there is no
-# compute-sanitizer or no GPU, else the program's own.
+# compute-sanitizer or no GPU, or every test was skipped, else the program's own.
 set -euo pipefail
 
 if [[ $# -lt 2 || $# -gt 3 ]]; then
@@ -53,7 +53,7 @@ if [[ -z $filter ]] && ! "$program" "$tests"; then
   exit 1
 fi
 
-limit=${FATHOM_SANITIZER_SECONDS:-300} summary=() worst=0
+limit=${FATHOM_SANITIZER_SECONDS:-300} summary=() worst=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 mapfile -t names < <("$program" "${filter:-$tests}" --list-tests --verbosity quiet)
@@ -70,7 +70,7 @@ for name in "${names[@]}"; do
   # What the tool found goes before the rest; a failure of the test before its running out of time.
   case $status in
     0) word=clean ;;
-    4) word=skipped ;;
+    4) word=skipped skipped=$((skipped + 1)) ;;
     9) word=FOUND worst=9 ;;
     124|137) word='NO END' worst=$((worst == 0 ? 8 : worst)) ;;
     *) word="EXIT $status" worst=$((worst == 9 ? 9 : status)) ;;
@@ -81,4 +81,5 @@ for name in "${names[@]}"; do
 done
 printf '\n%s of %d tests, %d s each at most:\n' "$tool" ${#names[@]} "$limit"
 printf '%s\n' "${summary[@]}"
+if [[ $skipped -eq ${#names[@]} ]]; then exit 4; fi
 exit "$worst"
