@@ -13,9 +13,10 @@ Rung promoted() {
       "fp32, "
       "one warpgroup while the other multiplies.";
   rung.gain =
-      "Sums keep the bits that the tensor cores drop when they accumulate fp8 products over a long "
-      "k. It costs the additions, and products of half the columns: the tensor cores read more of "
-      "shared memory for each.";
+      "Sums keep the bits that the tensor cores drop when they accumulate fp8 products over a "
+      "long k. It costs 32768 additions a stage of 1024 clocks, a quarter of what the FMA units "
+      "can do, and products of half the columns, for which the tensor cores read 96 bytes of "
+      "shared memory a clock instead of 80.";
   return rung;
 }
 

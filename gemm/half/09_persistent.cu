@@ -19,9 +19,10 @@ Rung persistent(Class of) {
       "same time "
       "form nearly a square of C.";
   rung.gain =
-      "The ring fills with the next tile while the last one is stored, no block is launched "
-      "between, and the "
-      "least of both operands is read from the L2 and beyond: less traffic, fewer joules.";
+      "The ring fills with the next tile while the last one is stored: at 4096 cubed three of "
+      "an SM's four tiles begin without a wait. 132 tiles at a time need 4160 rows and columns "
+      "of the operands instead of 5152, and at 8192 cubed instead of 8720: less traffic from "
+      "the L2 and beyond, fewer joules.";
   return rung;
 }
 

@@ -24,7 +24,9 @@ Rung all_layouts(Class of) {
       "wgmma reads both, "
       "and for skinny products those of 12.";
   rung.gain =
-      "No transposition costs a copy any more; at the ladder's own layout it is the kernel of 11.";
+      "No transposition costs a copy any more: one of 4096 x 4096 elements reads and writes 67 "
+      "MB, which is 14 us of an H200's memory bus beside the 128 us that the tensor cores need "
+      "for the product. At the ladder's own layout it is the kernel of 11.";
   return rung;
 }
 

@@ -31,9 +31,9 @@ Rung a_in_registers() {
       "from 32 banks, "
       "and wgmma takes it from their registers.";
   rung.gain =
-      "BLAS's NN and TT need no transposed copy, which reads and writes a whole matrix before the "
-      "product; loads from shared "
-      "memory run under the products of the stage before.";
+      "BLAS's NN and TT need no transposed copy: at 4096 cubed that reads and writes 134 MB, 28 "
+      "us of an H200's memory bus before the 257 us that the tensor cores need. Loads from "
+      "shared memory run under the products of the stage before.";
   rung.launch = &launch;
   const auto copies = [](const Problem& p) {
     const bool along = is_skinny(p) || none_lies_across(p);

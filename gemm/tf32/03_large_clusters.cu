@@ -110,8 +110,9 @@ Rung large_clusters() {
       "cluster of eight fits on, and every other tile goes through k backwards. A skinny product's "
       "large operand is read where it lies.";
   rung.gain =
-      "The tensor cores are at work 95 % of the time, at the clock that the power limit leaves: "
-      "what is not moved from the L2 and from memory leaves it higher.";
+      "A block takes 16 KiB from the L2 for a stage of 1024 clocks instead of 32. The tensor "
+      "cores are at work 95 % of the time, at the clock that the power limit leaves: what is "
+      "not moved from the L2 and from memory leaves it higher.";
   rung.contender = true;
   rung.launch = &launch;
   const auto copies = [](const Problem& p) {

@@ -3,6 +3,8 @@
 // begin and end within a tile.
 
 #include <catch2/catch_test_macros.hpp>
+#include <span>
+#include <vector>
 
 #include "gemm/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
@@ -17,19 +19,24 @@ struct Shape {
 };
 
 /// Tiles are 16 x 128, 64 x 128 and 128 x 128, in pairs 128 x 256; 16 of k are a stage, and a share
-/// of a tile that is cut along k is at least 8 of these. Small, since every access is instrumented
-/// under the sanitizer.
+/// of a tile that is cut along k is at least 8 of these.
 constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},     {5, 0, 7},     {5, 7, 0},
                             {16, 128, 16},  {17, 129, 31}, {67, 61, 97},  {128, 256, 64},
                             {129, 257, 65}, {1, 300, 640}, {300, 1, 647}, {150, 300, 329}};
 
+// Where every access is instrumented: past each tile's edge, with more stages than a ring has, and
+// so many that shares begin and end within a tile.
+constexpr Shape few_of_threads[] = {{129, 131, 25}};
+constexpr Shape few_of_engine[] = {{129, 257, 289}};
+constexpr Shape few_of_few_rows[] = {{16, 129, 193}, {129, 15, 193}, {40, 129, 193}};
+
 constexpr Transpose both[] = {Transpose::no, Transpose::yes};
 
-void check_layouts(test::RungBench& bench, const Rung& rung, const Shape& s) {
+/// In every layout, with columns as they are and moved.
+void add_layouts(std::vector<Problem>& all, const Shape& s) {
   for (const Transpose a : both) {
     for (const Transpose b : both) {
       const Problem plain = make_problem(Class::fp64, s.m, s.n, s.k, a, b);
-      bench.check(rung, plain);
       // Columns on 16 bytes that were not, and the other way round, B's in half of the layouts.
       Problem gaps = plain;
       gaps.alpha = 2;
@@ -37,23 +44,53 @@ void check_layouts(test::RungBench& bench, const Rung& rung, const Shape& s) {
       gaps.lda += 1;
       gaps.ldb += a == b ? 1 : 0;
       gaps.ldc += 3;
-      bench.check(rung, gaps);
+      if (!test::under_sanitizer()) {
+        all.push_back(plain);
+        all.push_back(gaps);
+      } else {
+        all.push_back(a == Transpose::no ? plain : gaps);
+      }
     }
   }
+}
+
+struct Share {
+  std::vector<Problem> problems;
+  bool (*of)(const Rung&);
+};
+
+/// What each rung is to do: everything or, under the sanitizer, what is made for its kernels.
+std::vector<Share> shares() {
+  const auto share = [](std::span<const Shape> shapes, bool (*of)(const Rung&)) {
+    std::vector<Problem> problems;
+    for (const Shape& s : shapes) add_layouts(problems, s);
+    return Share{problems, of};
+  };
+  Problem scaled = make_problem(Class::fp64, 33, 35, 37, Transpose::no, Transpose::no, 0, 0.5);
+  scaled.ldc += 5;
+  const auto any = [](const Rung&) { return true; };
+  std::vector<Share> all{{{scaled}, any}};
+  if (!test::under_sanitizer()) {
+    all.push_back(share(shapes, any));
+    return all;
+  }
+  all.push_back(share(few_of_threads, [](const Rung& r) { return !r.exact_capability; }));
+  all.push_back(share(few_of_engine, [](const Rung& r) { return r.exact_capability; }));
+  all.push_back(share(few_of_few_rows, [](const Rung& r) { return r.contender; }));
+  return all;
 }
 
 }  // namespace
 
 TEST_CASE("every fp64 rung is right on every small product", "[gpu][gemm][sanitized]") {
   test::RungBench bench;
-  for (const Rung* rung : rungs_of(Class::fp64)) {
-    if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
-    for (const Shape& s : shapes) check_layouts(bench, *rung, s);
-    Problem scaled = make_problem(Class::fp64, 33, 35, 37);
-    scaled.alpha = 0;
-    scaled.beta = 0.5;
-    scaled.ldc += 5;
-    bench.check(*rung, scaled);
+  for (const Share& share : shares()) {
+    for (const Problem& problem : share.problems) {  // its reference serves all rungs
+      for (const Rung* rung : rungs_of(Class::fp64)) {
+        if (share.of(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
+          bench.check(*rung, problem);
+      }
+    }
   }
 }
 

@@ -3,54 +3,83 @@
 // on no 16 bytes.
 
 #include <catch2/catch_test_macros.hpp>
+#include <vector>
 
 #include "gemm/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
+#include "tests/gpu/gemm_rung_tasks.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+using test::both, test::layouts, test::more_than, test::Shape, test::Task;
 
 namespace {
 
-struct Shape {
-  std::int64_t m, n, k;
-};
-
 /// A tile is 128 x 256 or 128 x 128 in row-major terms, that is 256 x 128 of BLAS's m x n; 64 of k
-/// are a stage. Small, since every access is instrumented under the sanitizer.
+/// are a stage.
 constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},      {5, 0, 7},       {5, 7, 0},
                             {8, 8, 8},      {16, 136, 72},  {67, 61, 97},    {256, 128, 64},
                             {257, 129, 65}, {264, 136, 72}, {520, 264, 328}, {1, 300, 40},
                             {300, 1, 1000}, {128, 520, 520}};
 
-constexpr Transpose both[] = {Transpose::no, Transpose::yes};
+/// With gaps between the columns: on 16 bytes, then for C alone on none, then for none.
+std::vector<Problem> with_gaps(Problem scaled) {
+  std::vector<Problem> all;
+  scaled.lda += (8 - scaled.lda % 8) % 8 + 8;
+  scaled.ldb += (8 - scaled.ldb % 8) % 8 + 16;
+  scaled.ldc += (8 - scaled.ldc % 8) % 8 + 24;
+  all.push_back(scaled);
+  scaled.ldc += 1;
+  scaled.beta = 0;
+  all.push_back(scaled);
+  scaled.lda += 3;
+  scaled.ldb += 5;
+  all.push_back(scaled);
+  scaled.alpha = 0;
+  scaled.beta = 1;
+  all.push_back(scaled);
+  return all;
+}
+
+std::vector<Task> all_tasks(Class of) {
+  std::vector<Task> tasks;
+  for (const Shape& s : shapes) {
+    for (const Problem& p : layouts(of, s.m, s.n, s.k)) tasks.push_back({p});
+    const Problem scaled = make_problem(of, s.m, s.n, s.k, Transpose::no, Transpose::yes, 2, -3);
+    tasks.push_back({scaled});
+    for (const Problem& p : with_gaps(scaled)) tasks.push_back({p});
+  }
+  return tasks;
+}
+
+/// Where every access is instrumented: each kernel once past its tile's edges, with more stages
+/// than its ring has; a product whose operands are copied and whose C starts anywhere; and none.
+std::vector<Task> few_tasks(Class of) {
+  std::vector<Task> tasks{{make_problem(of, 5, 7, 0)}};
+  for (const Problem& p : layouts(of, 272, 144, more_than(4, of))) tasks.push_back({p, true});
+  Problem odd =
+      make_problem(of, 257, 129, more_than(4, of) + 1, Transpose::no, Transpose::yes, 2, -3);
+  odd.ldc += 3;
+  tasks.push_back({odd});
+  // Two blocks share the k of a narrow tile, each with a ring of up to eight stages.
+  for (const std::int64_t m : {16, 48, 112}) {
+    for (const Problem& p : layouts(of, m, 144, more_than(2 * 8 + 1, of)))
+      tasks.push_back({p, true, true});
+  }
+  tasks.push_back(
+      {make_problem(of, 144, 16, more_than(2 * 8 + 1, of), Transpose::yes), true, true});
+  return tasks;
+}
 
 void check_class(Class of) {
   test::RungBench bench;
-  for (const Rung* rung : rungs_of(of)) {
-    if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
-    // Those for every chip have less to do under the sanitizer in gemm_half_tiles_test.cu.
-    if (test::under_sanitizer() && !rung->exact_capability) continue;
-    for (const Shape& s : shapes) {
-      for (const Transpose a : both) {
-        for (const Transpose b : both) bench.check(*rung, make_problem(of, s.m, s.n, s.k, a, b));
-      }
-      Problem scaled = make_problem(of, s.m, s.n, s.k, Transpose::no, Transpose::yes, 2, -3);
-      bench.check(*rung, scaled);
-      // On 16 bytes with gaps between the columns, then on none, then C alone.
-      scaled.lda += (8 - scaled.lda % 8) % 8 + 8;
-      scaled.ldb += (8 - scaled.ldb % 8) % 8 + 16;
-      scaled.ldc += (8 - scaled.ldc % 8) % 8 + 24;
-      bench.check(*rung, scaled);
-      scaled.ldc += 1;
-      scaled.beta = 0;
-      bench.check(*rung, scaled);
-      scaled.lda += 3;
-      scaled.ldb += 5;
-      bench.check(*rung, scaled);
-      scaled.alpha = 0;
-      scaled.beta = 1;
-      bench.check(*rung, scaled);
+  const bool few = test::under_sanitizer();
+  for (const Task& task : few ? few_tasks(of) : all_tasks(of)) {  // its reference serves all rungs
+    for (const Rung* rung : rungs_of(of)) {
+      // Those for every chip have less to do under the sanitizer in gemm_half_tiles_test.cu.
+      if (few && !rung->exact_capability) continue;
+      if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
+        bench.check(*rung, task.problem);
     }
   }
 }
@@ -83,64 +112,35 @@ TEST_CASE("every int8 rung is right on every small product", "[gpu][gemm][half][
 
 // More tiles than large clusters run at once, so that the kernel for the SMs that they leave has
 // some: with as little beside that as makes no skinny product. The rungs that have only one layout
-// of their own transpose the others, and are launched with it here too.
+// of their own transpose the others, and are launched with it here too, but under the sanitizer.
 TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][half][sanitized]") {
   test::RungBench bench;
+  const bool few = test::under_sanitizer();
   for (const Class of : {Class::fp16, Class::bf16, Class::fp8, Class::int8}) {
-    for (const Rung* rung : rungs_of(of)) {
-      const bool large = rung->contender || rung->id.ends_with("14_large_clusters");
-      if (!large || !runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
-      for (const Transpose a : both) {
-        for (const Transpose b : both) bench.check(*rung, make_problem(of, 136, 8712, 72, a, b));
-      }
-      bench.check(*rung, make_problem(of, 8712, 136, 136));
-      bench.check(*rung, make_problem(of, 137, 8713, 200, Transpose::no, Transpose::no, 2, -1));
-      bench.check(*rung, make_problem(of, 136, 8712, 328, Transpose::yes, Transpose::no, -1, 2));
-    }
-  }
-}
-
-TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
-          "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  const Rung& rung = *find_rung("fp32-3xtf32/02_planned_tiles");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
-  for (const Transpose a : both) {
-    for (const int sms : {1, 4, 132})
-      bench.check(rung, make_problem(Class::fp32_3xtf32, 256, 128, 2048, a, Transpose::no), sms);
-  }
-}
-
-// Few products, since every access is instrumented under the sanitizer: each kernel once, at edges.
-TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right", "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
-    for (const Rung* rung : rungs_of(of)) {
-      if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
-      for (const Transpose a : both) {
-        for (const Shape& s : {Shape{140, 137, 72}, {12, 140, 40}, {40, 140, 40}, {100, 140, 40},
-                               {140, 5, 1000}}) {
-          bench.check(*rung, make_problem(of, s.m, s.n, s.k, a, Transpose::no, 2, 1));
-          bench.check(*rung, make_problem(of, s.m, s.n, s.k, a, Transpose::yes));
-        }
+    std::vector<Task> tasks;
+    for (const Problem& p : layouts(of, 144, 8720, few ? more_than(4, of) : 80))
+      tasks.push_back({p, few});
+    if (!few) tasks.push_back({make_problem(of, 8712, 136, 136)});
+    tasks.push_back(
+        {make_problem(of, 137, 8713, few ? 40 : 200, Transpose::no, Transpose::no, 2, -1), false,
+         few});
+    if (!few)
+      tasks.push_back({make_problem(of, 136, 8712, 328, Transpose::yes, Transpose::no, -1, 2)});
+    for (const Task& task : tasks) {
+      for (const Rung* rung : rungs_of(of)) {
+        const bool large = rung->contender || rung->id.ends_with("14_large_clusters");
+        if (large && task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
+          bench.check(*rung, task.problem);
       }
     }
   }
-}
-
-// More entries than clusters of eight fit on the GPU: what is left of it is used too.
-TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][sanitized]") {
-  test::RungBench bench;
-  const Rung& rung = *find_rung("tf32/03_large_clusters");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
-  bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
 }
 
 // Large enough that every block of a persistent kernel has several tiles, and the ring many rounds.
 TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp32_3xtf32, Class::fp8,
-                         Class::int8}) {
+  for (const Class of :
+       {Class::fp16, Class::bf16, Class::tf32, Class::fp32_3xtf32, Class::fp8, Class::int8}) {
     for (const Rung* rung : rungs_of(of)) {
       if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
       for (const Transpose a : both) {

@@ -114,7 +114,7 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
     const char* feeder;
     double share;  ///< at least, of the loop's clocks
   };
-  const auto functions = disassemble_library("gemm_ladder_kernels");
+  const auto& functions = disassemble_ladder("fp32", "_fed");
   for (const Expected& e : {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89}}) {
     int found = 0;
     for (const SassFunction& function : functions) {

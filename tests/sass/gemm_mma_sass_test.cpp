@@ -11,21 +11,17 @@
 
 namespace {
 
-const std::vector<SassFunction>& functions() {
-  static const std::vector<SassFunction> all = disassemble_library("gemm_ladder_kernels");
-  return all;
-}
-
 int total(const SassFunction& function, const std::string& prefix) {
   int sum = 0;
   for (const auto& [opcode, number] : function.histogram(prefix)) sum += number;
   return sum;
 }
 
+/// Of a rung, by its file's name.
 std::vector<const SassFunction*> kernels(const std::string& name) {
   std::vector<const SassFunction*> found;
-  for (const SassFunction& function : functions()) {
-    if (function.name.find("half::(anonymous namespace)::" + name + "<") != std::string::npos)
+  for (const SassFunction& function : disassemble_ladder("half", "_" + name)) {
+    if (function.name.find("::" + name + "_product<") != std::string::npos)
       found.push_back(&function);
   }
   return found;
@@ -44,7 +40,7 @@ constexpr int loops = 2;
 }  // namespace
 
 TEST_CASE("the lower half-precision rungs multiply with mma.sync and nothing else", "[sass][gemm]") {
-  for (const char* name : {"wmma_global_product", "wmma_product", "mma_sync_product", "multistage_product"}) {
+  for (const char* name : {"wmma_global", "wmma", "mma_sync", "multistage"}) {
     CAPTURE(name);
     const auto found = kernels(name);
     CHECK(found.size() == 8);  // two types, four layouts
@@ -62,7 +58,7 @@ TEST_CASE("the lower half-precision rungs multiply with mma.sync and nothing els
 }
 
 TEST_CASE("wmma's fragments come from global memory in one rung and from tiles in the next", "[sass][gemm]") {
-  for (const SassFunction* kernel : kernels("wmma_global_product")) {
+  for (const SassFunction* kernel : kernels("wmma_global")) {
     CAPTURE(kernel->name);
     // Two products for eight loads of 4 bytes a lane, a fragment's four registers each; of bf16 nvcc does not
     // see that they are of global memory.
@@ -70,7 +66,7 @@ TEST_CASE("wmma's fragments come from global memory in one rung and from tiles i
     CHECK(total(*kernel, "LDSM") == 0);
     CHECK(total(*kernel, "BAR") == 0);
   }
-  for (const SassFunction* kernel : kernels("wmma_product")) {
+  for (const SassFunction* kernel : kernels("wmma")) {
     CAPTURE(kernel->name);
     CHECK(total(*kernel, "HMMA") == products_of_a_tile);
     CHECK(kernel->count("LDG.E.128") > 0);
@@ -82,14 +78,14 @@ TEST_CASE("wmma's fragments come from global memory in one rung and from tiles i
 }
 
 TEST_CASE("fragments of mma.sync come by ldmatrix", "[sass][gemm]") {
-  for (const SassFunction* kernel : kernels("mma_sync_product")) {
+  for (const SassFunction* kernel : kernels("mma_sync")) {
     CAPTURE(kernel->name);
     CHECK(total(*kernel, "HMMA") == products_of_a_tile);
     CHECK(total(*kernel, "LDSM") == loads_of_a_tile);
     CHECK(kernel->count("STS.128") > 0);
     CHECK(total(*kernel, "LDGSTS") == 0);
   }
-  for (const SassFunction* kernel : kernels("multistage_product")) {
+  for (const SassFunction* kernel : kernels("multistage")) {
     CAPTURE(kernel->name);
     CHECK(total(*kernel, "HMMA") == loops * products_of_a_tile);
     CHECK(total(*kernel, "LDSM") == loops * loads_of_a_tile + loads_of_a_tile / 2);  // the first step's

@@ -9,6 +9,7 @@
 namespace {
 
 struct Expected {
+  const char* folder;
   const char* kernel;   ///< part of its name, which every layout of it has
   int kernels;          ///< of that name
   const char* product;  ///< the opcode of a product, shape included
@@ -20,31 +21,31 @@ struct Expected {
 };
 
 constexpr Expected kernels[] = {
-    {"::Across,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
-    {"::LargeClusters,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 1, 1, 3},
-    {"::LargeClusters>,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
-    {"::HalfWide,", 1, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 1, 1},
-    {"::Skinny,", 2, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 2, 0},
-    {"::Promoted,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
-    {"::Wide,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
-    {"::Narrow,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 1, 1},
-    {"::Shared<128,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 4, 0},
-    {"::Shared<64,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 2, 0},
-    {"::Shared<16,", 2, "HGMMA.64x16x8.F32.TF32", 1, 12, 8, 2, 1, 0},
+    {"tf32", "::Across,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
+    {"tf32", "::LargeClusters,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 1, 1, 3},
+    {"tf32", "::LargeClusters>,", 1, "HGMMA.64x256x8.F32.TF32", 2, 4, 0, 2, 2, 2},
+    {"tf32", "::HalfWide,", 1, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 1, 1},
+    {"tf32", "::Skinny,", 2, "HGMMA.64x128x8.F32.TF32", 2, 4, 0, 2, 2, 0},
+    {"fp32_3xtf32", "::Promoted,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
+    {"fp32_3xtf32", "::Wide,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 2, 2},
+    {"fp32_3xtf32", "::Narrow,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 1, 1},
+    {"fp32_3xtf32", "::Shared<128,", 2, "HGMMA.64x128x8.F32.TF32", 1, 12, 64, 2, 4, 0},
+    {"fp32_3xtf32", "::Shared<64,", 2, "HGMMA.64x64x8.F32.TF32", 1, 12, 32, 2, 2, 0},
+    {"fp32_3xtf32", "::Shared<16,", 2, "HGMMA.64x16x8.F32.TF32", 1, 12, 8, 2, 1, 0},
 };
 
 }  // namespace
 
 TEST_CASE("an operand goes from shared memory through registers to wgmma", "[sass][gemm]") {
-  const auto functions = disassemble_library("gemm_ladder_kernels");
   bool hopper = false;
-  for (const SassFunction& function : functions) hopper = hopper || function.count("HGMMA") > 0;
+  for (const SassFunction& function : disassemble_ladder("tf32"))
+    hopper = hopper || function.count("HGMMA") > 0;
   if (!hopper) SKIP("This build is for a chip without wgmma.");
 
   for (const Expected& e : kernels) {
     CAPTURE(e.kernel);
     int found = 0;
-    for (const SassFunction& function : functions) {
+    for (const SassFunction& function : disassemble_ladder(e.folder)) {
       if (function.name.find("register_product<") == std::string::npos ||
           function.name.find(e.kernel) == std::string::npos)
         continue;

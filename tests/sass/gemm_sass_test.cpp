@@ -11,18 +11,15 @@
 
 namespace {
 
-const std::vector<SassFunction>& functions() {
-  static const std::vector<SassFunction> all = disassemble_library("gemm_ladder_kernels");
-  return all;
-}
-
 int total(const SassFunction& function, const std::string& prefix) {
   int sum = 0;
   for (const auto& [opcode, number] : function.histogram(prefix)) sum += number;
   return sum;
 }
 
-const SassFunction& rung(const std::string& name) { return find(functions(), "::" + name + "_product("); }
+const SassFunction& rung(const std::string& name) {
+  return find(disassemble_ladder("fp32", "_" + name), "::" + name + "_product(");
+}
 
 /// Share of multiplications among the instructions of the loop that has most of them. Instructions have
 /// 16 bytes each, so that a branch's target is the number of an instruction.
@@ -47,7 +44,7 @@ double loop_share(const SassFunction& function) {
 
 std::vector<const SassFunction*> pipelined(const std::string& tiling) {
   std::vector<const SassFunction*> found;
-  for (const SassFunction& function : functions()) {
+  for (const SassFunction& function : disassemble_ladder("fp32", "tiling_")) {
     if (function.name.find("pipelined_product<") != std::string::npos &&
         function.name.find("Tiling<" + tiling) != std::string::npos)
       found.push_back(&function);

@@ -3,12 +3,17 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <regex>
 #include <stdexcept>
+#include <string_view>
 
 #include "kernel_libraries.h"
 
@@ -26,12 +31,68 @@ std::string output_of(const std::string& command) {
 }
 
 template <class F>
-void for_each_line(const std::string& text, F&& f) {
+void for_each_line(std::string_view text, F&& f) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     f(text.substr(start, end - start));
     start = end + 1;
   }
+}
+
+/// What follows `begin` at the line's start, but for spaces.
+std::optional<std::string_view> after(std::string_view line, std::string_view begin) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (!line.starts_with(begin)) return std::nullopt;
+  return line.substr(begin.size());
+}
+
+/// "        /*0050*/   @!P0 LDG.E.128 R4, [R2.64] ;  /* ... */": the instruction without its
+/// predicate. (By hand: a regular expression takes longer for these lines than cuobjdump does to
+/// write them.)
+std::optional<std::string_view> instruction(std::string_view line) {
+  auto rest = after(line, "/*");
+  if (!rest) return std::nullopt;
+  const std::size_t address = rest->find_first_not_of("0123456789abcdef");
+  if (address < 4 || !rest->substr(std::min(address, rest->size())).starts_with("*/"))
+    return std::nullopt;
+  rest = after(rest->substr(address + 2), "");
+  if (rest->starts_with('@'))
+    rest = after(rest->substr(std::min(rest->find(' '), rest->size())), "");
+  if (rest->empty() || rest->front() < 'A' || rest->front() > 'Z') return std::nullopt;
+  return rest->substr(0, rest->find(';'));
+}
+
+/// None where it has no kernel.
+std::vector<SassFunction> kernels_in(const std::string& file) {
+  std::vector<SassFunction> functions;
+  std::map<std::string, std::size_t> by_mangled_name;
+  const std::string tool = FATHOM_CUOBJDUMP;
+  std::smatch match;
+  for_each_line(output_of(tool + " -sass " + file + " 2>&1"), [&](std::string_view line) {
+    if (const auto name = after(line, "Function : ")) {
+      by_mangled_name[std::string(*name)] = functions.size();
+      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, {}});
+    } else if (const auto text = instruction(line); text && !functions.empty()) {
+      functions.back().lines.emplace_back(*text);
+      functions.back().instructions.emplace_back(text->substr(0, text->find_first_of(" ;")));
+    }
+  });
+  // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."
+  const std::regex resource_function("\\s*Function ([^: ]+):");
+  const std::regex resources(".*REG:([0-9]+) STACK:([0-9]+) .*LOCAL:([0-9]+).*");
+  std::string current;
+  for_each_line(output_of(tool + " -res-usage " + file + " 2>&1"), [&](std::string_view text) {
+    const std::string line(text);
+    if (std::regex_match(line, match, resource_function)) {
+      current = match[1];
+    } else if (by_mangled_name.contains(current) && std::regex_match(line, match, resources)) {
+      SassFunction& function = functions[by_mangled_name[current]];
+      function.registers = std::stoi(match[1]);
+      function.stack_bytes = std::stoi(match[2]);
+      function.local_bytes = std::stoi(match[3]);
+    }
+  });
+  return functions;
 }
 
 }  // namespace
@@ -60,37 +121,8 @@ std::map<std::string, int> SassFunction::histogram(const std::string& prefix) co
 }
 
 std::vector<SassFunction> disassemble(const std::string& file) {
-  std::vector<SassFunction> functions;
-  std::map<std::string, std::size_t> by_mangled_name;
-  const std::regex function_line("\\s*Function : (\\S+)");
-  // "/*0050*/   @!P0 LDG.E.128 R4, ... ;": the address, perhaps a predicate, the opcode.
-  const std::regex instruction_line("\\s*/\\*[0-9a-f]{4,}\\*/\\s+(?:@!?U?P[T0-9]+ )?\\s*(([A-Z][A-Z0-9_.]*)[^;]*).*");
-  const std::string tool = FATHOM_CUOBJDUMP;
-  std::smatch match;
-  for_each_line(output_of(tool + " -sass " + file), [&](const std::string& line) {
-    if (std::regex_match(line, match, function_line)) {
-      by_mangled_name[match[1]] = functions.size();
-      functions.push_back({demangle(match[1]), {}, 0, 0, 0, {}});
-    } else if (!functions.empty() && std::regex_match(line, match, instruction_line)) {
-      functions.back().lines.push_back(match[1]);
-      functions.back().instructions.push_back(match[2]);
-    }
-  });
+  std::vector<SassFunction> functions = kernels_in(file);
   if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
-  // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."
-  const std::regex resource_function("\\s*Function ([^: ]+):");
-  const std::regex resources(".*REG:([0-9]+) STACK:([0-9]+) .*LOCAL:([0-9]+).*");
-  std::string current;
-  for_each_line(output_of(tool + " -res-usage " + file + " 2>&1"), [&](const std::string& line) {
-    if (std::regex_match(line, match, resource_function)) {
-      current = match[1];
-    } else if (by_mangled_name.contains(current) && std::regex_match(line, match, resources)) {
-      SassFunction& function = functions[by_mangled_name[current]];
-      function.registers = std::stoi(match[1]);
-      function.stack_bytes = std::stoi(match[2]);
-      function.local_bytes = std::stoi(match[3]);
-    }
-  });
   return functions;
 }
 
@@ -100,7 +132,8 @@ std::set<std::string> kernels_of(const std::string& file) {
   const std::regex kernel("STT_FUNC .* STO_ENTRY +(\\S+)\\s*");
   std::smatch match;
   for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -symbols " + file),
-                [&](const std::string& line) {
+                [&](std::string_view text) {
+                  const std::string line(text);
                   if (std::regex_match(line, match, kernel)) names.insert(match[1]);
                 });
   if (names.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
@@ -112,6 +145,24 @@ std::vector<SassFunction> disassemble_library(const std::string& target) {
     if (file.ends_with("/lib" + target + ".a")) return disassemble(file);
   }
   throw std::runtime_error(target + " is no kernel library of this build");
+}
+
+const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
+                                                    const std::string& file) {
+  static std::map<std::string, std::vector<SassFunction>> known;
+  std::vector<SassFunction>& functions = known[folder + "/" + file];
+  if (!functions.empty()) return functions;
+  for (const std::filesystem::path object : library_objects) {
+    const std::string parent = object.parent_path().string();
+    if (parent.find("/gemm_ladder_kernels.dir/") == std::string::npos ||
+        !parent.ends_with("/" + folder) ||
+        object.filename().string().find(file) == std::string::npos)
+      continue;
+    std::ranges::move(kernels_in(object), std::back_inserter(functions));
+  }
+  if (functions.empty())
+    throw std::runtime_error("the ladder has no kernel in " + folder + "/*" + file + "*");
+  return functions;
 }
 
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part) {

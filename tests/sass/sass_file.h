@@ -25,6 +25,11 @@ std::vector<SassFunction> disassemble(const std::string& file);
 /// The same of a kernel library of this build by its target's name.
 std::vector<SassFunction> disassemble_library(const std::string& target);
 
+/// The same of the matrix-product ladder's files whose name contains `file`, in a folder of it,
+/// "fp64": all of it takes a minute. Kept, so that a test may ask for it again.
+const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
+                                                    const std::string& file = "");
+
 /// Mangled names of the kernels in a program; throws std::runtime_error if there are none.
 std::set<std::string> kernels_of(const std::string& file);
 std::string demangle(const std::string& mangled);

@@ -1,0 +1,68 @@
+// The rungs of tf32 and of fp32 by three products of it: every tile, at edges, with and without the
+// kernel for the SMs that large clusters leave.
+
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "gemm/rung.h"
+#include "tests/gpu/gemm_rung_bench.h"
+#include "tests/gpu/gemm_rung_tasks.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+using test::both, test::layouts, test::more_than, test::Shape, test::Task;
+
+TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
+          "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  const Rung& rung = *find_rung("fp32-3xtf32/02_planned_tiles");
+  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  struct Plan {
+    int sms;
+    std::int64_t k;
+  };
+  // As few and as short as make it take each of its five tiles, in the order of split_tiles.
+  for (const Plan plan : {Plan{1, 200}, {4, 520}, {4, 2048}, {8, 520}, {132, 800}}) {
+    for (const Transpose a : both)
+      bench.check(rung, make_problem(Class::fp32_3xtf32, 256, 128, plan.k, a), plan.sms);
+  }
+}
+
+// Each kernel once, at edges, with more stages than its ring has; under the sanitizer where
+// operands need not be copied first.
+TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right",
+          "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
+    // Two blocks share the k of narrow tiles; the last is for the ring of 12 stages.
+    const Shape edges[] = {{140, 144, more_than(6, of)},
+                           {12, 140, more_than(17, of)},
+                           {48, 140, more_than(17, of)},
+                           {100, 140, more_than(13, of)},
+                           {140, 4, more_than(25, of)}};
+    std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
+    for (const Shape& s : edges) {
+      for (Problem p : layouts(of, s.m, s.n, s.k)) {
+        if (p.transb == Transpose::no) {
+          p.alpha = 2;
+          p.beta = 1;
+        }
+        tasks.push_back({p, test::under_sanitizer()});
+      }
+    }
+    for (const Task& task : tasks) {
+      for (const Rung* rung : rungs_of(of)) {
+        if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
+          bench.check(*rung, task.problem);
+      }
+    }
+  }
+}
+
+// More entries than clusters of eight fit on the GPU: what is left of it is used too.
+TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][sanitized]") {
+  test::RungBench bench;
+  const Rung& rung = *find_rung("tf32/03_large_clusters");
+  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
+}
