@@ -97,12 +97,12 @@ std::vector<Trial> trials(std::integer_sequence<int, Indices...>) {
            &launch_streamed<Shape<of, Indices>, Types, b...>, &takes_streamed<Types>}...};
 }
 
-}  // namespace
+template <std::size_t Count>
+constexpr auto indices(const StreamedDesign (&)[Count]) {
+  return std::make_integer_sequence<int, int{Count}>{};
+}
 
-std::vector<Trial> streamed_variants(Class of) {
-  const auto indices = []<std::size_t Count>(const StreamedDesign(&)[Count]) {
-    return std::make_integer_sequence<int, int{Count}>{};
-  };
+std::vector<Trial> streamed_trials(Class of) {
   switch (of) {
     case Class::bf16:
       return trials<Class::bf16, half::Types<__nv_bfloat16>, Major::k, Major::outer>(
@@ -116,6 +116,18 @@ std::vector<Trial> streamed_variants(Class of) {
     default:
       return {};
   }
+}
+
+}  // namespace
+
+std::vector<Trial> streamed_variants(Class of, bool promoted) {
+  std::vector<Trial> list = streamed_trials(of);
+  const Rung* top = nullptr;
+  for (const Rung* rung : rungs_of(of)) {
+    if (rung->contender && rung->promoted == promoted) top = rung;
+  }
+  if (top != nullptr) list.push_back(trial_of(*top));
+  return list;
 }
 
 }  // namespace fathom::gemm

@@ -11,30 +11,35 @@ template <int TM, int Body, bool AskEarly, class Feeder>
 void add(std::vector<Trial>& list, Sharing sharing) {
   using Tile = FedTile<TM, 128 / TM, 2, 4, TM == 8 ? 8 : 4, 4, Body, Feeder::pad, AskEarly>;
   static_assert(Tile::m == 128 && Tile::n == 256);
-  const std::string name = "fed thread " + std::to_string(Tile::rows) + "x" + std::to_string(Tile::columns) +
-                           " body " + std::to_string(Body) + (AskEarly ? " early" : "") +
+  const std::string name = "fed thread " + std::to_string(Tile::rows) + "x" +
+                           std::to_string(Tile::columns) + " body " + std::to_string(Body) +
+                           (AskEarly ? " early" : "") +
                            (std::is_same_v<Feeder, ThreadFeeder> ? " by threads" : " by engine") +
                            (sharing == Sharing::none ? "" : " shared");
   const FedChoice choice = fed_choice<Tile, Feeder>();
-  list.push_back({name,
-                  [=](const Problem& p, int sms) { return choice.workspace_bytes(p, sms, sharing); },
-                  [=](const Arguments& a, const Workspace& w, cudaStream_t s) { choice.launch(a, w, sharing, s); },
-                  choice.takes_sizes});
+  list.push_back(
+      {name, [=](const Problem& p, int sms) { return choice.workspace_bytes(p, sms, sharing); },
+       [=](const Arguments& a, const Workspace& w, cudaStream_t s) {
+         choice.launch(a, w, sharing, s);
+       },
+       choice.takes_sizes});
 }
 
 template <class Tile>
 void add_sliced(std::vector<Trial>& list) {
-  list.push_back({"sliced " + std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " warps " +
-                      std::to_string(Tile::warps) + " k " + std::to_string(Tile::k) + " stages " +
-                      std::to_string(Tile::stages),
-                  [](const Problem& p, int) { return EngineOperands::copy_bytes(p, sliced_majors); },
-                  [](const Arguments& a, const Workspace& w, cudaStream_t s) { launch_sliced<Tile>(a, w, s); },
-                  [](const Problem& p) { return p.m <= Tile::n; }});
+  list.push_back(
+      {"sliced " + std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " warps " +
+           std::to_string(Tile::warps) + " k " + std::to_string(Tile::k) + " stages " +
+           std::to_string(Tile::stages),
+       [](const Problem& p, int) { return EngineOperands::copy_bytes(p, sliced_majors); },
+       [](const Arguments& a, const Workspace& w, cudaStream_t s) { launch_sliced<Tile>(a, w, s); },
+       [](const Problem& p) { return p.m <= Tile::n; }});
 }
 
 void add_rung(std::vector<Trial>& list, const char* id) {
-  const Rung* const rung = find_rung(id);
-  list.push_back({id, rung->workspace_bytes, rung->launch, rung->takes_own_path});
+  const Rung& rung = *find_rung(id);
+  list.push_back(trial_of(rung));
+  list.back().takes = rung.takes_own_path;
 }
 
 }  // namespace

@@ -17,14 +17,24 @@ constexpr Design designs[] = {
 };
 /// 16 rows in 1 x 8 warps.
 constexpr Design rows_16(int stages) {
-  return {.warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = stages, .band = 1,
+  return {.warps_m = 1,
+          .warps_n = 8,
+          .m_blocks = 1,
+          .n_blocks = 2,
+          .stages = stages,
+          .band = 1,
           .stream_k = true};
 }
-constexpr Design rows_64{.warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8,
-                         .band = 1, .stream_k = true};
+constexpr Design rows_64{.warps_m = 2,
+                         .warps_n = 4,
+                         .m_blocks = 2,
+                         .n_blocks = 4,
+                         .stages = 8,
+                         .band = 1,
+                         .stream_k = true};
 /// For products of few rows.
-constexpr Design narrow[] = {rows_16(10), rows_16(5), rows_16(3), rows_64,
-                             {.cluster_n = 2, .band = 1, .stream_k = true}};
+constexpr Design narrow[] = {
+    rows_16(10), rows_16(5), rows_16(3), rows_64, {.cluster_n = 2, .band = 1, .stream_k = true}};
 
 template <bool skinny, int Index>
 struct Shape {
@@ -41,19 +51,19 @@ std::string name_of(const Design& d) {
 
 /// Skinny products go to the shapes made for about their rows, others to the large ones.
 template <bool skinny, int rows>
-bool takes(const Problem& p) {
+bool suits(const Problem& p) {
   if (!skinny) return p.m > 128;
   return p.m <= rows && (rows <= 16 || rows < 2 * p.m);
 }
 
 template <bool skinny, int... Indices>
 void add(std::vector<Trial>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(Shape<skinny, Indices>::design),
-                   [](const Problem& p, int sms) {
-                     return stream_bytes<Shape<skinny, Indices>::design>(sms) + copied_bytes(p);
-                   },
-                   &launch_shape<Shape<skinny, Indices>>,
-                   &takes<skinny, Shape<skinny, Indices>::design.m()>}),
+  ((list.push_back({name_of(Shape<skinny, Indices>::design),
+                    [](const Problem& p, int sms) {
+                      return stream_bytes<Shape<skinny, Indices>::design>(sms) + copied_bytes(p);
+                    },
+                    &launch_shape<Shape<skinny, Indices>>}),
+    list.back().suits = &suits<skinny, Shape<skinny, Indices>::design.m()>),
    ...);
 }
 

@@ -68,22 +68,33 @@ std::string name_of(const Design& d) {
   return name;
 }
 
-template <List list, int... Indices>
-void add(std::vector<Variant>& to, std::integer_sequence<int, Indices...>) {
+template <List list, int Index>
+void add_shape(std::vector<Trial>& to, bool promoted) {
   using T = std::conditional_t<list == List::fp8, fp8::Types, Types<__nv_bfloat16>>;
-  constexpr Class of = list == List::fp8 ? Class::fp8 : Class::bf16;
-  (to.push_back({of, name_of(Shape<list, Indices>::design), Shape<list, Indices>::design.promoted,
-                 list == List::skinny, &launch_shape<Shape<list, Indices>, T>}),
-   ...);
+  using S = Shape<list, Index>;
+  if (S::design.promoted != promoted) return;
+  to.push_back({name_of(S::design),
+                [](const Problem& p, int) { return EngineOperands::copy_bytes(p, S::majors); },
+                &launch_shape<S, T>});
+  to.back().suits = [](const Problem& p) { return is_skinny(p) == (list == List::skinny); };
+}
+
+template <List list, int... Indices>
+void add(std::vector<Trial>& to, bool promoted, std::integer_sequence<int, Indices...>) {
+  (add_shape<list, Indices>(to, promoted), ...);
 }
 
 }  // namespace
 
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  add<List::square>(all, std::make_integer_sequence<int, int{std::size(designs)}>{});
-  add<List::skinny>(all, std::make_integer_sequence<int, int{std::size(skinny_designs)}>{});
-  add<List::fp8>(all, std::make_integer_sequence<int, int{std::size(fp8_designs)}>{});
+std::vector<Trial> variants(Class of, bool promoted) {
+  std::vector<Trial> all;
+  if (of == Class::fp8) {
+    add<List::fp8>(all, promoted, std::make_integer_sequence<int, int{std::size(fp8_designs)}>{});
+  } else {
+    add<List::square>(all, promoted, std::make_integer_sequence<int, int{std::size(designs)}>{});
+    add<List::skinny>(all, promoted,
+                      std::make_integer_sequence<int, int{std::size(skinny_designs)}>{});
+  }
   return all;
 }
 

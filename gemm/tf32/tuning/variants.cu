@@ -1,7 +1,7 @@
 #include "gemm/tf32/tuning/variants.h"
 
-#include "gemm/fp32_3xtf32/split_rung.cuh"
 #include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/fp32_3xtf32/split_rung.cuh"
 #include "gemm/tf32/register_rung.cuh"
 #include "gemm/tf32/types.h"
 
@@ -10,7 +10,12 @@ namespace {
 
 constexpr RegisterDesign tf32_designs[] = {
     {.columns = 256, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true},
-    {.columns = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true},
+    {.columns = 128,
+     .stages = 6,
+     .cluster_m = 2,
+     .band = 8,
+     .persistent = true,
+     .serpentine = true},
 };
 constexpr RegisterDesign skinny_tf32_designs[] = {
     {.columns = 128, .stages = 6, .split_k = 2, .band = 1},
@@ -22,7 +27,12 @@ constexpr RegisterDesign split_designs[] = {
 constexpr RegisterDesign skinny_split_designs[] = {
     {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .three_products = true},
     {.columns = 16, .stages = 8, .split_k = 2, .band = 1, .narrow_b = true, .three_products = true},
-    {.columns = 16, .stages = 11, .split_k = 2, .band = 1, .narrow_b = true, .three_products = true},
+    {.columns = 16,
+     .stages = 11,
+     .split_k = 2,
+     .band = 1,
+     .narrow_b = true,
+     .three_products = true},
 };
 /// Both operands in shared memory, along k.
 constexpr Design narrow_designs[] = {
@@ -66,46 +76,60 @@ std::string name_of(const Design& d, int columns) {
 }
 std::string name_of(const RegisterDesign& d) { return name_of(d.ring(), d.columns); }
 
-template <int... Indices>
-void add_tf32(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(tf32_designs[Indices]), Class::tf32, false,
-                   &launch_across<Tf32Shape<Indices>>}),
+/// What the shapes of each kind have in common; `skinny`: made for products of few columns.
+void add_one(std::vector<Trial>& list, bool skinny, Trial trial) {
+  trial.suits = [=](const Problem& p) { return is_skinny(p) == skinny; };
+  list.push_back(std::move(trial));
+}
+
+std::size_t across_bytes(const Problem& p, int) {
+  return EngineOperands::copy_bytes(p, register_layout(a_first(p)));
+}
+
+template <bool skinny, template <int> class Shape, int... Indices>
+void add_across(std::vector<Trial>& list, std::integer_sequence<int, Indices...>) {
+  (add_one(list, skinny,
+           {name_of(Shape<Indices>::design), &across_bytes, &launch_across<Shape<Indices>>}),
    ...);
 }
 template <int... Indices>
-void add_skinny_tf32(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(skinny_tf32_designs[Indices]), Class::tf32, true,
-                   &launch_across<SkinnyTf32Shape<Indices>>}),
+void add_narrow(std::vector<Trial>& list, std::integer_sequence<int, Indices...>) {
+  (add_one(list, true,
+           {name_of(narrow_designs[Indices], narrow_designs[Indices].n),
+            [](const Problem& p, int) { return EngineOperands::copy_bytes(p, AlongK::majors); },
+            &launch_shape<NarrowShape<Indices>, Types>}),
    ...);
 }
-template <int... Indices>
-void add_narrow(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(narrow_designs[Indices], narrow_designs[Indices].n), Class::tf32, true,
-                   &launch_shape<NarrowShape<Indices>, Types>}),
+template <bool skinny, template <int> class Shape, int... Indices>
+void add_split(std::vector<Trial>& list, std::integer_sequence<int, Indices...>) {
+  (add_one(list, skinny,
+           {name_of(Shape<Indices>::design),
+            [](const Problem& p, int) {
+              return fp32_3xtf32::split_workspace_bytes(p, Shape<Indices>::design.columns);
+            },
+            &fp32_3xtf32::launch_split_shape<Shape<Indices>>}),
    ...);
 }
-template <int... Indices>
-void add_split(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(split_designs[Indices]), Class::fp32_3xtf32, false,
-                   &fp32_3xtf32::launch_split_shape<SplitShape<Indices>>}),
-   ...);
-}
-template <int... Indices>
-void add_skinny_split(std::vector<Variant>& list, std::integer_sequence<int, Indices...>) {
-  (list.push_back({name_of(skinny_split_designs[Indices]), Class::fp32_3xtf32, true,
-                   &fp32_3xtf32::launch_split_shape<SkinnySplitShape<Indices>>}),
-   ...);
+template <class Design, std::size_t count>
+constexpr auto indices_of(const Design (&)[count]) {
+  return std::make_integer_sequence<int, int{count}>{};
 }
 
 }  // namespace
 
-std::vector<Variant> variants() {
-  std::vector<Variant> list;
-  add_tf32(list, std::make_integer_sequence<int, int{std::size(tf32_designs)}>{});
-  add_skinny_tf32(list, std::make_integer_sequence<int, int{std::size(skinny_tf32_designs)}>{});
-  add_narrow(list, std::make_integer_sequence<int, int{std::size(narrow_designs)}>{});
-  add_split(list, std::make_integer_sequence<int, int{std::size(split_designs)}>{});
-  add_skinny_split(list, std::make_integer_sequence<int, int{std::size(skinny_split_designs)}>{});
+std::vector<Trial> variants(Class of) {
+  std::vector<Trial> list;
+  for (const Rung* rung : rungs_of(of)) {
+    if (rung->contender) list.push_back(trial_of(*rung));
+  }
+  if (of == Class::tf32) {
+    add_across<false, Tf32Shape>(list, indices_of(tf32_designs));
+    add_across<true, SkinnyTf32Shape>(list, indices_of(skinny_tf32_designs));
+    add_narrow(list, indices_of(narrow_designs));
+  } else {
+    add_split<false, SplitShape>(list, indices_of(split_designs));
+    add_split<true, SkinnySplitShape>(list, indices_of(skinny_split_designs));
+  }
   return list;
 }
 

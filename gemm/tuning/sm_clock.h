@@ -7,7 +7,7 @@
 // The SM clock that a launch ran at, from the counters of the SMs themselves: NVML's readings are
 // too far apart for a launch of a millisecond.
 
-namespace fathom::gemm::half {
+namespace fathom::gemm {
 
 /// Stamps of both ends of something on a stream: on every SM that a small kernel meets, its cycles
 /// and the nanoseconds that all SMs share.
@@ -26,4 +26,4 @@ class SmClock {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace fathom::gemm::half
+}  // namespace fathom::gemm

@@ -1,10 +1,10 @@
-#include "gemm/half/tuning/sm_clock.h"
+#include "gemm/tuning/sm_clock.h"
 
 #include <vector>
 
 #include "harness/cuda_check.h"
 
-namespace fathom::gemm::half {
+namespace fathom::gemm {
 namespace {
 
 constexpr int most_sms = 256;
@@ -62,4 +62,4 @@ double SmClock::hertz() const {
   return sms == 0 ? 0 : sum / sms;
 }
 
-}  // namespace fathom::gemm::half
+}  // namespace fathom::gemm

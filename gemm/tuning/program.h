@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gemm/tuning/compare.h"
+
+namespace fathom::gemm {
+
+/// What one tuning program is about.
+struct TuningProgram {
+  std::string description;
+  std::vector<Class> classes;  ///< of which it has variants, the usual one first
+  /// Variants of one of them. `promoted`: of fp8, those whose sums keep all bits.
+  std::function<std::vector<Trial>(Class of, bool promoted)> variants;
+};
+
+/// The tuning programs' main: reads the command line (--help says what it takes) and compares or
+/// checks the variants that it asks for. Returns the exit code.
+int run_tuning(const TuningProgram& program, int argc, char** argv);
+
+}  // namespace fathom::gemm
