@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
 // A product of which one side has at most 16: how a kernel cuts it that reads the other, large
 // operand once, as long runs of memory, and holds its part of the small operand in registers.
 //

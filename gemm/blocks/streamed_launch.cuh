@@ -58,11 +58,12 @@ void launch_streamed_config(
     const Product<typename Config::In, typename Config::Out, typename Config::Scalar>& product,
     int sms, cudaStream_t stream) {
   constexpr StreamedDesign d = Config::design;
+  using Memory = StreamedMemory<d, StreamedSum<typename Config::In>>;
   static_assert(d.most_rows % streamed_rows == 0 && d.warp_bytes % streamed_step == 0);
+  // An SM has 228 KiB, of which each block takes one for itself.
+  static_assert((Memory::bytes + 1024) * d.resident() <= 228 * 1024);
   const auto kernel = streamed_product<Config>;
-  ClusterLaunch launch{
-      1,         d.threads(), StreamedMemory<d, StreamedSum<typename Config::In>>::bytes,
-      d.cluster, stream,      d.early};
+  ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream, d.early};
   static const int resident = resident_clusters(kernel, launch);
   const int wanted = std::min(resident, std::max(1, sms * d.blocks / d.cluster));
   const int fewest = static_cast<int>(ceil_div(product.m, d.most_rows));
