@@ -45,6 +45,13 @@ struct Design {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
+  /// Whether B's tile has half as many blocks as a cluster has blocks that share it: each loads half a
+  /// block, 32 lines of it.
+  __host__ __device__ constexpr bool halves_b() const { return b_blocks() * 2 == cluster_m; }
+  /// Lines of B's boxes.
+  __host__ __device__ constexpr int b_box_lines() const {
+    return narrow_b ? n : halves_b() ? block_side / 2 : block_side;
+  }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
   }
