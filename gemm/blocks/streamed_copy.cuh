@@ -8,6 +8,16 @@
 
 namespace fathom::gemm {
 
+/// True in one lane of a warp that is whole here. The compiler knows that it is one, and gives
+/// copies in a branch on it addresses of the whole warp; after any other condition each copy is a
+/// loop over lanes.
+__device__ inline bool is_elected() {
+  std::uint32_t elected;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(elected));
+  return elected != 0;
+}
+
 /// Lines that leave the L2 before others.
 __device__ inline std::uint64_t leaving_policy() {
   std::uint64_t policy;

@@ -45,7 +45,7 @@ struct StreamedRing {
   }
 };
 
-/// Has the block's part of its rows copied, 16 rows a stage, a lane a row. By one warp.
+/// Has the block's part of its rows copied, 16 rows a stage. By one warp.
 template <StreamedDesign d, class P, class Ring>
 __device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
@@ -66,18 +66,22 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
     for (int row = 0; row < share.rows; row += streamed_rows) {
       const int rows = min(streamed_rows, share.rows - row);
-      for (int i = 0; i < slab.stages; ++i) {
-        const int begin = slab.begin + i * d.run_bytes();
+      for (int stage = 0; stage < slab.stages; ++stage) {
+        const int begin = slab.begin + stage * d.run_bytes();
         const int run = min(d.run_bytes(), row_bytes - begin);
         wait(ring.empty(position.stage), position.parity ^ 1);
-        const std::uint32_t full = ring.full(position.stage);
-        if (lane == 0) arrive_expecting(full, static_cast<std::uint32_t>(run * rows));
-        __syncwarp();
-        if (lane < rows) {
-          load_run<d.evict_first>(ring.stage(position.stage) + lane * d.pitch(),
-                                  first + (row + lane) * stride + begin,
-                                  static_cast<std::uint32_t>(run), full, policy);
+        if (is_elected()) {
+          const std::uint32_t full = ring.full(position.stage);
+          arrive_expecting(full, static_cast<std::uint32_t>(run * rows));
+          std::uint32_t target = ring.stage(position.stage);
+          const std::byte* source = first + row * stride + begin;
+#pragma unroll
+          for (int i = 0; i < streamed_rows; ++i, target += d.pitch(), source += stride) {
+            if (i >= rows) break;
+            load_run<d.evict_first>(target, source, static_cast<std::uint32_t>(run), full, policy);
+          }
         }
+        __syncwarp();
         position.advance();
       }
     }

@@ -69,17 +69,22 @@ __device__ void ask(const StreamedMatrix& s, int first, int end, std::uint32_t r
     const std::uint32_t barrier = full + 8 * position.stage;
     const std::uint32_t target = ring + position.stage * stage_bytes;
     wait(empty + 8 * position.stage, position.parity ^ 1);
-    if (lane == 0) arrive_expecting(barrier, stage_bytes);
-    __syncwarp();
-    if constexpr (boxes) {
-      if (lane < s.run_bytes / box_row_bytes)
-        load_box<evict_first>(target + lane * s.stage_rows * box_row_bytes, s.map,
-                              (place.byte + lane * box_row_bytes) / 4, place.row, barrier, policy);
-    } else {
-      for (int row = lane; row < s.stage_rows; row += 32)
-        load_run<evict_first>(target + row * s.run_bytes, address_of(s, place, row),
-                              static_cast<std::uint32_t>(s.run_bytes), barrier, policy);
+    if (is_elected()) {
+      arrive_expecting(barrier, stage_bytes);
+      if constexpr (boxes) {
+        const int box_bytes = s.stage_rows * box_row_bytes;
+#pragma unroll 4
+        for (int i = 0; i < s.run_bytes / box_row_bytes; ++i)
+          load_box<evict_first>(target + i * box_bytes, s.map, (place.byte + i * box_row_bytes) / 4,
+                                place.row, barrier, policy);
+      } else {
+#pragma unroll 4
+        for (int row = 0; row < s.stage_rows; ++row)
+          load_run<evict_first>(target + row * s.run_bytes, address_of(s, place, row),
+                                static_cast<std::uint32_t>(s.run_bytes), barrier, policy);
+      }
     }
+    __syncwarp();
     position.advance(s.stages);
   }
   if (s.early) asm volatile("griddepcontrol.launch_dependents;");
