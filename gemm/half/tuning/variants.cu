@@ -46,16 +46,26 @@ constexpr Design shared_by_four{.n = 128,
                                 .band = 1,
                                 .early = true,
                                 .leaves_rest = true};
+/// Runs of so many times 128 bytes of each row.
+constexpr Design together(Design d, int stages) {
+  d.together = stages;
+  return d;
+}
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    together({.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true}, 2),
+    together({.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true}, 4),
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 3),
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
     shared_by_four,
 };
 constexpr Design fp8_skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
     shared_by_four,
 };
 
@@ -77,6 +87,7 @@ std::string name_of(const Design& d) {
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
   if (d.halves_b()) name += " halves";
+  if (d.together > 1) name += " together " + std::to_string(d.together);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
