@@ -29,8 +29,8 @@ struct Design {
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that other
-  /// tiles have or none. For B along k only.
+  /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that
+  /// other tiles have or none. For B along k only.
   bool narrow_b = false;
   /// Stages that are asked for together, once all their buffers are free: neighbouring lines of 128
   /// bytes of each row one right after the other, which the memory reads as longer runs.
@@ -48,8 +48,8 @@ struct Design {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  /// Whether B's tile has half as many blocks as a cluster has blocks that share it: each loads half a
-  /// block, 32 lines of it.
+  /// Whether B's tile has half as many blocks as a cluster has blocks that share it: each loads
+  /// half a block, 32 lines of it.
   __host__ __device__ constexpr bool halves_b() const { return b_blocks() * 2 == cluster_m; }
   /// Lines of B's boxes.
   __host__ __device__ constexpr int b_box_lines() const {

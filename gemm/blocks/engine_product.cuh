@@ -39,8 +39,8 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
-/// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of 32-bit
-/// elements 32.
+/// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
+/// 32-bit elements 32.
 inline CUtensorMap operand_map(const EngineOperand& x, int lines = block_side) {
   if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
   return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
