@@ -124,23 +124,23 @@ struct alignas(2 * sizeof(In)) NeighbouringPair {
 /// along the columns, of which there are an even number and each line starts on two elements. A
 /// lane without columns has others instead: unconditional loads are under way together.
 template <class In, Major major>
-__device__ inline void hold_chunk(const Matrix<const In>& b, int k, int columns, int chunk,
-                                  LaneColumns& to) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+__device__ inline void hold_chunk(const Matrix<const In>& b, int k, int columns, int lane,
+                                  int chunk, LaneColumns& to) {
   if constexpr (major == Major::k) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int column = min(streamed_column(lane, half), columns - 1);
-      const uint4 x = *reinterpret_cast<const uint4*>(&b(k, column));
+      const uint4 x = *reinterpret_cast<const uint4*>(b.data + column * b.column_stride + k);
       memcpy(to.of[half][chunk], &x, sizeof x);
     }
   } else {
     constexpr int elements = 16 / static_cast<int>(sizeof(In));
     const int column = min(streamed_column(lane, 0), columns - 2);
+    const In* const from = b.data + k * b.row_stride + column;
     In x[2][elements];
 #pragma unroll
     for (int i = 0; i < elements; ++i) {
-      const auto pair = *reinterpret_cast<const NeighbouringPair<In>*>(&b(k + i, column));
+      const auto pair = *reinterpret_cast<const NeighbouringPair<In>*>(from + i * b.row_stride);
       x[0][i] = pair.of[0];
       x[1][i] = pair.of[1];
     }

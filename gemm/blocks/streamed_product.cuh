@@ -61,11 +61,15 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
   if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
   const std::uint64_t policy = d.evict_first ? leaving_policy() : 0;
   RingPosition<d.stages> position;
+  const int passes = streamed_passes<d>(row_bytes);
 #pragma unroll 1
-  for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
+  for (int pass = 0; pass < passes; ++pass) {
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
     for (int row = 0; row < share.rows; row += streamed_rows) {
       const int rows = min(streamed_rows, share.rows - row);
+      // Blocks of the next launch take their places when all of this one's are at their last rows.
+      if (d.early && pass + 1 == passes && row + streamed_rows >= share.rows)
+        asm volatile("griddepcontrol.launch_dependents;");
       for (int stage = 0; stage < slab.stages; ++stage) {
         const int begin = slab.begin + stage * d.run_bytes();
         const int run = min(d.run_bytes(), row_bytes - begin);
@@ -86,8 +90,6 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
       }
     }
   }
-  // Blocks of the next launch take their places when all of this one's have asked for the last.
-  if constexpr (d.early) asm volatile("griddepcontrol.launch_dependents;");
 }
 
 /// 16 bytes of shared memory.
@@ -110,16 +112,19 @@ template <StreamedDesign d, Major major, class P>
 __device__ inline void hold(HeldOperand<d>& held, const P& p, int begin) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.b.data)>>;
   constexpr int bytes = static_cast<int>(sizeof(In));
-  const int lane = static_cast<int>(threadIdx.x) % 32, last = p.k - 16 / bytes;
+  // Read anew: what follows from it would else be kept from pass to pass, where registers are few.
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const int last = p.k * bytes - streamed_step;
 #pragma unroll
   for (int i = 0; i < d.slab_stages; ++i) {
 #pragma unroll
     for (int step = 0; step < d.steps(); ++step) {
+      const int at = min(begin + i * d.run_bytes() + step * streamed_step, last);
 #pragma unroll
       for (int chunk = 0; chunk < 2; ++chunk) {
-        const int at =
-            begin + i * d.run_bytes() + step * streamed_step + streamed_chunk(lane, chunk);
-        hold_chunk<In, major>(p.b, min(at / bytes, last), p.n, chunk, held.of[i][step]);
+        hold_chunk<In, major>(p.b, (at + streamed_chunk(lane, chunk)) / bytes, p.n, lane, chunk,
+                              held.of[i][step]);
       }
     }
   }

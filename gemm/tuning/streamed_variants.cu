@@ -104,6 +104,9 @@ constexpr auto indices(const StreamedDesign (&)[Count]) {
 
 std::vector<Trial> streamed_trials(Class of) {
   switch (of) {
+    case Class::fp16:
+      return trials<Class::bf16, half::Types<__half>, Major::k, Major::outer>(
+          indices(half_designs));
     case Class::bf16:
       return trials<Class::bf16, half::Types<__nv_bfloat16>, Major::k, Major::outer>(
           indices(half_designs));
