@@ -32,6 +32,8 @@ struct Design {
   /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that
   /// other tiles have or none. For B along k only.
   bool narrow_b = false;
+  /// B's boxes are half blocks of 32 lines, so that more blocks of a cluster can share its tile.
+  bool half_b = false;
   /// Stages that are asked for together, once all their buffers are free: neighbouring lines of 128
   /// bytes of each row one right after the other, which the memory reads as longer runs.
   int together = 1;
@@ -48,12 +50,9 @@ struct Design {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  /// Whether B's tile has half as many blocks as a cluster has blocks that share it: each loads
-  /// half a block, 32 lines of it.
-  __host__ __device__ constexpr bool halves_b() const { return b_blocks() * 2 == cluster_m; }
   /// Lines of B's boxes.
   __host__ __device__ constexpr int b_box_lines() const {
-    return narrow_b ? n : halves_b() ? block_side / 2 : block_side;
+    return narrow_b ? n : half_b ? block_side / 2 : block_side;
   }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);

@@ -13,7 +13,7 @@ template <class In, Design d, Major a_major, Major b_major>
 __device__ inline void load_stages(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                    int count, const CUtensorMap& map_a, const CUtensorMap& map_b,
                                    int row, int column, int k) {
-  static_assert(d.sharing() == 1 && d.kept_a == 0 && !d.a_in_registers);
+  static_assert(d.sharing() == 1 && d.kept_a == 0 && !d.a_in_registers && !d.half_b);
   const int first = position.stage;
   const auto stage_of = [&](int i) {
     return first + i < d.stages ? first + i : first + i - d.stages;

@@ -45,6 +45,7 @@ constexpr Design shared_by_four{.n = 128,
                                 .split_k = 2,
                                 .band = 1,
                                 .early = true,
+                                .half_b = true,
                                 .leaves_rest = true};
 /// Runs of so many times 128 bytes of each row.
 constexpr Design together(Design d, int stages) {
@@ -86,7 +87,7 @@ std::string name_of(const Design& d) {
   std::string name = std::to_string(d.m()) + "x" + std::to_string(d.n) + " stages " +
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
-  if (d.halves_b()) name += " halves";
+  if (d.half_b) name += " halves";
   if (d.together > 1) name += " together " + std::to_string(d.together);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
   if (d.leaves_rest) name += " and rest";
