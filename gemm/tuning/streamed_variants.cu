@@ -65,6 +65,7 @@ constexpr StreamedDesign tf32_designs[] = {
 constexpr StreamedDesign fp8_designs[] = {
     half_an_sm(2, 144, 5),
     prefetching(half_an_sm(2, 144, 5)),
+    leaving(prefetching(half_an_sm(2, 144, 5))),
     in_pairs(half_an_sm(2, 80, 5)),
     deep(2, 144, 5),
 };
