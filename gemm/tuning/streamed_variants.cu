@@ -51,8 +51,13 @@ constexpr StreamedDesign leaving(StreamedDesign d) {
 // Rows of 8192 elements are 16 KiB in 16 bits, four slabs of 4 KiB, 32 KiB in tf32, 64 KiB in fp64,
 // 8 KiB in fp8.
 constexpr StreamedDesign half_designs[] = {
-    half_an_sm(4, 288, 5), prefetching(half_an_sm(4, 288, 5)), in_pairs(half_an_sm(4, 144, 5)),
-    deep(4, 288, 5),       leaving(deep(4, 288, 5)),           deep(2, 144, 5),
+    half_an_sm(4, 288, 5),
+    prefetching(half_an_sm(4, 288, 5)),
+    leaving(prefetching(half_an_sm(4, 288, 5))),
+    in_pairs(half_an_sm(4, 144, 5)),
+    deep(4, 288, 5),
+    leaving(deep(4, 288, 5)),
+    deep(2, 144, 5),
 };
 constexpr StreamedDesign tf32_designs[] = {
     half_an_sm(8, 576, 4),
