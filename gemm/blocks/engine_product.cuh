@@ -39,12 +39,12 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
-/// The map of an operand: boxes of `lines` lines along k or, along the outer dimension, of 64 of k; of
+/// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
 /// 32-bit elements 32.
 inline CUtensorMap operand_map(const EngineOperand& x, int lines = block_side) {
   if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
   return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
-                    element_bytes(x.element) == 4 ? half_block_side : block_side);
+                    element_bytes(x.element) == 4 ? half_block_side : lines);
 }
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
@@ -59,7 +59,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   const EngineOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
   product.map_a = operand_map(a);
-  product.map_b = operand_map(b, d.narrow_b ? d.n : block_side);
+  product.map_b = operand_map(b, d.b_box_lines());
   product.m = static_cast<int>(a.outer);
   product.n = static_cast<int>(b.outer);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));

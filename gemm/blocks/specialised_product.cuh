@@ -5,6 +5,7 @@
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/tile_ring.cuh"
+#include "gemm/blocks/tile_runs.cuh"
 #include "gemm/blocks/tile_walk.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
@@ -56,6 +57,15 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
     std::uint64_t policy_a = 0;
     if constexpr (d.kept_a > 0)
       policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
+    if constexpr (d.together > 1) {
+      // A stage is free only when the one behind it is being multiplied.
+      static_assert(!d.serpentine && d.together < d.stages);
+      for (int i = 0; i < range.count; i += d.together)
+        load_stages<In, d, a_major, b_major>(ring, position, min(d.together, range.count - i),
+                                             p.map_a, p.map_b, corner.m, corner.n,
+                                             (range.first + i) * stage_depth<In>);
+      continue;
+    }
     for (int i = 0; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
       const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);

@@ -116,8 +116,9 @@ bool check_small_products(Context& context, Class of, std::span<const Trial> var
   struct Shape {
     std::int64_t m, n, k;
   };
-  constexpr Shape shapes[] = {{1, 1, 1},      {16, 128, 16},   {128, 256, 64}, {67, 61, 97},
-                              {129, 257, 65}, {264, 136, 328}, {5, 300, 1000}, {1500, 2100, 900}};
+  constexpr Shape shapes[] = {{1, 1, 1},       {16, 128, 16},   {128, 256, 64}, {67, 61, 97},
+                              {129, 257, 65},  {264, 136, 328}, {5, 300, 1000}, {1500, 2100, 900},
+                              {16, 531, 2176}, {4099, 14, 8320}};
   constexpr int kinds = 16, most_wrong = 40;
   const std::int64_t aligned = 16 / element_bytes(traits(of).input);
   int wrong = 0, right = 0;
@@ -125,9 +126,10 @@ bool check_small_products(Context& context, Class of, std::span<const Trial> var
   for (const Shape& s : shapes) {
     for (int kind = 0; kind < kinds && wrong <= most_wrong; ++kind) {
       const auto of_bit = [&](int bit) { return kind >> bit & 1; };
-      Problem problem = make_problem(of, s.m, s.n, s.k, of_bit(0) ? Transpose::yes : Transpose::no,
-                                     of_bit(1) ? Transpose::yes : Transpose::no, of_bit(3) ? 2 : 1,
-                                     of_bit(3) ? -3 : 0);
+      const bool scaled = of_bit(0) != of_bit(3);  // of aligned columns too
+      Problem problem =
+          make_problem(of, s.m, s.n, s.k, of_bit(0) ? Transpose::yes : Transpose::no,
+                       of_bit(1) ? Transpose::yes : Transpose::no, scaled ? 2 : 1, scaled ? -3 : 0);
       const auto columns = [&](std::int64_t rows, bool odd) {
         return (rows + aligned - 1) / aligned * aligned + odd;
       };

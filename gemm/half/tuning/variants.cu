@@ -37,27 +37,58 @@ constexpr Design fp8_designs[] = {
     large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
     large(with(early, [](Design& d) { d.promoted = true; }), 4, 2, 4),
 };
+/// Of 128 columns, which cross from the L2 once for four blocks below each other, each of them with
+/// half of k: a quarter of what the large operand is, where two blocks have as much as that.
+constexpr Design shared_by_four{.n = 128,
+                                .stages = 6,
+                                .cluster_m = 4,
+                                .split_k = 2,
+                                .band = 1,
+                                .early = true,
+                                .half_b = true,
+                                .leaves_rest = true};
+/// Runs of so many times 128 bytes of each row.
+constexpr Design together(Design d, int stages) {
+  d.together = stages;
+  return d;
+}
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    together({.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true}, 2),
+    together({.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true}, 4),
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 3),
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
+    shared_by_four,
+};
+constexpr Design fp8_skinny_designs[] = {
+    {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
+    {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
+    together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
+    shared_by_four,
 };
 
-enum class List { square, skinny, fp8 };
+enum class List { square, skinny, fp8, fp8_skinny };
+constexpr bool is_fp8(List list) { return list == List::fp8 || list == List::fp8_skinny; }
+constexpr bool is_skinny(List list) { return list == List::skinny || list == List::fp8_skinny; }
 
 template <List list, int Index>
 struct Shape {
   static constexpr Design design = list == List::square   ? designs[Index]
                                    : list == List::skinny ? skinny_designs[Index]
-                                                          : fp8_designs[Index];
-  static constexpr MajorsTaken majors = list == List::fp8 ? AlongK::majors : plain_layout;
+                                   : list == List::fp8    ? fp8_designs[Index]
+                                                          : fp8_skinny_designs[Index];
+  static constexpr MajorsTaken majors = is_fp8(list) ? AlongK::majors : plain_layout;
 };
 
 std::string name_of(const Design& d) {
   std::string name = std::to_string(d.m()) + "x" + std::to_string(d.n) + " stages " +
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n) + " band " + std::to_string(d.band);
+  if (d.half_b) name += " halves";
+  if (d.together > 1) name += " together " + std::to_string(d.together);
   if (d.split_k > 1) name += " split " + std::to_string(d.split_k);
   if (d.leaves_rest) name += " and rest";
   if (d.serpentine) name += " serpentine";
@@ -70,13 +101,13 @@ std::string name_of(const Design& d) {
 
 template <List list, int Index>
 void add_shape(std::vector<Trial>& to, bool promoted) {
-  using T = std::conditional_t<list == List::fp8, fp8::Types, Types<__nv_bfloat16>>;
+  using T = std::conditional_t<is_fp8(list), fp8::Types, Types<__nv_bfloat16>>;
   using S = Shape<list, Index>;
   if (S::design.promoted != promoted) return;
   to.push_back({name_of(S::design),
                 [](const Problem& p, int) { return EngineOperands::copy_bytes(p, S::majors); },
                 &launch_shape<S, T>});
-  to.back().suits = [](const Problem& p) { return is_skinny(p) == (list == List::skinny); };
+  to.back().suits = [](const Problem& p) { return is_skinny(p) == is_skinny(list); };
 }
 
 template <List list, int... Indices>
@@ -90,6 +121,8 @@ std::vector<Trial> variants(Class of, bool promoted) {
   std::vector<Trial> all;
   if (of == Class::fp8) {
     add<List::fp8>(all, promoted, std::make_integer_sequence<int, int{std::size(fp8_designs)}>{});
+    add<List::fp8_skinny>(all, promoted,
+                          std::make_integer_sequence<int, int{std::size(fp8_skinny_designs)}>{});
   } else {
     add<List::square>(all, promoted, std::make_integer_sequence<int, int{std::size(designs)}>{});
     add<List::skinny>(all, promoted,

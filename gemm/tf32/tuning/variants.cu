@@ -39,6 +39,8 @@ constexpr Design narrow_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .narrow_b = true},
     {.n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true},
+    {.n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true, .together = 2},
+    {.n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true, .together = 4},
 };
 
 template <int Index>
@@ -72,6 +74,7 @@ std::string name_of(const Design& d, int columns) {
          std::to_string(d.cluster_n) + " split " + std::to_string(d.split_k) + " band " +
          std::to_string(d.band) + (d.leaves_rest ? " and rest" : "") +
          (d.serpentine ? " serpentine" : "") + (d.narrow_b ? " narrow boxes" : "") +
+         (d.together > 1 ? " together " + std::to_string(d.together) : "") +
          (d.a_in_registers ? " registers" : "");
 }
 std::string name_of(const RegisterDesign& d) { return name_of(d.ring(), d.columns); }
