@@ -64,14 +64,14 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
         load_stages<In, d, a_major, b_major>(ring, position, min(d.together, range.count - i),
                                              p.map_a, p.map_b, corner.m, corner.n,
                                              (range.first + i) * stage_depth<In>);
-      continue;
-    }
-    for (int i = 0; i < range.count; ++i) {
-      wait(ring.empty(position.stage), position.parity ^ 1);
-      const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
-      load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, stage * stage_depth<In>, policy_a);
-      position.advance();
+    } else {
+      for (int i = 0; i < range.count; ++i) {
+        wait(ring.empty(position.stage), position.parity ^ 1);
+        const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
+        load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
+                                        corner.n, stage * stage_depth<In>, policy_a);
+        position.advance();
+      }
     }
   }
 }

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/streamed_copy.cuh"
+#include "gemm/blocks/streamed_design.cuh"
+
+// The ring through which a block's rows stream, and the warp that has them copied.
+
+namespace fathom::gemm {
+
+/// What a block does: its rows from `first` on, and its place among the blocks that share their k.
+struct StreamedShare {
+  int first, rows, rank;
+};
+template <StreamedDesign d, class P>
+__device__ inline StreamedShare streamed_share(const P& p) {
+  const int block = static_cast<int>(blockIdx.x),
+            clusters = static_cast<int>(gridDim.x) / d.cluster;
+  const int first = streamed_first_row(p.m, block / d.cluster, clusters);
+  return {first, streamed_first_row(p.m, block / d.cluster + 1, clusters) - first,
+          block % d.cluster};
+}
+
+template <StreamedDesign d, class Sum>
+struct StreamedRing {
+  using Memory = StreamedMemory<d, Sum>;
+  std::uint32_t base;
+
+  __device__ std::uint32_t stage(int i) const { return base + Memory::ring + i * d.stage_bytes(); }
+  /// Ends when the stage's bytes have all arrived.
+  __device__ std::uint32_t full(int i) const { return base + Memory::barriers + 8 * i; }
+  /// Ends when every warp has read the stage.
+  __device__ std::uint32_t empty(int i) const { return full(i) + 8 * d.stages; }
+  /// By one thread.
+  __device__ void init() const {
+    for (int i = 0; i < d.stages; ++i) {
+      barrier_init(full(i), 1);
+      barrier_init(empty(i), d.warps);
+    }
+    barrier_init_fence();
+  }
+};
+
+/// Has the block's part of its rows copied, 16 rows a stage. By one warp.
+template <StreamedDesign d, class P, class Ring>
+__device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
+  using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row_bytes = p.k * static_cast<int>(sizeof(In));
+  const std::int64_t stride = p.a.row_stride * static_cast<std::int64_t>(sizeof(In));
+  const auto* const first = reinterpret_cast<const std::byte*>(p.a.data) + share.first * stride;
+  if constexpr (d.prefetches) {
+    const StreamedSlab slab = streamed_slab<d>(row_bytes, 0, share.rank);
+    const int bytes = min(row_bytes - slab.begin, d.slab_bytes());
+    if (lane < share.rows && bytes > 0) prefetch_run(first + lane * stride + slab.begin, bytes);
+  }
+  if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
+  const std::uint64_t policy = d.evict_first ? leaving_policy() : 0;
+  RingPosition<d.stages> position;
+  const int passes = streamed_passes<d>(row_bytes);
+#pragma unroll 1
+  for (int pass = 0; pass < passes; ++pass) {
+    const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
+    for (int row = 0; row < share.rows; row += streamed_rows) {
+      const int rows = min(streamed_rows, share.rows - row);
+      // Blocks of the next launch take their places when all of this one's are at their last rows.
+      if (d.early && pass + 1 == passes && row + streamed_rows >= share.rows)
+        asm volatile("griddepcontrol.launch_dependents;");
+      for (int stage = 0; stage < slab.stages; ++stage) {
+        const int begin = slab.begin + stage * d.run_bytes();
+        const int run = min(d.run_bytes(), row_bytes - begin);
+        wait(ring.empty(position.stage), position.parity ^ 1);
+        if (is_elected()) {
+          const std::uint32_t full = ring.full(position.stage);
+          arrive_expecting(full, static_cast<std::uint32_t>(run * rows));
+          std::uint32_t target = ring.stage(position.stage);
+          const std::byte* source = first + row * stride + begin;
+#pragma unroll
+          for (int i = 0; i < streamed_rows; ++i, target += d.pitch(), source += stride) {
+            if (i >= rows) break;
+            load_run<d.evict_first>(target, source, static_cast<std::uint32_t>(run), full, policy);
+          }
+        }
+        __syncwarp();
+        position.advance();
+      }
+    }
+  }
+}
+
+}  // namespace fathom::gemm
