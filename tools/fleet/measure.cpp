@@ -43,6 +43,30 @@ const char* folder_name(bool alone, bool suite) {
   return suite ? "suite" : alone ? "alone" : "together";
 }
 
+FileDescriptor open_log(const fs::path& path) {
+  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (log.get() < 0)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be written ({})", path.string(), std::strerror(errno)));
+  return log;
+}
+
+/// What a run left; nothing where it left nothing, or what cannot be read.
+struct ReadBack {
+  std::optional<Document> document;
+  std::string problem;
+};
+
+ReadBack read_back(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return {};
+  try {
+    return {read_document(file), ""};
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
 /// What a run's exit says of its figures; an empty reason: all there.
 struct Judged {
   fleet::GpuStatus status = fleet::GpuStatus::complete;
@@ -93,6 +117,15 @@ fs::path FleetFolder::rank_done(int rank) const {
   return root / "ranks" / fmt::format("{}.done", rank);
 }
 fs::path FleetFolder::all_done() const { return root / "ranks" / "all.done"; }
+
+bool FleetFolder::all_ended_without_first(int ranks) const {
+  std::error_code ignored;
+  if (!fs::exists(rank_note(0), ignored)) return false;
+  for (int rank = 1; rank < ranks; ++rank)
+    if (!fs::exists(rank_done(rank), ignored) && !fs::exists(rank_note(rank), ignored))
+      return false;
+  return true;
+}
 
 GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
               std::optional<int> rank) {
@@ -194,7 +227,8 @@ ChildStart HostMeasurement::start_of(const GpuJob& job, Part part, int log) cons
     return start;
   }
   flags.push_back("--require-gpu");
-  start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
+  // Not where there is no other: a MIG device's UUID is written another way.
+  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
   start.cpus = cpus_near(job.gpu->pci_bus_id);
   return start;
 }
@@ -208,23 +242,18 @@ void HostMeasurement::run_part(Part part, const std::vector<GpuJob*>& jobs) {
     const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
     const fs::path log_path =
         folder / fmt::format("{}.log", folder_name(part == Part::alone, part == Part::suite));
-    const FileDescriptor log(
-        open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
     try {
-      if (log.get() < 0)
-        throw Error(
-            ExitCode::output_unwritable,
-            fmt::format("{} cannot be written ({})", log_path.string(), std::strerror(errno)));
+      const FileDescriptor log = open_log(log_path);
       // What an earlier run left in the folder is not this one's.
-      fs::remove_all(folder / folder_name(part == Part::alone, part == Part::suite));
+      std::error_code ignored;
+      fs::remove_all(folder / folder_name(part == Part::alone, part == Part::suite), ignored);
       children.push_back(std::make_unique<ChildProcess>(start_of(*job, part, log.get())));
       started.push_back(job);
     } catch (const Error& error) {
       note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
     }
   }
-  const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
-  const auto ends = supervise_all(children, inbox_, limit, grace);
+  const auto ends = supervise_all(children, inbox_, limit(), grace);
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
   for (std::size_t i = 0; i < started.size(); ++i)
     take_result(*started[i], part, ends[i], elapsed_s);
@@ -235,14 +264,7 @@ void HostMeasurement::take_result(GpuJob& job, Part part, const SupervisedEnd& e
   fleet::GpuSummary& summary = job.summary;
   const fs::path folder = folder_.gpu(summary.host, summary.gpu);
   const std::string name = folder_name(part == Part::alone, part == Part::suite);
-  std::optional<Document> document;
-  std::string unreadable;
-  try {
-    if (fs::exists(folder / name / "result.json"))
-      document = read_document(folder / name / "result.json");
-  } catch (const Error& error) {
-    unreadable = error.what();
-  }
+  const auto [document, unreadable] = read_back(folder / name / "result.json");
   const Judged judged =
       judge(end, document, unreadable.empty() ? last_line_of(folder / (name + ".log")) : unreadable,
             arguments_.time_limit_s);
@@ -287,25 +309,42 @@ void HostMeasurement::write(const GpuJob& job) const {
 }
 
 void HostMeasurement::measure_links() {
-  turns_.all_here();
+  const bool exclusive = turns_.all_here();
   if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
-  const fs::path folder = folder_.links(jobs_.front().summary.host);
-  make_folder(folder);
-  const fs::path log_path = folder.string() + ".log";
-  const FileDescriptor log(
-      open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  ChildStart start{program_,
-                   {"run", "--suite", "atlas", "--probe", "links", "--no-counters", "--no-report",
-                    "--require-gpu", "--out", folder.string()},
-                   log.get(),
-                   log.get(),
-                   std::nullopt,
-                   {},
-                   cpus_near(jobs_.front().gpu->pci_bus_id)};
-  std::vector<std::unique_ptr<ChildProcess>> children;
-  children.push_back(std::make_unique<ChildProcess>(start));
-  const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
-  supervise_all(children, inbox_, limit, grace);
+  GpuJob& job = jobs_.front();
+  const fs::path folder = folder_.links(job.summary.host);
+  std::string reason;
+  int code = to_int(ExitCode::incomplete);
+  try {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);  // of an earlier run
+    make_folder(folder);
+    const fs::path log_path = folder.string() + ".log";
+    const FileDescriptor log = open_log(log_path);
+    ChildStart start{program_,
+                     {"run", "--suite", "atlas", "--probe", "links", "--no-counters", "--no-report",
+                      "--require-gpu", "--out", folder.string()},
+                     log.get(),
+                     log.get(),
+                     std::nullopt,
+                     {},
+                     cpus_near(job.gpu->pci_bus_id)};
+    if (const std::string devices = turns_.visible_devices(); !devices.empty())
+      start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    children.push_back(std::make_unique<ChildProcess>(start));
+    const SupervisedEnd end = supervise_all(children, inbox_, limit(), grace).front();
+    const ReadBack read = read_back(folder / "result.json");
+    reason = judge(end, read.document, read.problem.empty() ? last_line_of(log_path) : read.problem,
+                   arguments_.time_limit_s)
+                 .reason;
+    if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
+  } catch (const Error& error) {
+    reason = error.what();
+    code = to_int(error.code());
+  }
+  if (reason.empty() && !exclusive) reason = "measured while other ranks may have worked";
+  if (!reason.empty()) note(job, fleet::GpuStatus::partial, "links: " + reason, code);
 }
 
 }  // namespace fathom

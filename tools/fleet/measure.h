@@ -25,11 +25,15 @@ struct FleetFolder {
   std::filesystem::path rank_done(int rank) const;
   /// Written by rank 0 as its last.
   std::filesystem::path all_done() const;
+  /// Rank 0 has died, and of all others either has told that it is done, or its supervisor that it
+  /// has died: nobody is left to report.
+  bool all_ended_without_first(int ranks) const;
 };
 
 /// One GPU that this process measures, and what is known of it so far.
 struct GpuJob {
   std::optional<VisibleGpu> gpu;  ///< nothing in a replay
+  bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
   int slot = 0;                   ///< its turn among the GPUs of its host
   fleet::GpuSummary summary;
 };
@@ -39,6 +43,9 @@ class HostTurns {
  public:
   virtual ~HostTurns() = default;
   virtual int gpus() const = 0;  ///< of this host, in all its processes
+  /// All of them, as CUDA_VISIBLE_DEVICES has them, this process' first; empty: those that this
+  /// process sees.
+  virtual std::string visible_devices() const { return ""; }
   virtual bool leader() const = 0;
   /// Waits until all processes of the host are there. False where one of them is gone, or did not
   /// come in time: from then on nobody waits, and nothing can be said to have been alone.
@@ -65,6 +72,9 @@ class HostMeasurement {
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job) const;
   bool stopped() const { return inbox_.interrupts() > 0; }
+  std::chrono::milliseconds limit() const {
+    return std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
+  }
 
   const FleetRunArguments& arguments_;
   const FleetFolder& folder_;

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "reports/fleet/fleet.h"
@@ -13,6 +13,7 @@
 #include "results/error.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/measure.h"
+#include "tools/fleet/rank_note.h"
 #include "tools/fleet/run_arguments.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -48,8 +49,10 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
     return jobs;
   }
   const auto gpus = query_gpus(program_folder());
-  for (std::size_t i = 0; i < gpus.size(); ++i)
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
     jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
+    jobs.back().only_visible = gpus.size() == 1;
+  }
   return jobs;
 }
 
@@ -82,28 +85,46 @@ ExitCode run_host(const FleetRunArguments& arguments) {
 /// A note beside the documents: why this rank left none, or not all.
 void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::string& host,
                 const std::string& reason) {
-  const nlohmann::json note{{"rank", launcher.rank}, {"host", host}, {"reason", reason}};
   try {
     make_folder(folder.root / "ranks");
-    write_file_atomically(folder.rank_note(launcher.rank), note.dump() + "\n");
+    write_file_atomically(
+        folder.rank_note(launcher.rank),
+        note_text(launcher.rank, host, reason, to_int(ExitCode::incomplete)));
   } catch (const Error& error) {
     fmt::print(stderr, "fathom: rank {}: {}\n", launcher.rank, error.what());
   }
 }
 
+std::optional<fs::file_time_type> written_at(const fs::path& file) {
+  std::error_code error;
+  const auto time = fs::last_write_time(file, error);
+  return error ? std::nullopt : std::optional(time);
+}
+
 /// The supervisor of a rank that died must not end before the others: launchers take the whole job
 /// down for a rank that ends without MPI_Finalize. Rank 0, or the launcher, says when they are
-/// done.
-void outlive_the_others(const fs::path& done, fs::file_time_type started, SignalInbox& inbox,
+/// done; `before`: when rank 0 of an earlier run did.
+void outlive_the_others(const FleetFolder& folder, int ranks,
+                        const std::optional<fs::file_time_type>& before, SignalInbox& inbox,
                         double limit_s) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
-  std::error_code error;
   while (inbox.interrupts() == 0 && Clock::now() < deadline) {
-    const auto written = fs::last_write_time(done, error);
-    if (!error && written > started) return;
+    const auto now = written_at(folder.all_done());
+    if ((now && now != before) || folder.all_ended_without_first(ranks)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     inbox.drain();
   }
+}
+
+/// How the MPI program ended, where that is its death: by a signal, or, with other ranks waiting
+/// for it, by an error after they were connected.
+std::optional<std::string> death_of(const ProcessEnd& end, int rank) {
+  if (end.signal != 0) return "it was ended by " + end.describe();
+  const bool alike =  // all ranks end with it, or the user has ended them
+      end.status == 0 || end.status == to_int(ExitCode::setup_incomplete) ||
+      end.status == to_int(ExitCode::interrupted);
+  if (rank == 0 || alike) return std::nullopt;
+  return "it ended with " + end.describe();
 }
 
 /// One rank of several: the MPI program does the work, and this process, which has no MPI in it,
@@ -118,8 +139,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
                     "without a launcher, or give each `--part` and collect afterwards.",
                     launcher.name, launcher.size));
   const FleetFolder folder{arguments.report.out};
-  if (launcher.rank == 0) make_folder(folder.root);
-  const fs::file_time_type started = fs::file_time_type::clock::now();
+  const auto before = written_at(folder.all_done());
   std::error_code ignored;
   fs::remove(folder.rank_note(launcher.rank), ignored);
   fs::remove(folder.rank_done(launcher.rank), ignored);
@@ -131,9 +151,10 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
     // The parts have their own limits; a rank that hangs beyond them is rank 0's to give up.
     end = supervise(rank, inbox, {.limit = std::chrono::hours(24 * 7), .line = {}});
   }
-  if (end.end.signal == 0) return static_cast<ExitCode>(end.end.status);
+  const auto death = death_of(end.end, launcher.rank);
+  if (!death) return static_cast<ExitCode>(end.end.status);
   if (inbox.interrupts() > 0) return ExitCode::interrupted;
-  leave_note(folder, launcher, arguments.host_name, "it was ended by " + end.end.describe());
+  leave_note(folder, launcher, arguments.host_name, *death);
   if (launcher.rank == 0) {
     // The one that reports is gone: what the others leave is still there to be collected.
     fmt::print(
@@ -143,7 +164,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
         end.end.describe(), folder.root.string());
   }
   const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
-  outlive_the_others(folder.all_done(), started, inbox, limit_s);
+  outlive_the_others(folder, launcher.size, before, inbox, limit_s);
   return ExitCode::incomplete;
 }
 
