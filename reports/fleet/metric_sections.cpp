@@ -182,6 +182,7 @@ void write_losses(FleetWriting& to) {
     std::vector<double> values;
     std::size_t worst_gpu = 0;
     double worst = -1e300;
+    double typical = 0;
   };
   std::map<std::size_t, Loss> losses;
   for (std::size_t gpu = 0; gpu < to.fleet.gpus.size(); ++gpu) {
@@ -203,9 +204,11 @@ void write_losses(FleetWriting& to) {
       "PCIe "
       "switches and the host's memory; below 0 it was better together.");
   std::vector<std::pair<std::size_t, const Loss*>> order;
-  for (const auto& [metric, loss] : losses) order.emplace_back(metric, &loss);
-  const auto typical = [](const auto& l) { return median(l.second->values); };
-  std::ranges::stable_sort(order, std::greater{}, typical);
+  for (auto& [metric, loss] : losses) {
+    loss.typical = median(loss.values);
+    order.emplace_back(metric, &loss);
+  }
+  std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
   Table table({{"Metric"},
                {"Cards", Align::right},
                {"Typical loss", Align::right},
@@ -213,7 +216,7 @@ void write_losses(FleetWriting& to) {
                {"Of"}});
   for (const auto& [metric, loss] : order)
     table.add_row({reports::code(to.fleet.metrics[metric].name),
-                   std::to_string(loss->values.size()), gap_text(median(loss->values)),
+                   std::to_string(loss->values.size()), gap_text(loss->typical),
                    gap_text(loss->worst),
                    reports::escape_text(name_of(to.fleet.gpus[loss->worst_gpu].summary))});
   to.page.table("Loss together, the largest first", table);

@@ -96,8 +96,7 @@ std::string MpiHostTurns::unique_host_name(const std::string& name) const {
   MPI_Bcast(&leader, 1, MPI_INT, 0, host_);
   // Of the hosts with this name, by their leaders, this one is the how-many-eth?
   std::set<int> before;
-  for (const std::string& said :
-       exchange_in(MPI_COMM_WORLD, fmt::format("{} {}", leader, name))) {
+  for (const std::string& said : exchange_in(MPI_COMM_WORLD, fmt::format("{} {}", leader, name))) {
     const auto space = said.find(' ');
     const int other = std::stoi(said.substr(0, space));
     if (said.substr(space + 1) == name && other < leader) before.insert(other);

@@ -79,8 +79,7 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank,
   std::vector<GpuJob> jobs;
   if (arguments.replay) {
     const int count = turns.local_size() == 1 ? arguments.gpus : 1;
-    for (int i = 0; i < count; ++i)
-      jobs.push_back(replay_job(host, local + i, local + i, rank));
+    for (int i = 0; i < count; ++i) jobs.push_back(replay_job(host, local + i, local + i, rank));
     turns.set_gpus(std::max(turns.local_size(), count), "");
     return jobs;
   }

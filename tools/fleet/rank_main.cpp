@@ -53,10 +53,11 @@ class SetupWatch {
           std::condition_variable_any changed;
           if (changed.wait_for(lock, done, limit, [&] { return done.stop_requested(); })) return;
           if (done.stop_requested()) return;
-          fmt::print(stderr,
-                     "fathom: not all ranks came together within {} s: see what the others say, and "
-                     "start again.\n",
-                     limit.count());
+          fmt::print(
+              stderr,
+              "fathom: not all ranks came together within {} s: see what the others say, and "
+              "start again.\n",
+              limit.count());
           leave(ExitCode::setup_incomplete);
         }) {}
 
@@ -187,8 +188,8 @@ ExitCode hand_over(const FleetRunArguments& arguments, const FleetFolder& folder
   Sending sending(std::move(parcel));
   // Rank 0 may have as much to do as this one had, and to wait for others besides.
   const std::chrono::duration<double> limit(3 * arguments.time_limit_s + arguments.wait_s);
-  const auto goodbye = wait_for_goodbye(
-      limit, inbox, [&] { return folder.all_ended_without_first(job.size()); });
+  const auto goodbye =
+      wait_for_goodbye(limit, inbox, [&] { return folder.all_ended_without_first(job.size()); });
   if (goodbye.value_or(false)) {
     sending.finish();
     job.finalize();

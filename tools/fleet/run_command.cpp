@@ -87,9 +87,8 @@ void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::
                 const std::string& reason) {
   try {
     make_folder(folder.root / "ranks");
-    write_file_atomically(
-        folder.rank_note(launcher.rank),
-        note_text(launcher.rank, host, reason, to_int(ExitCode::incomplete)));
+    write_file_atomically(folder.rank_note(launcher.rank),
+                          note_text(launcher.rank, host, reason, to_int(ExitCode::incomplete)));
   } catch (const Error& error) {
     fmt::print(stderr, "fathom: rank {}: {}\n", launcher.rank, error.what());
   }
