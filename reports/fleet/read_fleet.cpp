@@ -21,6 +21,9 @@ bool is_inner(const fs::path& folder) {
   return name == "report" || name == "parts" || name == "logs";
 }
 
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
+
 /// What a process that died while writing leaves.
 bool is_torn(const fs::path& file) { return file.extension() == ".tmp"; }
 
@@ -118,7 +121,7 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
 void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder) {
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
-    const std::string text = read_file_up_to(file, document_size_limit);
+    const std::string text = read_file_up_to(file, largest_file);
     if (std::string_view(text).substr(0, 64).find(summary_key) != std::string_view::npos)
       builder.add(parse_summary(text, file.string()), file);
     else

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/fleet.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/fleet/run_arguments.h"
@@ -29,6 +29,9 @@ struct FleetFolder {
   /// has died: nobody is left to report.
   bool all_ended_without_first(int ranks) const;
 };
+
+struct Brief;
+struct PartResult;
 
 /// One GPU that this process measures, and what is known of it so far.
 struct GpuJob {
@@ -59,18 +62,23 @@ class HostMeasurement {
   HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
                   std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox);
 
+  /// Throws nothing for what fails: the others of its host wait for this process at each part.
   void run();
+  /// What could not be written; empty: all.
+  const std::vector<fleet::Problem>& problems() const { return problems_; }
 
  private:
-  enum class Part { alone, together, suite };
-  void measure_alone();
-  void measure_at_once(Part part);
+  void measure_suite_alone();
+  /// One short probe on every GPU, all made ready at the same time: in turn, or at once.
+  void measure_brief(const Brief& brief, fleet::Phase phase);
   void measure_links();
-  void run_part(Part part, const std::vector<GpuJob*>& jobs);
-  ChildStart start_of(const GpuJob& job, Part part, int log) const;
-  void take_result(GpuJob& job, Part part, const SupervisedEnd& end, double elapsed_s);
+  void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
+  /// On the job's GPU and the CPUs near it; without arguments yet.
+  ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
+  void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
-  void write(const GpuJob& job) const;
+  void write(const GpuJob& job);
   bool stopped() const { return inbox_.interrupts() > 0; }
   std::chrono::milliseconds limit() const {
     return std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
@@ -82,6 +90,7 @@ class HostMeasurement {
   HostTurns& turns_;
   SignalInbox& inbox_;
   std::filesystem::path program_;  ///< `fathom`
+  std::vector<fleet::Problem> problems_;
 };
 
 /// The job of a GPU, before anything was measured.

@@ -100,6 +100,14 @@ bool shares_storage(MpiJob& job, const fs::path& root) {
   return same;
 }
 
+std::vector<fs::path> documents_in(const fs::path& folder) {
+  std::vector<fs::path> documents;
+  std::error_code none;
+  for (const auto& file : fs::directory_iterator(folder, none))
+    if (file.path().extension() == ".json") documents.push_back(file.path());
+  return documents;
+}
+
 /// This rank's documents; only the summary where rank 0 sees the rest itself.
 Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, bool leader,
                  bool shared) {
@@ -114,7 +122,8 @@ Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, boo
     const fs::path own = folder.gpu(job.summary.host, job.summary.gpu);
     add(own / fleet::summary_file);
     if (shared) continue;
-    for (const char* part : {"alone", "together", "suite"}) add(own / part / "result.json");
+    for (const char* part : {"alone", "together", "suite"})
+      for (const fs::path& document : documents_in(own / part)) add(document);
   }
   if (leader && !shared) add(folder.links(jobs.front().summary.host) / "result.json");
   return parcel;
@@ -164,19 +173,6 @@ void check_ranks(const MpiJob& job) {
                   "with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
                   "(MPICH).",
                   launcher->name, launcher->size, job.size(), job.library()));
-}
-
-/// What this rank measures; why it could not go on, where it could not.
-std::vector<fleet::Problem> measure(const FleetRunArguments& arguments, const FleetFolder& folder,
-                                    std::vector<GpuJob>& jobs, MpiHostTurns& turns,
-                                    SignalInbox& inbox, int rank) {
-  try {
-    HostMeasurement(arguments, folder, jobs, turns, inbox).run();
-    return {};
-  } catch (const Error& error) {
-    return {{fmt::format("rank {}", rank),
-             fmt::format("on {}: {}", arguments.host_name, error.what()), to_int(error.code())}};
-  }
 }
 
 /// Any rank but the first, once it has measured.
@@ -241,10 +237,11 @@ ExitCode run(int argc, char** argv) {
     fmt::print("{} ranks, suite {}, into {}.\n", job.size(), arguments.suite, folder.root.string());
     std::fflush(stdout);
   }
-  auto problems = measure(arguments, folder, jobs, turns, inbox, job.rank());
-  if (job.rank() == 0) return gather(arguments, folder, job, std::move(problems), inbox);
+  HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
+  measurement.run();
+  if (job.rank() == 0) return gather(arguments, folder, job, measurement.problems(), inbox);
   Parcel parcel = parcel_of(jobs, folder, turns.leader(), shared);
-  for (const fleet::Problem& problem : problems)
+  for (const fleet::Problem& problem : measurement.problems())
     parcel.add(folder.rank_note(job.rank()).lexically_relative(folder.root).string(),
                note_text(job.rank(), arguments.host_name, problem.reason, problem.exit_code));
   return hand_over(arguments, folder, job, parcel.text(), inbox);

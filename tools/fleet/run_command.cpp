@@ -67,17 +67,23 @@ ExitCode run_host(const FleetRunArguments& arguments) {
                   folder.root.string()));
   NoTurns turns(static_cast<int>(jobs.size()));
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  HostMeasurement(arguments, folder, jobs, turns, inbox).run();
+  HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
+  measurement.run();
   const bool interrupted = inbox.interrupts() > 0;
   ExitCode code = ExitCode::ok;
   if (arguments.part) {
     for (const GpuJob& job : jobs)
       if (job.summary.exit_code != 0) code = ExitCode::incomplete;
+    for (const fleet::Problem& problem : measurement.problems()) {
+      fmt::print(stderr, "fathom: {}\n", problem.reason);
+      code = static_cast<ExitCode>(problem.exit_code);
+    }
     say(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
                     folder.root.string(), folder.root.string()));
   } else {
-    code = publish_fleet(fleet::read_fleet(folder.root, expected_of(arguments.report)),
-                         arguments.report);
+    fleet::Fleet fleet = fleet::read_fleet(folder.root, expected_of(arguments.report));
+    for (const fleet::Problem& problem : measurement.problems()) fleet.problems.push_back(problem);
+    code = publish_fleet(fleet, arguments.report);
   }
   return interrupted ? ExitCode::interrupted : code;
 }
