@@ -191,9 +191,12 @@ ExitCode hand_over(const FleetRunArguments& arguments, const FleetFolder& folder
     job.finalize();
     return ExitCode::ok;
   }
-  // The launcher ends this rank with rank 0; one that ends before takes others with it.
+  // Launchers end the job at the first rank that leaves without MPI_Finalize, with its exit code:
+  // that is to be rank 0's.
   if (goodbye) std::this_thread::sleep_for(std::chrono::seconds(3));
-  leave(inbox.interrupts() > 0 ? ExitCode::interrupted : ExitCode::ok);
+  leave(inbox.interrupts() > 0 ? ExitCode::interrupted
+        : goodbye              ? ExitCode::ok
+                               : ExitCode::incomplete);
 }
 
 /// Rank 0, once it has measured.
