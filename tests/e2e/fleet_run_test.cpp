@@ -179,6 +179,7 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   refused({"--gpus", "4"}, bad);
   refused({"--gpus", "0", "--replay"}, bad);
   refused({"--host-name", "../up"}, bad);
+  refused({"--host-name", "two\nlines"}, bad);
   refused({"--expect-hosts", "/nowhere/hosts"}, bad);
   refused({"--time-limit", "-1"}, bad);
   refused({"--least-gap", "nan"}, bad);

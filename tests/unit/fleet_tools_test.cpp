@@ -49,6 +49,8 @@ TEST_CASE("Lists of CPUs are read as the kernel writes them", "[fleet]") {
   const Environment environment({{"FATHOM_PCI_DEVICES", folder.path().string()}});
   CHECK(cpus_near("0000:1A:00.0") == Cpus{16, 17});
   CHECK(cpus_near("0000:2B:00.0").empty());
+  REQUIRE_FALSE(all_cpus().empty());
+  CHECK(all_cpus().front() == 0);
 }
 
 TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]") {

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Brief briefs[] = {
     {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
-    {"copy_bandwidth", "^copy_bandwidth/best/block:320/size:1GiB", "core"}};  // power
+    {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
 /// When all begin at the same moment; a second one, since they do not end their setting up at the
 /// same.
 constexpr int brief_repetitions_together = 2;
@@ -219,6 +219,8 @@ ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program,
   // Not where there is no other: a MIG device's UUID is written another way.
   if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
   start.cpus = cpus_near(job.gpu->pci_bus_id);
+  // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+  if (start.cpus.empty() && job.summary.rank) start.cpus = all_cpus();
   return start;
 }
 
