@@ -100,8 +100,8 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   // small file's piece is no larger than it claims, since ten thousand are read in a row.
   constexpr std::uintmax_t largest_piece = 1 << 20;
   const std::uintmax_t claimed = fs::file_size(path, error);
-  const std::size_t piece = error || claimed == 0 ? largest_piece
-                                                  : std::min(claimed + 1, largest_piece);
+  const std::size_t piece =
+      error || claimed == 0 ? largest_piece : std::min(claimed + 1, largest_piece);
   while (file) {
     const std::size_t before = text.size();
     text.resize(before + piece);
