@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,6 +99,7 @@ class ProbeRun {
 
   ExitCode run() {
     if (samples_lines(probe_, options_)) sample_lines();
+    if (!options_.list_only) wait_for_start();
     const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
     if (options_.list_only) return ExitCode::ok;
     if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
@@ -147,6 +149,16 @@ class ProbeRun {
         measure(state, c, name);
       })->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
     }
+  }
+
+  /// CUDA is up: whoever starts probes on several GPUs need not wait for that on each of them in
+  /// turn.
+  void wait_for_start() const {
+    if (options_.start_fd < 0) return;
+    const char ready = '\n';
+    if (::write(options_.start_fd, &ready, 1) != 1) return;
+    pollfd answer{options_.start_fd, POLLIN, 0};
+    while (interrupt_requested == 0 && poll(&answer, 1, 100) <= 0) continue;
   }
 
   bool in_suite(const Case& c) const {

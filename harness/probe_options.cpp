@@ -93,6 +93,9 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   app.add_option("--progress-fd", options.progress_fd,
                  "Report progress to this file descriptor, one line per case")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--start-fd", options.start_fd,
+                 "Write a byte to this descriptor once ready, and begin when one comes back")
+      ->check(CLI::NonNegativeNumber);
   const std::vector<ProbeOption> own_options = probe.options();
   std::map<std::string, std::optional<std::string>> given;
   for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -95,8 +96,12 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_read(path, std::strerror(errno));
   std::string text;
-  // Read in pieces and not by the size that the file claims: a pipe claims none, and others lie.
-  constexpr std::size_t piece = 1 << 20;
+  // Read in pieces and not by the size that the file claims: a pipe claims none, and others lie. A
+  // small file's piece is no larger than it claims, since ten thousand are read in a row.
+  constexpr std::uintmax_t largest_piece = 1 << 20;
+  const std::uintmax_t claimed = fs::file_size(path, error);
+  const std::size_t piece =
+      error || claimed == 0 ? largest_piece : std::min(claimed + 1, largest_piece);
   while (file) {
     const std::size_t before = text.size();
     text.resize(before + piece);

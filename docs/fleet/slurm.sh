@@ -11,15 +11,25 @@ set -euo pipefail
 
 FATHOM=${FATHOM:-$HOME/fathom/build/bin/fathom}
 OUT=${OUT:-$SLURM_SUBMIT_DIR/fleet-$SLURM_JOB_ID}
+MPI=${MPI:-pmix} # of Open MPI; pmi2 for MPICH: `srun --mpi=list` says what there is
 mkdir -p "$OUT"
 scontrol show hostnames "$SLURM_JOB_NODELIST" >"$OUT/hosts.txt"
 
-# --kill-on-bad-exit=0: a rank that dies must not end the others. --mpi=pmix for Open MPI, --mpi=pmi2 for
-# MPICH; `srun --mpi=list` says what there is. No GPU binding by srun: each rank takes the GPU of its
-# local rank, and the CPUs near it.
-srun --mpi=pmix --kill-on-bad-exit=0 --gpu-bind=none --cpu-bind=none \
+# No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank and the
+# CPUs near it. --kill-on-bad-exit=0: a rank that dies must not end the others; --wait: nor must they wait
+# for it for ever.
+status=0
+srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=60 --gpu-bind=none --cpu-bind=none \
   "$FATHOM" fleet run --suite quick --out "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
 
-# Where rank 0 itself was lost, its report is made from what the others left.
-[[ -e $OUT/fleet.json ]] || "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
-exit "${status:-0}"
+# Where rank 0 was lost, or Slurm's PMIx has ended all ranks for the death of one, the report is made from
+# what each had written.
+if [[ ! -e $OUT/fleet.json ]]; then
+  status=0
+  "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
+fi
+exit "$status"
+
+# Without MPI, or where no death may cost the others anything: independent jobs, one a node.
+#   srun --ntasks-per-node=1 --kill-on-bad-exit=0 "$FATHOM" fleet run --part --suite quick --out "$OUT" || true
+#   "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt"

@@ -16,6 +16,13 @@ using reports::escape_text;
 using reports::Table;
 
 constexpr std::size_t most_worst = 10;
+constexpr std::size_t most_listed = 200;  ///< rows of a table of cards or files
+
+/// What a table that ends early says.
+void write_rest(FleetWriting& to, std::size_t all) {
+  if (all > most_listed)
+    to.page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
+}
 
 /// The figure that a gap is about: together where it is there.
 std::optional<double> figure_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
@@ -89,7 +96,7 @@ void write_named(FleetWriting& to) {
   header.push_back({"Metrics", Align::right});
   Table table(header);
   for (const CardScore& card : to.outliers.cards) {
-    if (card.findings.empty()) break;  // the named come first
+    if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
     auto row = row_of(to, card, card.findings.front(), causes.at(card.group));
     row.push_back(std::to_string(card.findings.size()));
     table.add_row(std::move(row));
@@ -100,6 +107,7 @@ void write_named(FleetWriting& to) {
       "card is held against those of the same model and settings; score and limit are explained in "
       "docs/fleet.md.");
   to.page.table("Named cards", table);
+  write_rest(to, named);
 }
 
 void write_worst(FleetWriting& to) {
@@ -127,10 +135,13 @@ void write_problems(FleetWriting& to) {
   if (to.fleet.problems.empty()) return;
   to.page.heading(2, "Missing and incomplete", "missing");
   Table table({{"What"}, {"Why"}, {"Exit code", Align::right}});
-  for (const Problem& problem : to.fleet.problems)
+  for (const Problem& problem : to.fleet.problems) {
+    if (table.rows() == most_listed) break;
     table.add_row({escape_text(problem.what), escape_text(problem.reason),
                    problem.exit_code == 0 ? "–" : std::to_string(problem.exit_code)});
+  }
   to.page.table("What left no figures, or not all of them", table);
+  write_rest(to, to.fleet.problems.size());
 }
 
 void write_settings(FleetWriting& to) {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "reports/fleet/sections.h"
 #include "reports/plot.h"
@@ -16,7 +16,7 @@ namespace {
 using reports::Align;
 using reports::Table;
 
-constexpr std::size_t most_rows = 40;      ///< hosts of the heat map
+constexpr std::size_t most_rows = 20;      ///< hosts of the heat map: each has its name beside it
 constexpr std::size_t most_drawn = 6;      ///< metrics whose distribution is drawn
 constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
 
@@ -102,6 +102,12 @@ void write_heat_map(FleetWriting& to) {
   for (const auto& [name, gap] : hosts) order.emplace_back(name, &gap);
   std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
   const std::size_t shown = std::min(most_rows, order.size());
+  // Names of families do not fit under columns: numbers do.
+  std::map<std::string, std::int64_t> numbers;
+  for (const auto& [name, gap] : hosts)
+    for (const auto& [family, value] : gap.families) numbers[family] = 0;
+  std::int64_t next = 0;
+  for (auto& [family, number] : numbers) number = ++next;
   std::vector<Entry> entries;
   Table table({{"Host"}, {"Worst family"}, {"Worse by", Align::right}});
   for (std::size_t i = 0; i < shown; ++i) {
@@ -109,8 +115,8 @@ void write_heat_map(FleetWriting& to) {
     std::string worst_family;
     for (const auto& [family, value] : gap->families) {
       if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
-      entries.push_back(
-          point(host + "/" + family, {{"host", host}, {"metrics", family}}, 100 * value));
+      entries.push_back(point(host + "/" + family, {{"host", host}, {"family", numbers.at(family)}},
+                              100 * value));
     }
     if (!worst_family.empty())
       table.add_row({reports::escape_text(host), reports::code(worst_family),
@@ -118,19 +124,22 @@ void write_heat_map(FleetWriting& to) {
   }
   to.page.paragraph(fmt::format(
       "How much the worst metric of a family is worse, on the worst card of a host, than the "
-      "median "
-      "of the cards of its kind.{}",
+      "median of the cards of its kind.{}",
       shown < order.size()
           ? fmt::format(" The {} hosts with the largest gaps of {}.", shown, order.size())
           : ""));
   View view;
   view.kind = View::Kind::heat_map;
   view.title = "Worst card of each host";
-  view.x = "metrics";
-  view.x_label = "Metrics";
+  view.x = "family";
+  view.x_label = "Family of metrics, by its number";
   view.y_axis = "host";
   view.y_label = "Worse by";
   show(to, view, entries, "hosts");
+  std::vector<std::string> legend;
+  for (const auto& [family, number] : numbers)
+    legend.push_back(fmt::format("{} {}", number, reports::code(family)));
+  to.page.paragraph(fmt::format("Families: {}.", fmt::join(legend, ", ")));
   to.page.table("The worst family of each host", table);
 }
 
@@ -182,6 +191,7 @@ void write_losses(FleetWriting& to) {
     std::vector<double> values;
     std::size_t worst_gpu = 0;
     double worst = -1e300;
+    double typical = 0;
   };
   std::map<std::size_t, Loss> losses;
   for (std::size_t gpu = 0; gpu < to.fleet.gpus.size(); ++gpu) {
@@ -203,9 +213,11 @@ void write_losses(FleetWriting& to) {
       "PCIe "
       "switches and the host's memory; below 0 it was better together.");
   std::vector<std::pair<std::size_t, const Loss*>> order;
-  for (const auto& [metric, loss] : losses) order.emplace_back(metric, &loss);
-  const auto typical = [](const auto& l) { return median(l.second->values); };
-  std::ranges::stable_sort(order, std::greater{}, typical);
+  for (auto& [metric, loss] : losses) {
+    loss.typical = median(loss.values);
+    order.emplace_back(metric, &loss);
+  }
+  std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
   Table table({{"Metric"},
                {"Cards", Align::right},
                {"Typical loss", Align::right},
@@ -213,7 +225,7 @@ void write_losses(FleetWriting& to) {
                {"Of"}});
   for (const auto& [metric, loss] : order)
     table.add_row({reports::code(to.fleet.metrics[metric].name),
-                   std::to_string(loss->values.size()), gap_text(median(loss->values)),
+                   std::to_string(loss->values.size()), gap_text(loss->typical),
                    gap_text(loss->worst),
                    reports::escape_text(name_of(to.fleet.gpus[loss->worst_gpu].summary))});
   to.page.table("Loss together, the largest first", table);

@@ -21,34 +21,54 @@ bool is_inner(const fs::path& folder) {
   return name == "report" || name == "parts" || name == "logs";
 }
 
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
+
 /// What a process that died while writing leaves.
 bool is_torn(const fs::path& file) { return file.extension() == ".tmp"; }
 
 struct Found {
   std::vector<fs::path> files, torn;
+  std::vector<std::pair<fs::path, std::string>> unread;  ///< and why
 };
+
+/// One folder's entries, and those of the folders below. Links to folders are not followed: they
+/// may lead round in a circle.
+void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& found) {
+  std::vector<fs::path> inner;
+  std::error_code error;
+  fs::directory_iterator at(folder, error), end;
+  for (; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    std::error_code unknown;
+    if (at->symlink_status(unknown).type() == fs::file_type::directory) {
+      if (!is_inner(path)) inner.push_back(path);
+    } else if (is_torn(path)) {
+      found.torn.push_back(path);
+    } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
+      const fs::file_type type = at->status(unknown).type();
+      if (type == fs::file_type::directory) continue;  // by a link
+      if (type == fs::file_type::regular)
+        found.files.push_back(path);
+      else  // a pipe, whose writer would be waited for, or a link that leads nowhere
+        found.unread.emplace_back(path, "it is no file");
+      if (path.filename() == summary_file) summed_up.insert(folder);
+    }
+  }
+  if (error) found.unread.emplace_back(folder, error.message());
+  for (const fs::path& below : inner) look_into(below, summed_up, found);
+}
 
 Found find_files(const fs::path& folder) {
   Found found;
   std::set<fs::path> summed_up;  ///< folders with a summary
   std::error_code error;
-  fs::recursive_directory_iterator at(folder, error), end;
+  const fs::directory_iterator readable(folder, error);
   if (error)
     throw Error(ExitCode::bad_input,
                 fmt::format("{} cannot be read ({}): name the folder that the jobs wrote into.",
                             folder.string(), error.message()));
-  for (; at != end; at.increment(error)) {
-    if (error) break;
-    const fs::path& path = at->path();
-    if (at->is_directory(error)) {
-      if (is_inner(path)) at.disable_recursion_pending();
-    } else if (is_torn(path)) {
-      found.torn.push_back(path);
-    } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
-      if (path.filename() == summary_file) summed_up.insert(path.parent_path());
-      found.files.push_back(path);
-    }
-  }
+  look_into(folder, summed_up, found);
   // A document that a summary in its folder, or in one above it, sums up is not read.
   std::erase_if(found.files, [&](const fs::path& file) {
     if (file.filename() == summary_file || summed_up.empty()) return false;
@@ -101,7 +121,7 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
 void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder) {
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
-    const std::string text = read_file_up_to(file, document_size_limit);
+    const std::string text = read_file_up_to(file, largest_file);
     if (std::string_view(text).substr(0, 64).find(summary_key) != std::string_view::npos)
       builder.add(parse_summary(text, file.string()), file);
     else
@@ -121,6 +141,9 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
     builder.add(Problem{file.lexically_relative(root).string(),
                         "its writer died before it was complete",
                         to_int(ExitCode::document_malformed)});
+  for (const auto& [path, why] : found.unread)
+    builder.add(Problem{path.lexically_relative(root).string(),
+                        fmt::format("it cannot be read ({})", why), to_int(ExitCode::incomplete)});
   std::atomic<std::size_t> next = 0;
   const auto read = [&] {
     for (std::size_t i; (i = next++) < found.files.size();)

@@ -11,6 +11,7 @@
 #include "reports/plot.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
+#include "results/statistics.h"
 
 namespace fathom::fleet {
 namespace {
@@ -66,6 +67,58 @@ std::string origin_text(const Fleet& fleet) {
                      first == last ? "" : " to " + last);
 }
 
+/// One named card in a line: where it stands out most, by how much, and probably why.
+struct Headline {
+  std::string card, metric, gap, also, cause;
+  std::string text(const std::string& shown_metric) const {
+    return fmt::format("{} worse in {}{}; {}", gap, shown_metric, also, cause);
+  }
+};
+
+std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers, std::size_t most) {
+  std::vector<Headline> lines;
+  std::map<std::size_t, Causes> causes;
+  for (const CardScore& card : outliers.cards) {
+    if (card.findings.empty() || lines.size() == most) break;  // the named come first
+    const Finding& worst = card.findings.front();
+    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    std::string also;
+    if (card.findings.size() > 1) {
+      // The one that stands out most is also the luckiest of many: the median tells the size.
+      std::vector<double> gaps;
+      for (const Finding& finding : card.findings) gaps.push_back(finding.gap);
+      also = fmt::format(" ({} metrics, by {} in the median)", gaps.size(), gap_text(median(gaps)));
+    }
+    lines.push_back({name_of(fleet.gpus[card.gpu].summary), fleet.metrics[worst.metric].name,
+                     gap_text(worst.gap), std::move(also), cause_text(finder.of(card.gpu, worst))});
+  }
+  return lines;
+}
+
+std::string verdict_text(const Fleet& fleet, const Outliers& outliers) {
+  const std::size_t compared = static_cast<std::size_t>(std::ranges::count_if(
+      outliers.cards, [](const CardScore& card) { return card.worst.limit > 0; }));
+  return fmt::format("{} worse than their kind{}, {} missing or incomplete.", outliers.named(),
+                     compared == 0 && !fleet.gpus.empty()
+                         ? " (fewer than three of a kind: none is held against others)"
+                         : "",
+                     fleet.problems.size());
+}
+
+/// What an operator wants first: who is slow, in what, by how much and why; what is missing.
+void write_headlines(const Fleet& fleet, const Outliers& outliers, reports::Page& page) {
+  constexpr std::size_t most = 5;
+  page.paragraph(fmt::format("**{}**", verdict_text(fleet, outliers)));
+  std::vector<std::string> items;
+  for (const Headline& line : headlines_of(fleet, outliers, most))
+    items.push_back(fmt::format("**{}**: {} worse in {}{}{}; {}", reports::escape_text(line.card),
+                                line.gap, reports::code(line.metric), line.also.empty() ? "" : " ",
+                                reports::escape_text(line.also), reports::escape_text(line.cause)));
+  if (outliers.named() > most)
+    items.push_back(fmt::format("and [{} more](#named)", outliers.named() - most));
+  if (!items.empty()) page.list(items);
+}
+
 /// The slowest card of each part: what the whole fleet waited for.
 void write_times(const Fleet& fleet, reports::Page& page) {
   double alone = 0, together = 0, suite = 0;
@@ -105,15 +158,14 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   const std::string problem = gnuplot_problem();
   FleetWriting to{fleet, outliers, page, folder, problem.empty()};
   page.heading(1, "Fleet of " + counts_text(fleet), "fleet");
+  write_headlines(fleet, outliers, page);
   if (fleet.replay())
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(reports::escape_text(origin_text(fleet)));
-  page.paragraph(fmt::format("{} of them {} worse than their kind; {} {} missing or incomplete.",
-                             outliers.named(), outliers.named() == 1 ? "is" : "are",
-                             fleet.problems.size(), fleet.problems.size() == 1 ? "is" : "are"));
   write_times(fleet, page);
   if (!problem.empty()) page.paragraph(reports::escape_text("No pictures: " + problem));
+  page.contents_here();
   write_named(to);
   write_worst(to);
   write_problems(to);
@@ -143,21 +195,11 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   constexpr std::size_t most = 10;
   std::string text;
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
-  text +=
-      counts_text(fleet) + fmt::format("; {} worse than their kind, {} missing or incomplete.\n",
-                                       outliers.named(), fleet.problems.size());
-  std::map<std::size_t, Causes> causes;
-  std::size_t shown = 0;
-  for (const CardScore& card : outliers.cards) {
-    if (card.findings.empty() || shown++ == most) break;
-    const Finding& worst = card.findings.front();
-    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
-    text += fmt::format("  {}: {} worse in {}; {}\n", name_of(fleet.gpus[card.gpu].summary),
-                        gap_text(worst.gap), fleet.metrics[worst.metric].name,
-                        cause_text(finder.of(card.gpu, worst)));
-  }
+  text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
+  for (const Headline& line : headlines_of(fleet, outliers, most))
+    text += fmt::format("  {}: {}\n", line.card, line.text(line.metric));
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
-  shown = 0;
+  std::size_t shown = 0;
   for (const Problem& problem : fleet.problems) {
     if (shown++ == most) {
       text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -42,20 +43,21 @@ ordered_json visible_gpus() {
   for (int i = 0; i < (count ? std::atoi(count) : 1); ++i) {
     const std::string name = "GPU-" + std::to_string(i);
     if (visible && name != visible) continue;
-    gpus.push_back({{"ordinal", gpus.size()},
-                    {"name", "NVIDIA Fake 100"},
-                    {"uuid", name},
-                    {"uuid_hash", i == 0 ? first_hash : first_hash.substr(0, 15) + std::to_string(i)},
-                    {"pci_bus_id", "0000:00:00.0"},
-                    {"health",
-                     {{"pcie_generation", 5},
-                      {"pcie_width", i == 1 ? 8 : 16},
-                      {"uncorrected_ecc_errors", 0},
-                      {"remapped_rows", nullptr},
-                      {"remapping_failed", false},
-                      {"remapping_pending", false},
-                      {"processes", 0},
-                      {"application_sm_clock_hz", nullptr}}}});
+    gpus.push_back(
+        {{"ordinal", gpus.size()},
+         {"name", "NVIDIA Fake 100"},
+         {"uuid", name},
+         {"uuid_hash", i == 0 ? first_hash : first_hash.substr(0, 15) + std::to_string(i)},
+         {"pci_bus_id", "0000:00:00.0"},
+         {"health",
+          {{"pcie_generation", 5},
+           {"pcie_width", i == 1 ? 8 : 16},
+           {"uncorrected_ecc_errors", 0},
+           {"remapped_rows", nullptr},
+           {"remapping_failed", false},
+           {"remapping_pending", false},
+           {"processes", 0},
+           {"application_sm_clock_hz", nullptr}}}});
   }
   return gpus;
 }
@@ -125,7 +127,7 @@ class FakeProbe {
     document_.fathom_version = "0.0.0";
     document_.fathom_commit = "unknown";
     document_.suite = flags.at("--suite");
-    document_.seed = flags.at("--seed");
+    document_.seed = flags.contains("--seed") ? flags.at("--seed") : "1";
     document_.num_cpus = 1;
     document_.google_benchmark_version = "1.7.1";
     document_.fingerprint.gpu_name = "NVIDIA Fake 100";
@@ -168,6 +170,7 @@ class FakeProbe {
 
  private:
   void report(int done, int total) const {
+    if (!flags_.contains("--progress-fd")) return;
     const std::string line = fmt::format("{} {} {:.3f} {}/case\n", done, total, 0.1 * done, name_);
     [[maybe_unused]] const auto n =
         ::write(std::stoi(flags_.at("--progress-fd")), line.data(), line.size());
@@ -196,6 +199,22 @@ void fill_disk(const std::string& path) {
   while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
 }
 
+/// On a clock that all processes share.
+void say_when(const char* what) {
+  std::cout << what << ' ' << std::chrono::steady_clock::now().time_since_epoch().count()
+            << std::endl;
+}
+
+/// Long enough in what follows that two at once would be seen.
+void wait_for_start(int descriptor) {
+  say_when("ready");
+  char byte = '\n';
+  if (::write(descriptor, &byte, 1) != 1 || ::read(descriptor, &byte, 1) != 1)
+    fail(ExitCode::bad_input, "Nobody says when to start.");
+  say_when("began");
+  usleep(20'000);
+}
+
 int probe_program(const std::string& name, const Flags& flags) {
   if (flags.contains("--describe")) {
     std::cout << ordered_json{{"name", name},
@@ -212,15 +231,19 @@ int probe_program(const std::string& name, const Flags& flags) {
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;
   if (name == "silent") return 0;
-  if (flags.contains("--benchmark_filter") && name != flags.at("--benchmark_filter"))
+  if (flags.contains("--benchmark_filter") &&
+      flags.at("--benchmark_filter").find(name) == std::string::npos)
     fail(ExitCode::bad_input, "No case matches the filter.");
 
+  const bool held = flags.contains("--start-fd");
+  if (held) wait_for_start(std::stoi(flags.at("--start-fd")));
   FakeProbe probe(name, flags);
   probe.measure(2);
+  if (held) say_when("ended");
   if (name == "crash") std::raise(SIGSEGV);
   // Bad on one GPU of several.
-  if (const char* bad = std::getenv("FAKE_BAD_GPU"); bad && name == "sometimes" &&
-                                                     uuid_hash().ends_with(bad))
+  if (const char* bad = std::getenv("FAKE_BAD_GPU");
+      bad && name == "sometimes" && uuid_hash().ends_with(bad))
     std::raise(SIGSEGV);
   if (name == "lasting") {
     const char* until = std::getenv("FAKE_RELEASE");

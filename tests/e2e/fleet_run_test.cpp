@@ -73,6 +73,62 @@ TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][
   CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), ContainsSubstring("x8"));
 }
 
+/// "began 123" of a held fake's log.
+long long time_in(const fs::path& log, const std::string& what) {
+  const std::string text = read_text(log);
+  const auto at = text.find(what + " ");
+  return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + what.size() + 1);
+}
+
+/// In turn, none while another measures, and all of them ready before the first does.
+void check_turns(const fs::path& out, int gpus, const std::string& probe) {
+  const auto at = [&](int gpu, const char* part, const char* what) {
+    return time_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
+  };
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    CAPTURE(gpu, probe);
+    CHECK(at(gpu, "alone", "ready") > 0);
+    CHECK(at(gpu, "alone", "ready") < at(0, "alone", "began"));
+    if (gpu > 0) CHECK(at(gpu - 1, "alone", "ended") < at(gpu, "alone", "began"));
+  }
+}
+
+TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
+  Sandbox box({"links", "copy_bandwidth", "atlas_first"});
+  box.set("FAKE_GPUS", "3");
+  // The fakes are of the group core, which holds what together needs; of another suite it is run.
+  const auto run = box.fathom(fleet_run(box, {"--alone", "brief", "--suite", "atlas-quick"}));
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  check_turns(box.out(), 3, "links");
+  check_turns(box.out(), 3, "copy_bandwidth");
+  const fs::path gpus = box.out() / "gpus";
+  // Together all begin before any ends.
+  for (int gpu = 0; gpu < 3; ++gpu)
+    CHECK(time_in(gpus / "box-0" / "together" / "links.log", "ended") >
+          time_in(gpus / ("box-" + std::to_string(gpu)) / "together" / "links.log", "began"));
+  const json metrics = json::parse(read_text(gpus / "box-2" / "gpu.json")).at("metrics");
+  REQUIRE(metrics.at("name").size() == 6);  // two cases each of the brief ones and the suite's
+  CHECK(metrics.at("alone").at(0) == 1e-6);
+  CHECK(metrics.at("together").at(0) == 1e-6);
+  CHECK(metrics.at("alone").at(5).is_null());
+}
+
+TEST_CASE("A short probe that dies costs what it would have measured", "[e2e][fleet]") {
+  Sandbox box({"links", "first"});  // and the copy's program is not there at all
+  box.set("FAKE_GPUS", "2");
+  const auto run = box.fathom(fleet_run(box, {"--alone", "brief"}));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  CHECK(status_of(fleet, 1) == "partial");
+  CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(),
+             ContainsSubstring("probe_copy_bandwidth"));
+  const json metrics =
+      json::parse(read_text(box.out() / "gpus" / "box-1" / "gpu.json")).at("metrics");
+  CHECK(metrics.at("alone").at(0) == 1e-6);
+}
+
 TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]") {
   Sandbox box({"first", "sometimes"});
   box.set("FAKE_GPUS", "2");
@@ -123,6 +179,7 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   refused({"--gpus", "4"}, bad);
   refused({"--gpus", "0", "--replay"}, bad);
   refused({"--host-name", "../up"}, bad);
+  refused({"--host-name", "two\nlines"}, bad);
   refused({"--expect-hosts", "/nowhere/hosts"}, bad);
   refused({"--time-limit", "-1"}, bad);
   refused({"--least-gap", "nan"}, bad);
@@ -191,12 +248,16 @@ std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
         command.find(out.string()) == std::string::npos)
       continue;
     const std::string environment = read_text(entry.path() / "environ");
-    const auto at = environment.find("OMPI_COMM_WORLD_RANK=");
+    // Open MPI's, or MPICH's.
+    const std::string variable = environment.find("OMPI_COMM_WORLD_RANK=") != std::string::npos
+                                     ? "OMPI_COMM_WORLD_RANK="
+                                     : "PMI_RANK=";
+    const auto at = environment.find(variable);
     const std::string status = read_text(entry.path() / "status");
     const auto parent = status.find("PPid:");
     if (at == std::string::npos || parent == std::string::npos) continue;
-    ranks[std::atoi(environment.c_str() + at + 21)] = {std::atoi(entry.path().filename().c_str()),
-                                                       std::atoi(status.c_str() + parent + 5)};
+    ranks[std::atoi(environment.c_str() + at + variable.size())] = {
+        std::atoi(entry.path().filename().c_str()), std::atoi(status.c_str() + parent + 5)};
   }
   return ranks;
 }
@@ -232,6 +293,54 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
     CHECK(summary.at("metrics").at("alone").at(1) == 1e-6);
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
+}
+
+TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
+  Sandbox box({"links", "copy_bandwidth"});
+  box.set("FAKE_GPUS", "3");
+  Job job(box, 3, fleet_run(box, {"--alone", "brief"}));
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  check_turns(box.out(), 3, "links");
+  check_turns(box.out(), 3, "copy_bandwidth");
+}
+
+TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  std::vector<std::string> words;
+  for (const char* disk : {"disk0", "disk1"}) {
+    fs::create_directories(box.folder() / disk);
+    if (!words.empty()) words.push_back(":");
+    words = together(
+        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
+                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
+  }
+  fs::create_directories(box.folder() / "disk1" / "own");
+  write_text(box.folder() / "disk1" / "own" / "gpus", "a file where a folder should be");
+  Job job(box, words);
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.folder() / "disk0" / "own");
+  REQUIRE(fleet.at("gpus").size() == 1);
+  CHECK(status_of(fleet, 0) == "complete");
+  REQUIRE(fleet.at("problems").size() == 1);
+  CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
+  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
+}
+
+TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  // As srun without --mpi, or another MPI's mpirun, starts them.
+  box.set("SLURM_PROCID", "0");
+  box.set("SLURM_STEP_NUM_TASKS", "4");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::setup_incomplete));
+  CHECK_THAT(run.errors, ContainsSubstring("Slurm started 4 ranks, and MPI knows of 1"));
+  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
 }
 
 TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mpi]") {

@@ -155,6 +155,8 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
       card.health.uncorrected_ecc_errors = 0;
       card.health.other_processes = 0;
       card.health.pcie_width = 16;
+      card.health.pcie_generation = 5;
+      card.health.memory_clock_hz = 3.2e9;
       if (i == 9) change(card);
     }
     return cause_of(planted);
@@ -171,6 +173,12 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
              ContainsSubstring("remapping"));
   CHECK_THAT(with([](GpuSummary& c) { c.health.pcie_width = 8; }),
              ContainsSubstring("PCIe lanes 8, the others' 16"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.pcie_generation = 4; }),
+             ContainsSubstring("PCIe generation 4, the others' 5"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.memory_clock_hz = 2.6e9; }),
+             ContainsSubstring("memory clock 2.6 GHz, the others' 3.2 GHz"));
+  CHECK_THAT(with([](GpuSummary& c) { c.health.power_limit_w = 500; }),
+             ContainsSubstring("power limit 500 W, the others' 700 W"));
   CHECK_THAT(with([](GpuSummary& c) { c.health.other_processes = 1; }),
              ContainsSubstring("other processes"));
   CHECK_THAT(with([](GpuSummary& c) { c.settings[0].second = "2"; }),

@@ -1,3 +1,6 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -151,6 +154,49 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   CHECK(told("a-2/gpu.json"));
   CHECK_FALSE(told("host a"));
   CHECK_FALSE(told("a-0"));
+}
+
+TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
+  FleetFolderForTest folder;
+  GpuSummary summary = recorded();
+  summary.host = "a.example.org";
+  folder.write("a/gpu.json", to_text(summary));
+  REQUIRE(mkfifo((folder.path() / "pipe.json").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("nowhere", folder.path() / "dangling.json");
+  std::filesystem::create_symlink("/dev/zero", folder.path() / "endless.json");
+  std::filesystem::create_directory_symlink(folder.path(), folder.path() / "round");
+  std::filesystem::create_directories(folder.path() / "folder" / "gpu.json");
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}});
+  CHECK(fleet.gpus.size() == 1);
+  REQUIRE(fleet.problems.size() == 3);
+  for (const Problem& problem : fleet.problems)
+    CHECK_THAT(problem.reason, ContainsSubstring("cannot be read"));
+}
+
+TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]") {
+  FleetFolderForTest folder;
+  folder.write("z/gpu.json", to_text(recorded()));
+  std::filesystem::create_directories(folder.path() / "locked");
+  std::filesystem::permissions(folder.path() / "locked", std::filesystem::perms::none);
+  if (access((folder.path() / "locked").c_str(), R_OK) == 0) SKIP("root may look into it");
+  const Fleet fleet = read_fleet(folder.path(), {});
+  CHECK(fleet.gpus.size() == 1);
+  REQUIRE(fleet.problems.size() == 1);
+  CHECK(fleet.problems.front().what == "locked");
+}
+
+TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]") {
+  FleetFolderForTest folder;
+  GpuSummary summary = recorded();
+  summary.host = "a.example.org";
+  folder.write("a/gpu.json", to_text(summary));
+  const auto missing = [&](const std::string& host) {
+    return read_fleet(folder.path(), {.gpus = {}, .hosts = {host}}).problems.size();
+  };
+  CHECK(missing("a") == 0);
+  CHECK(missing("a.example.org") == 0);
+  CHECK(missing("a.example.com") == 1);
+  CHECK(missing("b") == 1);
 }
 
 TEST_CASE("A folder without a result is bad input", "[fleet]") {

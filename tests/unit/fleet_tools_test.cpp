@@ -7,9 +7,11 @@
 
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
+#include "tools/fleet/assign_gpus.h"
 #include "tools/fleet/cpus.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/parcel.h"
+#include "tools/fleet/rank_note.h"
 #include "tools/fleet/run_arguments.h"
 
 using namespace fathom;
@@ -47,6 +49,8 @@ TEST_CASE("Lists of CPUs are read as the kernel writes them", "[fleet]") {
   const Environment environment({{"FATHOM_PCI_DEVICES", folder.path().string()}});
   CHECK(cpus_near("0000:1A:00.0") == Cpus{16, 17});
   CHECK(cpus_near("0000:2B:00.0").empty());
+  REQUIRE_FALSE(all_cpus().empty());
+  CHECK(all_cpus().front() == 0);
 }
 
 TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]") {
@@ -67,6 +71,32 @@ TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]
   }
   const Environment environment({{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_SIZE", "8"}});
   CHECK_FALSE(find_launcher());
+}
+
+TEST_CASE("Each rank takes the first GPU that no rank before it has", "[fleet]") {
+  using Places = std::vector<std::optional<std::size_t>>;
+  const std::vector<std::string> both{"a", "b"};
+  CHECK(assign_gpus({both, both}) == Places{0, 1});
+  CHECK(assign_gpus({both, both, both}) == Places{0, 1, std::nullopt});
+  // Each its own, by the launcher; and two each of its own.
+  CHECK(assign_gpus({{"a"}, {"b"}}) == Places{0, 0});
+  CHECK(assign_gpus({{"a", "b"}, {"c", "d"}}) == Places{0, 0});
+  // All the same one, by mistake; and one that sees none.
+  CHECK(assign_gpus({{"a"}, {"a"}}) == Places{0, std::nullopt});
+  CHECK(assign_gpus({{}, {"a"}}) == Places{std::nullopt, 0});
+  CHECK(assign_gpus({}).empty());
+}
+
+TEST_CASE("A rank's note says why, and a torn one that it died", "[fleet]") {
+  const auto problem = problem_of_note(3, note_text(3, "node\"7", "the disk is full", 11));
+  CHECK(problem.what == "rank 3");
+  CHECK(problem.reason == "on node\"7: the disk is full");
+  CHECK(problem.exit_code == 11);
+  for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
+    CAPTURE(torn);
+    CHECK(problem_of_note(3, torn).reason == "it died");
+    CHECK(problem_of_note(3, torn).exit_code == 5);
+  }
 }
 
 TEST_CASE("A parcel comes out as it went in, and a torn one is refused", "[fleet]") {

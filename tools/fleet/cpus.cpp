@@ -1,11 +1,14 @@
 #include "tools/fleet/cpus.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 namespace fathom {
 
@@ -49,6 +52,12 @@ std::vector<int> cpus_near(const std::string& pci_bus_id) {
   std::string list;
   std::getline(file, list);
   return parse_cpu_list(list).value_or(std::vector<int>{});
+}
+
+std::vector<int> all_cpus() {
+  std::vector<int> cpus(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))));
+  std::iota(cpus.begin(), cpus.end(), 0);
+  return cpus;
 }
 
 }  // namespace fathom

@@ -1,131 +1,47 @@
 #include "tools/fleet/measure.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "results/atomic_file.h"
-#include "results/document_io.h"
 #include "results/error.h"
-#include "results/format.h"
-#include "results/utc_time.h"
 #include "tools/fleet/children.h"
 #include "tools/fleet/cpus.h"
+#include "tools/fleet/held_run.h"
+#include "tools/fleet/part_result.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
+#include "tools/suites.h"
 
 namespace fathom {
+
+/// What sharing a host can slow down, in a second or two for each GPU.
+struct Brief {
+  const char *probe, *filter, *group;
+};
+
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// What sharing a host can slow down, in seconds: its link, and one copy at full power. Repeated
-/// when all do it, so that they do it at the same time.
-constexpr const char* brief_filter =
-    "host/pinned/copy engine/|copy_bandwidth/best/block:320/size:1GiB";
-constexpr int brief_repetitions_together = 5;
+constexpr Brief briefs[] = {
+    {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
+    {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
+/// When all begin at the same moment; a second one, since they do not end their setting up at the
+/// same.
+constexpr int brief_repetitions_together = 2;
+constexpr std::chrono::milliseconds brief_limit{120'000}, start_limit{60'000};
 
 // A run that is told to stop ends its probe first, which has five seconds itself.
 constexpr std::chrono::seconds grace{15};
 
-std::string last_line_of(const fs::path& log) {
-  std::ifstream file(log);
-  return last_line(std::string(std::istreambuf_iterator<char>(file), {}));
-}
-
-const char* folder_name(bool alone, bool suite) {
-  return suite ? "suite" : alone ? "alone" : "together";
-}
-
-/// What a run's exit says of its figures; an empty reason: all there.
-struct Judged {
-  fleet::GpuStatus status = fleet::GpuStatus::complete;
-  std::string reason;
-};
-
-Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document,
-             const std::string& last_words, double limit_s) {
-  using fleet::GpuStatus;
-  const GpuStatus kept =
-      document && !document->entries.empty() ? GpuStatus::partial : GpuStatus::failed;
-  const auto with_words = [&](const std::string& what) {
-    return last_words.empty() ? what : fmt::format("{}: {}", what, last_words);
-  };
-  if (ended.stopped == Stopped::time_limit)
-    return {kept, fmt::format("it hit its time limit of {} s (--time-limit)", limit_s)};
-  if (ended.stopped == Stopped::interrupt) return {kept, "interrupted"};
-  if (ended.end.signal != 0)
-    return {kept, with_words("its run was ended by " + ended.end.describe())};
-  if (document)
-    for (const ProbeSummary& probe : document->probes)
-      if (probe.status != ProbeStatus::complete)
-        return {kept, fmt::format("{}: {}", probe.name, probe.status_reason)};
-  switch (static_cast<ExitCode>(ended.end.status)) {
-    case ExitCode::ok:
-      return {};
-    case ExitCode::check_failed:
-      return {GpuStatus::complete, "a check failed: see its document"};
-    case ExitCode::counters_unavailable:
-      return {GpuStatus::complete,
-              "hardware counters are not permitted or not there; times are complete"};
-    default:
-      return {kept, with_words("its run ended with " + ended.end.describe())};
-  }
+const char* folder_name(fleet::Phase phase) {
+  return phase == fleet::Phase::alone ? "alone" : "together";
 }
 
 }  // namespace
-
-fs::path FleetFolder::gpu(const std::string& host, int number) const {
-  return root / "gpus" / fmt::format("{}-{}", host, number);
-}
-fs::path FleetFolder::links(const std::string& host) const { return root / "links" / host; }
-fs::path FleetFolder::rank_note(int rank) const {
-  return root / "ranks" / fmt::format("{}.note", rank);
-}
-
-fs::path FleetFolder::rank_done(int rank) const {
-  return root / "ranks" / fmt::format("{}.done", rank);
-}
-fs::path FleetFolder::all_done() const { return root / "ranks" / "all.done"; }
-
-GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
-              std::optional<int> rank) {
-  GpuJob job = replay_job(host, number, slot, rank);
-  job.gpu = gpu;
-  fleet::GpuSummary& s = job.summary;
-  s.source = Source::measured;
-  s.gpu_name = gpu.name;
-  s.uuid_hash = gpu.uuid_hash;
-  s.health.pcie_generation = gpu.pcie_generation;
-  s.health.pcie_width = gpu.pcie_width;
-  s.health.uncorrected_ecc_errors = gpu.uncorrected_ecc_errors;
-  s.health.remapped_rows = gpu.remapped_rows;
-  s.health.remapping_failed = gpu.remapping_failed;
-  s.health.remapping_pending = gpu.remapping_pending;
-  s.health.other_processes = gpu.processes;
-  return job;
-}
-
-GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank) {
-  GpuJob job;
-  job.slot = slot;
-  fleet::GpuSummary& s = job.summary;
-  s.host = host;
-  s.gpu = number;
-  s.rank = rank;
-  s.source = Source::replay;
-  s.date = utc_time(std::chrono::system_clock::now());
-  s.status = fleet::GpuStatus::failed;
-  s.reason = "it was not measured";
-  s.exit_code = to_int(ExitCode::incomplete);
-  return job;
-}
 
 HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
                                  std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox)
@@ -137,20 +53,26 @@ HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const Fleet
       program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
 
 void HostMeasurement::run() {
-  for (const GpuJob& job : jobs_) {
-    make_folder(folder_.gpu(job.summary.host, job.summary.gpu));
-    write(job);
-  }
+  for (const GpuJob& job : jobs_) write(job);
+  using enum fleet::Phase;
   const bool shared = turns_.gpus() > 1;
-  if (shared && arguments_.alone != "none") measure_alone();
-  if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_at_once(Part::together);
-  measure_at_once(Part::suite);
+  if (shared && arguments_.alone == "full") measure_suite_alone();
+  // A replay has nothing to take turns for.
+  if (shared && arguments_.alone == "brief" && !arguments_.replay) {
+    const RunSuite& suite = *find_run_suite(arguments_.suite);
+    for (const Brief& brief : briefs) measure_brief(brief, alone);
+    // What the suite has itself, all do at once then.
+    for (const Brief& brief : briefs)
+      if (!suite.has(brief.group)) measure_brief(brief, together);
+  }
+  turns_.all_here();
+  std::vector<GpuJob*> all;
+  for (GpuJob& job : jobs_) all.push_back(&job);
+  if (!stopped()) run_suite(all, shared ? together : alone, "suite");
   if (!arguments_.no_links && !arguments_.replay) measure_links();
 }
 
-void HostMeasurement::measure_alone() {
-  // A replay has nothing to take turns for, but it goes the same way.
-  if (arguments_.replay && arguments_.alone == "brief") return;
+void HostMeasurement::measure_suite_alone() {
   for (int slot = 0; slot < turns_.gpus(); ++slot) {
     const bool exclusive = turns_.all_here();
     std::vector<GpuJob*> mine;
@@ -158,115 +80,146 @@ void HostMeasurement::measure_alone() {
       if (job.slot == slot) mine.push_back(&job);
     if (mine.empty() || stopped()) continue;
     if (exclusive)
-      run_part(Part::alone, mine);
+      run_suite(mine, fleet::Phase::alone, "alone");
     else
-      for (GpuJob* job : mine)
-        note(*job, fleet::GpuStatus::partial,
-             "not measured alone: another rank of its host is gone", to_int(ExitCode::incomplete));
+      for (GpuJob* job : mine) note_not_alone(*job);
   }
 }
 
-void HostMeasurement::measure_at_once(Part part) {
-  turns_.all_here();
-  std::vector<GpuJob*> all;
-  for (GpuJob& job : jobs_) all.push_back(&job);
-  if (!stopped()) run_part(part, all);
+void HostMeasurement::note_not_alone(GpuJob& job) {
+  note(job, fleet::GpuStatus::partial, "not measured alone: another rank of its host is gone",
+       to_int(ExitCode::incomplete));
 }
 
-ChildStart HostMeasurement::start_of(const GpuJob& job, Part part, int log) const {
-  const fs::path out = folder_.gpu(job.summary.host, job.summary.gpu) /
-                       folder_name(part == Part::alone, part == Part::suite);
-  ChildStart start{
-      program_, {"run", "--out", out.string(), "--no-report"}, log, log, std::nullopt, {}, {}};
-  auto& flags = start.arguments;
-  const bool brief = part == Part::together || (part == Part::alone && arguments_.alone == "brief");
-  if (brief) {
-    flags.insert(flags.end(), {"--suite", "quick", "--probe", "links", "--probe", "copy_bandwidth",
-                               "--no-counters", std::string("--benchmark_filter=") + brief_filter});
-    if (part == Part::together)
-      flags.push_back(fmt::format("--benchmark_repetitions={}", brief_repetitions_together));
-  } else {
-    flags.insert(flags.end(), {"--suite", arguments_.suite});
-    if (arguments_.no_counters) flags.push_back("--no-counters");
+void HostMeasurement::measure_brief(const Brief& brief, fleet::Phase phase) {
+  std::vector<HeldRun> runs;
+  std::vector<GpuJob*> of;
+  for (GpuJob& job : jobs_) {
+    if (!job.gpu || stopped()) continue;
+    try {
+      const fs::path out = folder_.gpu(job.summary.host, job.summary.gpu) / folder_name(phase);
+      make_folder(out);
+      const fs::path document = out / (std::string(brief.probe) + ".json");
+      std::error_code ignored;
+      fs::remove(document, ignored);  // of an earlier run
+      const FileDescriptor log = open_log(fs::path(document).replace_extension(".log"));
+      ChildStart start =
+          start_of(job, program_folder() / ("probe_" + std::string(brief.probe)), log.get());
+      start.arguments = {"--suite",         "quick",
+                         "--no-counters",   "--out",
+                         document.string(), std::string("--benchmark_filter=") + brief.filter};
+      if (phase == fleet::Phase::together)
+        start.arguments.push_back(
+            fmt::format("--benchmark_repetitions={}", brief_repetitions_together));
+      runs.emplace_back(std::move(start));
+      of.push_back(&job);
+    } catch (const Error& error) {
+      note(job, fleet::GpuStatus::partial, error.what(), to_int(error.code()));
+    }
   }
-  if (!job.gpu) {
-    flags.push_back("--replay");
-    return start;
+  wait_until_ready(runs, inbox_, start_limit);
+  bool exclusive = turns_.all_here();
+  const bool at_once = phase == fleet::Phase::together;
+  for (int slot = 0; slot < (at_once ? 1 : turns_.gpus()); ++slot) {
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    std::vector<GpuJob*> jobs;
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (stopped() || (!at_once && of[i]->slot != slot)) continue;
+      if (!at_once && !exclusive) {
+        note_not_alone(*of[i]);
+        continue;
+      }
+      runs[i].release();
+      children.push_back(std::move(runs[i].child()));
+      jobs.push_back(of[i]);
+    }
+    const auto ends = supervise_all(children, inbox_, std::min(brief_limit, limit()), grace);
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const fs::path document = folder_.gpu(jobs[i]->summary.host, jobs[i]->summary.gpu) /
+                                folder_name(phase) / (std::string(brief.probe) + ".json");
+      const double limit_s = std::chrono::duration<double>(std::min(brief_limit, limit())).count();
+      PartResult result =
+          result_of(ends[i], document, fs::path(document).replace_extension(".log"), limit_s);
+      auto& elapsed =
+          at_once ? jobs[i]->summary.elapsed_s.together : jobs[i]->summary.elapsed_s.alone;
+      elapsed = elapsed.value_or(0) + elapsed_s;
+      take(*jobs[i], result, phase);
+      // It costs its own figures only: the suite decides.
+      if (result.status != fleet::GpuStatus::complete)
+        note(*jobs[i], fleet::GpuStatus::partial,
+             fmt::format("{}: {}", folder_name(phase), result.reason), result.exit_code);
+      else
+        write(*jobs[i]);
+    }
+    exclusive = turns_.all_here();
   }
-  flags.push_back("--require-gpu");
-  start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
+}
+
+ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program, int log) const {
+  ChildStart start{program, {}, log, log, std::nullopt, {}, {}};
+  if (!job.gpu) return start;
+  // Not where there is no other: a MIG device's UUID is written another way.
+  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
   start.cpus = cpus_near(job.gpu->pci_bus_id);
+  // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+  if (start.cpus.empty() && job.summary.rank) start.cpus = all_cpus();
   return start;
 }
 
-void HostMeasurement::run_part(Part part, const std::vector<GpuJob*>& jobs) {
-  const auto start = Clock::now();
+void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase,
+                                const std::string& part) {
+  const auto begin = Clock::now();
   std::vector<std::unique_ptr<ChildProcess>> children;
   std::vector<GpuJob*> started;
   for (GpuJob* job : jobs) {
     if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
     const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
-    const fs::path log_path =
-        folder / fmt::format("{}.log", folder_name(part == Part::alone, part == Part::suite));
-    const FileDescriptor log(
-        open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
     try {
-      if (log.get() < 0)
-        throw Error(
-            ExitCode::output_unwritable,
-            fmt::format("{} cannot be written ({})", log_path.string(), std::strerror(errno)));
+      const FileDescriptor log = open_log(folder / (part + ".log"));
       // What an earlier run left in the folder is not this one's.
-      fs::remove_all(folder / folder_name(part == Part::alone, part == Part::suite));
-      children.push_back(std::make_unique<ChildProcess>(start_of(*job, part, log.get())));
+      std::error_code ignored;
+      fs::remove_all(folder / part, ignored);
+      ChildStart start = start_of(*job, program_, log.get());
+      start.arguments = {"run",         "--out",   (folder / part).string(),
+                         "--no-report", "--suite", arguments_.suite};
+      if (arguments_.no_counters) start.arguments.push_back("--no-counters");
+      start.arguments.push_back(job->gpu ? "--require-gpu" : "--replay");
+      children.push_back(std::make_unique<ChildProcess>(start));
       started.push_back(job);
     } catch (const Error& error) {
       note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
     }
   }
-  const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
-  const auto ends = supervise_all(children, inbox_, limit, grace);
-  const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
-  for (std::size_t i = 0; i < started.size(); ++i)
-    take_result(*started[i], part, ends[i], elapsed_s);
+  const auto ends = supervise_all(children, inbox_, limit(), grace);
+  const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    GpuJob& job = *started[i];
+    const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+    PartResult result = result_of(ends[i], folder / part / "result.json", folder / (part + ".log"),
+                                  arguments_.time_limit_s);
+    const bool decides = part == "suite";
+    (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
+    take(job, result, phase);
+    if (decides || result.status != fleet::GpuStatus::complete)
+      note(job, decides ? result.status : fleet::GpuStatus::partial,
+           result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason),
+           result.exit_code);
+    else
+      write(job);
+  }
 }
 
-void HostMeasurement::take_result(GpuJob& job, Part part, const SupervisedEnd& end,
-                                  double elapsed_s) {
+void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase) {
+  if (!result.document) return;
   fleet::GpuSummary& summary = job.summary;
-  const fs::path folder = folder_.gpu(summary.host, summary.gpu);
-  const std::string name = folder_name(part == Part::alone, part == Part::suite);
-  std::optional<Document> document;
-  std::string unreadable;
-  try {
-    if (fs::exists(folder / name / "result.json"))
-      document = read_document(folder / name / "result.json");
-  } catch (const Error& error) {
-    unreadable = error.what();
-  }
-  const Judged judged =
-      judge(end, document, unreadable.empty() ? last_line_of(folder / (name + ".log")) : unreadable,
-            arguments_.time_limit_s);
-  const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
-  if (document) {
-    const bool alone = part == Part::alone || turns_.gpus() == 1;
-    const fleet::Health before = summary.health;
-    fleet::add_document(summary, *document, alone ? fleet::Phase::alone : fleet::Phase::together);
-    // The driver's own answers are better than what the fingerprint's words say.
-    if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
-    if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
-    if (!job.gpu) summary.uuid_hash = fmt::format("replay of {}", name_of(summary));
-  }
-  std::optional<double>& elapsed = part == Part::alone      ? summary.elapsed_s.alone
-                                   : part == Part::together ? summary.elapsed_s.together
-                                                            : summary.elapsed_s.suite;
-  elapsed = elapsed_s;
-  // The suite decides; the brief parts cost their own figures only.
-  if (part == Part::suite || judged.status != fleet::GpuStatus::complete)
-    note(job, part == Part::suite ? judged.status : fleet::GpuStatus::partial,
-         judged.reason.empty() ? "" : fmt::format("{}: {}", name, judged.reason),
-         judged.status == fleet::GpuStatus::complete ? 0 : std::max(1, status));
-  else
-    write(job);
+  const fleet::Health before = summary.health;
+  fleet::add_document(summary, *result.document, phase);
+  // The driver's own answers are better than what the fingerprint's words say.
+  if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
+  if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
+  if (!job.gpu) summary.uuid_hash = fmt::format("replay of {}", name_of(summary));
 }
 
 void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::string& reason,
@@ -281,31 +234,47 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
   write(job);
 }
 
-void HostMeasurement::write(const GpuJob& job) const {
-  write_file_atomically(folder_.gpu(job.summary.host, job.summary.gpu) / fleet::summary_file,
-                        to_text(job.summary));
+void HostMeasurement::write(const GpuJob& job) {
+  const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+  try {
+    make_folder(folder);
+    write_file_atomically(folder / fleet::summary_file, to_text(job.summary));
+  } catch (const Error& error) {
+    if (problems_.empty())  // the same after each part
+      problems_.push_back({name_of(job.summary), error.what(), to_int(error.code())});
+  }
 }
 
 void HostMeasurement::measure_links() {
-  turns_.all_here();
+  const bool exclusive = turns_.all_here();
   if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
-  const fs::path folder = folder_.links(jobs_.front().summary.host);
-  make_folder(folder);
-  const fs::path log_path = folder.string() + ".log";
-  const FileDescriptor log(
-      open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  ChildStart start{program_,
-                   {"run", "--suite", "atlas", "--probe", "links", "--no-counters", "--no-report",
-                    "--require-gpu", "--out", folder.string()},
-                   log.get(),
-                   log.get(),
-                   std::nullopt,
-                   {},
-                   cpus_near(jobs_.front().gpu->pci_bus_id)};
-  std::vector<std::unique_ptr<ChildProcess>> children;
-  children.push_back(std::make_unique<ChildProcess>(start));
-  const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
-  supervise_all(children, inbox_, limit, grace);
+  GpuJob& job = jobs_.front();
+  const fs::path folder = folder_.links(job.summary.host);
+  std::string reason;
+  int code = to_int(ExitCode::incomplete);
+  try {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);  // of an earlier run
+    make_folder(folder);
+    const fs::path log_path = folder.string() + ".log";
+    const FileDescriptor log = open_log(log_path);
+    ChildStart start = start_of(job, program_, log.get());
+    start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
+                       "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};
+    start.environment.clear();  // it is about all of them
+    if (const std::string devices = turns_.visible_devices(); !devices.empty())
+      start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    children.push_back(std::make_unique<ChildProcess>(start));
+    const SupervisedEnd end = supervise_all(children, inbox_, limit(), grace).front();
+    reason = result_of(end, folder / "result.json", log_path, arguments_.time_limit_s).reason;
+    if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
+  } catch (const Error& error) {
+    reason = error.what();
+    code = to_int(error.code());
+  }
+  if (reason.empty() && !exclusive) reason = "measured while other ranks may have worked";
+  if (!reason.empty()) note(job, fleet::GpuStatus::partial, "links: " + reason, code);
 }
 
 }  // namespace fathom

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/fleet.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/fleet/run_arguments.h"
@@ -25,11 +25,18 @@ struct FleetFolder {
   std::filesystem::path rank_done(int rank) const;
   /// Written by rank 0 as its last.
   std::filesystem::path all_done() const;
+  /// Rank 0 has died, and of all others either has told that it is done, or its supervisor that it
+  /// has died: nobody is left to report.
+  bool all_ended_without_first(int ranks) const;
 };
+
+struct Brief;
+struct PartResult;
 
 /// One GPU that this process measures, and what is known of it so far.
 struct GpuJob {
   std::optional<VisibleGpu> gpu;  ///< nothing in a replay
+  bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
   int slot = 0;                   ///< its turn among the GPUs of its host
   fleet::GpuSummary summary;
 };
@@ -39,6 +46,9 @@ class HostTurns {
  public:
   virtual ~HostTurns() = default;
   virtual int gpus() const = 0;  ///< of this host, in all its processes
+  /// All of them, as CUDA_VISIBLE_DEVICES has them, this process' first; empty: those that this
+  /// process sees.
+  virtual std::string visible_devices() const { return ""; }
   virtual bool leader() const = 0;
   /// Waits until all processes of the host are there. False where one of them is gone, or did not
   /// come in time: from then on nobody waits, and nothing can be said to have been alone.
@@ -52,19 +62,27 @@ class HostMeasurement {
   HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
                   std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox);
 
+  /// Throws nothing for what fails: the others of its host wait for this process at each part.
   void run();
+  /// What could not be written; empty: all.
+  const std::vector<fleet::Problem>& problems() const { return problems_; }
 
  private:
-  enum class Part { alone, together, suite };
-  void measure_alone();
-  void measure_at_once(Part part);
+  void measure_suite_alone();
+  /// One short probe on every GPU, all made ready at the same time: in turn, or at once.
+  void measure_brief(const Brief& brief, fleet::Phase phase);
   void measure_links();
-  void run_part(Part part, const std::vector<GpuJob*>& jobs);
-  ChildStart start_of(const GpuJob& job, Part part, int log) const;
-  void take_result(GpuJob& job, Part part, const SupervisedEnd& end, double elapsed_s);
+  void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
+  /// On the job's GPU and the CPUs near it; without arguments yet.
+  ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
+  void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
-  void write(const GpuJob& job) const;
+  void write(const GpuJob& job);
   bool stopped() const { return inbox_.interrupts() > 0; }
+  std::chrono::milliseconds limit() const {
+    return std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
+  }
 
   const FleetRunArguments& arguments_;
   const FleetFolder& folder_;
@@ -72,6 +90,7 @@ class HostMeasurement {
   HostTurns& turns_;
   SignalInbox& inbox_;
   std::filesystem::path program_;  ///< `fathom`
+  std::vector<fleet::Problem> problems_;
 };
 
 /// The job of a GPU, before anything was measured.

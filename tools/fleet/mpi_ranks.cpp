@@ -1,9 +1,11 @@
 #include "tools/fleet/mpi_ranks.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <thread>
@@ -28,6 +30,22 @@ std::string numbering() {
   return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
 }
 
+/// What every rank of a communicator says, by rank.
+std::vector<std::string> exchange_in(MPI_Comm ranks, const std::string& text) {
+  int size = 0, longest = static_cast<int>(text.size()) + 1;
+  MPI_Comm_size(ranks, &size);
+  MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, ranks);
+  const auto room = static_cast<std::size_t>(longest);
+  std::string own = text;
+  own.resize(room, '\0');
+  std::string all(room * static_cast<std::size_t>(size), '\0');
+  MPI_Allgather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, ranks);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
+    texts.emplace_back(all.c_str() + room * i);
+  return texts;
+}
+
 }  // namespace
 
 MpiJob::MpiJob(int* argc, char*** argv) {
@@ -39,6 +57,17 @@ MpiJob::MpiJob(int* argc, char*** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+std::string MpiJob::library() const {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  // Open MPI goes on after a comma, MPICH in the next line, and it has tabs.
+  const std::string all(text.data(), static_cast<std::size_t>(length));
+  std::string first = all.substr(0, all.find_first_of(",\n"));
+  std::ranges::replace(first, '\t', ' ');
+  return first;
 }
 
 void MpiJob::finalize() { MPI_Finalize(); }
@@ -58,15 +87,21 @@ MpiHostTurns::MpiHostTurns(std::chrono::duration<double> limit, SignalInbox& inb
 }
 
 std::vector<std::string> MpiHostTurns::exchange(const std::string& text) const {
-  constexpr std::size_t room = 128;
-  std::string own = text.substr(0, room - 1);
-  own.resize(room, '\0');
-  std::string all(room * static_cast<std::size_t>(local_size_), '\0');
-  MPI_Allgather(own.data(), room, MPI_CHAR, all.data(), room, MPI_CHAR, host_);
-  std::vector<std::string> texts;
-  for (int i = 0; i < local_size_; ++i)
-    texts.emplace_back(all.c_str() + room * static_cast<std::size_t>(i));
-  return texts;
+  return exchange_in(host_, text);
+}
+
+std::string MpiHostTurns::unique_host_name(const std::string& name) const {
+  int leader = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &leader);
+  MPI_Bcast(&leader, 1, MPI_INT, 0, host_);
+  // Of the hosts with this name, by their leaders, this one is the how-many-eth?
+  std::set<int> before;
+  for (const std::string& said : exchange_in(MPI_COMM_WORLD, fmt::format("{} {}", leader, name))) {
+    const auto space = said.find(' ');
+    const int other = std::stoi(said.substr(0, space));
+    if (said.substr(space + 1) == name && other < leader) before.insert(other);
+  }
+  return before.empty() ? name : fmt::format("{}-{}", name, before.size() + 1);
 }
 
 bool MpiHostTurns::peer_is_gone() const {

@@ -25,6 +25,8 @@ class MpiJob {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// "Open MPI v4.1.4", "MPICH Version: 4.0.2"
+  std::string library() const;
   /// Only where every rank comes here: where one is gone it would wait for ever. Without it the
   /// process has to be ended by _exit.
   void finalize();
@@ -43,9 +45,13 @@ class MpiHostTurns : public HostTurns {
   int local_size() const { return local_size_; }
   /// What every rank of the host says, in the order of their local ranks. All must come here.
   std::vector<std::string> exchange(const std::string& text) const;
+  /// `name`, or where another host's ranks have the same one, that with a number. All ranks of the
+  /// job must come here.
+  std::string unique_host_name(const std::string& name) const;
 
-  void set_gpus(int gpus) { gpus_ = gpus; }
+  void set_gpus(int gpus, const std::string& devices) { gpus_ = gpus, devices_ = devices; }
   int gpus() const override { return gpus_; }
+  std::string visible_devices() const override { return devices_; }
   bool leader() const override { return local_rank_ == 0; }
   bool all_here() override;
 
@@ -56,6 +62,7 @@ class MpiHostTurns : public HostTurns {
   SignalInbox& inbox_;
   MPI_Comm host_ = MPI_COMM_NULL;
   int local_rank_ = 0, local_size_ = 1, gpus_ = 1;
+  std::string devices_;
   std::vector<int> peers_;  ///< process numbers; empty: not of one numbering
   bool broken_ = false;
 };

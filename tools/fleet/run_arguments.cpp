@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 
 #include "results/error.h"
@@ -91,10 +93,12 @@ void complete(FleetRunArguments& a) {
     if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
     if (a.host_name.empty()) a.host_name = "host";
   }
-  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.'))
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("`{}` cannot be a host's name, since files are named for it.", a.host_name));
+  const bool one_line =
+      std::ranges::none_of(a.host_name, [](unsigned char c) { return std::iscntrl(c) != 0; });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || !one_line)
+    throw Error(ExitCode::bad_input,
+                fmt::format("`{}` cannot be a host's name, since files are named for it.",
+                            one_line ? a.host_name : "Text of several lines"));
   if (a.gpus != 1 && !a.replay)
     throw Error(ExitCode::bad_input, "--gpus is for --replay: a run takes the GPUs that it sees.");
   if (a.report.out.empty())

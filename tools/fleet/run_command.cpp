@@ -1,18 +1,15 @@
 #include "tools/fleet/run_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <thread>
 
 #include "reports/fleet/fleet.h"
-#include "results/atomic_file.h"
 #include "results/error.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/measure.h"
+#include "tools/fleet/rank_supervisor.h"
 #include "tools/fleet/run_arguments.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -21,7 +18,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 void say(const std::string& line) {
   fmt::print("{}\n", line);
@@ -48,8 +44,10 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
     return jobs;
   }
   const auto gpus = query_gpus(program_folder());
-  for (std::size_t i = 0; i < gpus.size(); ++i)
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
     jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
+    jobs.back().only_visible = gpus.size() == 1;
+  }
   return jobs;
 }
 
@@ -64,87 +62,25 @@ ExitCode run_host(const FleetRunArguments& arguments) {
                   folder.root.string()));
   NoTurns turns(static_cast<int>(jobs.size()));
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  HostMeasurement(arguments, folder, jobs, turns, inbox).run();
+  HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
+  measurement.run();
   const bool interrupted = inbox.interrupts() > 0;
   ExitCode code = ExitCode::ok;
   if (arguments.part) {
     for (const GpuJob& job : jobs)
       if (job.summary.exit_code != 0) code = ExitCode::incomplete;
+    for (const fleet::Problem& problem : measurement.problems()) {
+      fmt::print(stderr, "fathom: {}\n", problem.reason);
+      code = static_cast<ExitCode>(problem.exit_code);
+    }
     say(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
                     folder.root.string(), folder.root.string()));
   } else {
-    code = publish_fleet(fleet::read_fleet(folder.root, expected_of(arguments.report)),
-                         arguments.report);
+    fleet::Fleet fleet = fleet::read_fleet(folder.root, expected_of(arguments.report));
+    for (const fleet::Problem& problem : measurement.problems()) fleet.problems.push_back(problem);
+    code = publish_fleet(fleet, arguments.report);
   }
   return interrupted ? ExitCode::interrupted : code;
-}
-
-/// A note beside the documents: why this rank left none, or not all.
-void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::string& host,
-                const std::string& reason) {
-  const nlohmann::json note{{"rank", launcher.rank}, {"host", host}, {"reason", reason}};
-  try {
-    make_folder(folder.root / "ranks");
-    write_file_atomically(folder.rank_note(launcher.rank), note.dump() + "\n");
-  } catch (const Error& error) {
-    fmt::print(stderr, "fathom: rank {}: {}\n", launcher.rank, error.what());
-  }
-}
-
-/// The supervisor of a rank that died must not end before the others: launchers take the whole job
-/// down for a rank that ends without MPI_Finalize. Rank 0, or the launcher, says when they are
-/// done.
-void outlive_the_others(const fs::path& done, fs::file_time_type started, SignalInbox& inbox,
-                        double limit_s) {
-  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
-  std::error_code error;
-  while (inbox.interrupts() == 0 && Clock::now() < deadline) {
-    const auto written = fs::last_write_time(done, error);
-    if (!error && written > started) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    inbox.drain();
-  }
-}
-
-/// One rank of several: the MPI program does the work, and this process, which has no MPI in it,
-/// sees to it that its death is known and takes nobody with it.
-ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& launcher) {
-  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
-  if (!fs::exists(program))
-    throw Error(
-        ExitCode::setup_incomplete,
-        fmt::format("{} started {} ranks, and this Fathom was built without MPI: install "
-                    "libopenmpi-dev (or libmpich-dev) and build again, start one process a host "
-                    "without a launcher, or give each `--part` and collect afterwards.",
-                    launcher.name, launcher.size));
-  const FleetFolder folder{arguments.report.out};
-  if (launcher.rank == 0) make_folder(folder.root);
-  const fs::file_time_type started = fs::file_time_type::clock::now();
-  std::error_code ignored;
-  fs::remove(folder.rank_note(launcher.rank), ignored);
-  fs::remove(folder.rank_done(launcher.rank), ignored);
-  SignalInbox inbox(SignalInbox::Interrupts::collect);
-  SupervisedEnd end;
-  {
-    ChildProcess rank(
-        {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, std::nullopt, {}, {}});
-    // The parts have their own limits; a rank that hangs beyond them is rank 0's to give up.
-    end = supervise(rank, inbox, {.limit = std::chrono::hours(24 * 7), .line = {}});
-  }
-  if (end.end.signal == 0) return static_cast<ExitCode>(end.end.status);
-  if (inbox.interrupts() > 0) return ExitCode::interrupted;
-  leave_note(folder, launcher, arguments.host_name, "it was ended by " + end.end.describe());
-  if (launcher.rank == 0) {
-    // The one that reports is gone: what the others leave is still there to be collected.
-    fmt::print(
-        stderr,
-        "fathom: rank 0 was ended by {}: once the others are done, `fathom fleet collect {}` "
-        "makes the report.\n",
-        end.end.describe(), folder.root.string());
-  }
-  const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
-  outlive_the_others(folder.all_done(), started, inbox, limit_s);
-  return ExitCode::incomplete;
 }
 
 ExitCode run(FleetRunArguments arguments) {

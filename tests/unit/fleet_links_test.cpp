@@ -1,0 +1,67 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <iterator>
+
+#include "reports/fleet/report.h"
+#include "results/document_io.h"
+#include "tests/unit/fleet_folder.h"
+
+using namespace fathom;
+using namespace fathom::fleet;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The links of the recording with two GPUs.
+Document recorded_links() {
+  Document document =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
+  const auto other = [](const auto& part) { return part.probe != "links"; };
+  std::erase_if(document.entries, other);
+  std::erase_if(document.facts, other);
+  std::erase_if(document.claims, other);
+  std::erase_if(document.probes, [](const ProbeSummary& p) { return p.name != "links"; });
+  return document;
+}
+
+std::string report_of(const std::vector<Document>& hosts) {
+  FleetBuilder builder;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    builder.add(HostLinks{"host" + std::to_string(i), hosts[i]});
+  const Fleet fleet = builder.finish({});
+  FleetFolderForTest folder;
+  const auto paths = write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {});
+  std::ifstream file(paths.readme);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("One slow pair of many is named, though no host's median shows it", "[fleet]") {
+  Document good = recorded_links();
+  REQUIRE(good.entries.size() > 100);
+  CHECK_THAT(report_of({good, good, good}), !ContainsSubstring("Slower than the median pair"));
+  Document bad = good;
+  int slowed = 0;
+  for (Entry& entry : bad.entries)
+    if (entry.name == "links/peer/copy engine/one way/1to0") {
+      *entry.metric.value /= 2;
+      ++slowed;
+    }
+  REQUIRE(slowed == 1);
+  const std::string page = report_of({good, bad, good});
+  CHECK_THAT(page, ContainsSubstring("Slower than the median pair by more than 5 %: host1 GPU 1 to "
+                                     "0 (copy engine, one way)."));
+  CHECK_THAT(page, ContainsSubstring("| 50.0 % | – | host1 GPU 1 to 0 |"));
+}
+
+TEST_CASE("Links without a bound say so", "[fleet]") {
+  Document document = recorded_links();
+  for (Fact& fact : document.facts)
+    if (fact.id.starts_with("peer.") || fact.id.starts_with("nccl.")) fact.bound.reset();
+  CHECK_THAT(report_of({document}), ContainsSubstring("have no bound beside them"));
+  for (Fact& fact : document.facts)
+    if (fact.value && fact.unit == "B/s") fact.bound = Bound{2 * *fact.value, "18 NVLinks"};
+  CHECK_THAT(report_of({document}), !ContainsSubstring("have no bound beside them"));
+}

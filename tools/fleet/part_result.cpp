@@ -1,0 +1,98 @@
+#include "tools/fleet/part_result.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/exit_codes.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string last_line_of(const fs::path& log) {
+  std::ifstream file(log);
+  return last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+/// What a run left; nothing where it left nothing, or what cannot be read.
+struct ReadBack {
+  std::optional<Document> document;
+  std::string problem;
+};
+
+ReadBack read_back(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return {};
+  try {
+    return {read_document(file), ""};
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+/// What a run's exit says of its figures; an empty reason: all there.
+struct Judged {
+  fleet::GpuStatus status = fleet::GpuStatus::complete;
+  std::string reason;
+};
+
+Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document,
+             const std::string& last_words, double limit_s) {
+  using fleet::GpuStatus;
+  const GpuStatus kept =
+      document && !document->entries.empty() ? GpuStatus::partial : GpuStatus::failed;
+  const auto with_words = [&](const std::string& what) {
+    return last_words.empty() ? what : fmt::format("{}: {}", what, last_words);
+  };
+  if (ended.stopped == Stopped::time_limit)
+    return {kept, fmt::format("it hit its time limit of {} s (--time-limit)", limit_s)};
+  if (ended.stopped == Stopped::interrupt) return {kept, "interrupted"};
+  if (ended.end.signal != 0)
+    return {kept, with_words("its run was ended by " + ended.end.describe())};
+  if (document)
+    for (const ProbeSummary& probe : document->probes)
+      if (probe.status != ProbeStatus::complete)
+        return {kept, fmt::format("{}: {}", probe.name, probe.status_reason)};
+  switch (static_cast<ExitCode>(ended.end.status)) {
+    case ExitCode::ok:
+      return {};
+    case ExitCode::check_failed:
+      return {GpuStatus::complete, "a check failed: see its document"};
+    case ExitCode::counters_unavailable:
+      return {GpuStatus::complete,
+              "hardware counters are not permitted or not there; times are complete"};
+    default:
+      return {kept, with_words("its run ended with " + ended.end.describe())};
+  }
+}
+
+}  // namespace
+
+FileDescriptor open_log(const fs::path& path) {
+  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (log.get() < 0)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be written ({})", path.string(), std::strerror(errno)));
+  return log;
+}
+
+PartResult result_of(const SupervisedEnd& end, const fs::path& document, const fs::path& log,
+                     double limit_s) {
+  ReadBack read = read_back(document);
+  const Judged judged =
+      judge(end, read.document, read.problem.empty() ? last_line_of(log) : read.problem, limit_s);
+  const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
+  return {std::move(read.document), judged.status, judged.reason,
+          judged.status == fleet::GpuStatus::complete ? 0 : std::max(1, status)};
+}
+
+}  // namespace fathom
