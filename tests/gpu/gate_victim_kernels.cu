@@ -18,8 +18,8 @@ struct MultiplyAdd {
   static constexpr bool exchanges = false;
   __host__ __device__ static T start(int lane) { return T(lane) / 64; }
   __host__ __device__ static T step(T x) {
-    if constexpr (sizeof(T) == sizeof(float)) return fmaf(-x, x, 1.75f);
-    return ::fma(-static_cast<double>(x), static_cast<double>(x), 1.75);
+    if constexpr (sizeof(T) == sizeof(float)) return fmaf(-x, x, 1.9375f);
+    return ::fma(-static_cast<double>(x), static_cast<double>(x), 1.9375);
   }
 };
 
