@@ -47,7 +47,8 @@ std::optional<double> spread_of_rounds(const std::vector<MetricSeries>& series) 
   return known ? std::optional(largest) : std::nullopt;
 }
 
-/// How far apart the two sides are, relative, without its sign.
+/// How far apart the two sides are in at least two metrics, in one direction, relative: over all
+/// rounds of a side noise is small, and it is not in two of a few metrics at once.
 std::optional<double> shift_of_sides(const std::vector<MetricSeries>& steady) {
   std::vector<double> shifts;
   for (const MetricSeries& metric : steady) {
@@ -56,7 +57,8 @@ std::optional<double> shift_of_sides(const std::vector<MetricSeries>& steady) {
     shifts.push_back(hodges_lehmann(values.base, values.head));
   }
   if (shifts.size() < enough) return std::nullopt;
-  return std::abs(mid_hinge(shifts));
+  std::sort(shifts.begin(), shifts.end());
+  return std::max({shifts[shifts.size() - 2], -shifts[1], 0.0});
 }
 
 template <class Act>

@@ -15,7 +15,7 @@ namespace fathom::gate {
 //     time, idle or not, hit both sides alike);
 //   - what one process measured several times differed, in the median over its metrics;
 //   - the rounds of one side differ as a whole;
-//   - metrics that had not changed before differ as a whole between the sides.
+//   - at least two of the metrics that had not changed before differ between the sides.
 // As a whole is the mid-hinge over the metrics, the mean of the quartiles: a load may slow a third
 // of them and leave the rest, and a median would not move. Fewer than five metrics cannot tell
 // noise of one from a disturbance of all.

@@ -67,6 +67,9 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
   if (rule && rule->ignore) {
     decision.outcome = Outcome::ignored;
     decision.reason = rule->reason;
+  } else if (series.base.empty() && series.head.empty()) {
+    decision.outcome = Outcome::ignored;
+    decision.reason = "neither side has a value: " + series.problem + ".";
   } else if (series.base.empty()) {
     decision.outcome = Outcome::added;
     decision.reason = "the base has no such metric.";

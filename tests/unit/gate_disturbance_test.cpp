@@ -11,10 +11,10 @@ namespace {
 /// The first four rounds are of everything, those after them fresh ones of suspects.
 constexpr int first_rounds = 4;
 
-/// Another load that takes part of the GPU: it slows each metric by its own share of `by`, the last
-/// third of them not at all.
+/// Another load that takes part of the GPU: it slows a third of the metrics, each by its own share
+/// of `by`, and the others not at all.
 void load_beside(RunMetrics& run, double by) {
-  for (std::size_t i = 0; i < run.metrics.size() * 2 / 3; ++i)
+  for (std::size_t i = 0; i < run.metrics.size() / 3; ++i)
     slow_down(run.metrics[i], by * (1 + 0.1 * static_cast<double>(i % 5)));
 }
 
@@ -78,7 +78,8 @@ TEST_CASE("Another load beside the fresh rounds is no regression of a chance sus
       if (side == Side::head && round > first_rounds) load_beside(run, 0.05);
     });
     CHECK(ends.inconclusive >= 95);
-    CHECK(ends.regressions == 0);
+    // Where by chance only one of the controls feels it, nothing tells it from a regression.
+    CHECK(ends.regressions <= 2);
   }
 }
 
@@ -101,6 +102,13 @@ TEST_CASE("Another process beside the head alone is a disturbance, however even"
     if (side == Side::head) everything(run);
   });
   CHECK(seen.inconclusive == 100);
+  const CheckResult one = check([&](Side side, int, RunMetrics& run) {
+    run.other_processes = side == Side::head ? 1 : 0;
+    if (side == Side::head) everything(run);
+  });
+  CHECK(count(one, Outcome::inconclusive) == one.metrics.size());
+  CHECK(headline(one).find("another process used the GPU during 2 of 4 rounds") !=
+        std::string::npos);
   // One that is there all the time is no reason: a regression stays one, and nothing stays nothing.
   const Ends resident = ends_of_100([&](Side side, int, RunMetrics& run) {
     run.other_processes = 1;
@@ -142,7 +150,6 @@ TEST_CASE("Disturbed rounds stop the check: what they suspect is not measured ag
   const CheckResult result = check_paired(rounds, {}, {});
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(rounds.asked.size() == first_rounds);
-  CHECK(count(result, Outcome::inconclusive) > 0);
 }
 
 TEST_CASE("A real regression of many metrics is none of the machine's", "[gate]") {

@@ -149,6 +149,19 @@ TEST_CASE("Metrics that are missing, failed or new", "[gate]") {
   CHECK(decision(result, 11).outcome == Outcome::added);
 }
 
+TEST_CASE("A metric that neither side could measure is none that is new or lost", "[gate]") {
+  const CheckResult result =
+      check([](Side, int, RunMetrics& run) { run.metrics[1].problem = "it failed"; });
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 1).outcome == Outcome::ignored);
+  CHECK(decision(result, 1).reason == "neither side has a value: it failed.");
+  // Where the base's alone failed, it may come and go: new.
+  const CheckResult mended = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::base) run.metrics[1].problem = "it failed";
+  });
+  CHECK(decision(mended, 1).outcome == Outcome::added);
+}
+
 TEST_CASE("Replays and other machines are refused after the first rounds", "[gate]") {
   PlantedRounds replayed([](Side side, int, RunMetrics& run) { run.replay = side == Side::head; });
   CheckResult result = check_paired(replayed, {}, {});
