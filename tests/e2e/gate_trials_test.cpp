@@ -109,7 +109,7 @@ TEST_CASE("gate_trials plants real faults in metrics that can have them") {
   CHECK(faults ==
         std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
   REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  CHECK(trials.trials_page().find("any that cost 3 % or more") != std::string::npos);
+  CHECK(trials.trials_page().find("any measured to cost 3 % or more") != std::string::npos);
 }
 
 TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {

@@ -44,7 +44,7 @@ class Summary {
   std::string write(const fs::path& folder) {
     fs::create_directories(folder);
     page_.heading(2, "Measured error rates of the gate", "trials");
-    page_.paragraph(reports::escape_text(origin()));
+    page_.paragraph(origin());
     unchanged();
     slowed(folder);
     faults();
@@ -80,8 +80,8 @@ class Summary {
     for (const JournalText& journal : journals_) {
       for (const TrialRecord& record : journal.records) {
         ++decisions;
-        if (!record.gpu.empty()) gpus.insert(record.gpu);
-        days.insert(record.date.substr(0, 10));
+        if (!record.gpu.empty()) gpus.insert(reports::escape_text(record.gpu));
+        days.insert(reports::escape_text(record.date.substr(0, 10)));
       }
     }
     return fmt::format("{} decisions of `fathom check`, each with rounds of its own{}{}.",
@@ -124,8 +124,8 @@ class Summary {
     page_.table("Decisions of which nothing changed", table);
   }
 
-  /// Metrics of decisions with planted faults in which nothing was planted.
-  void add_unplanted(Table& table, TrialKind kind) const {
+  /// Adds the metrics in which nothing was planted, and writes the table.
+  void finish(const std::string& caption, Table table, TrialKind kind) {
     Share flagged;
     std::vector<double> seconds;
     each(kind, [&](const JournalHeader&, const TrialRecord& record) {
@@ -134,9 +134,9 @@ class Summary {
       seconds.push_back(record.seconds);
     });
     table.add_row({"nothing", count_text(flagged), "", ""});
-    table.add_row(
-        {fmt::format("seconds of a decision (median, longest): {}", seconds_text(seconds)), "", "",
-         ""});
+    page_.table(
+        caption, table,
+        fmt::format("seconds of a decision, median and longest: {}", seconds_text(seconds)));
   }
 
   struct Fates {
@@ -181,11 +181,10 @@ class Summary {
     }
     if (small.confirmed.trials > 0)
       table.add_row(small.row("all below " + format_percent(never_flagged)));
-    add_unplanted(table, TrialKind::slowed);
     if (const auto picture =
             draw_power(curve, "Slowdowns that the gate confirms, as measured", folder, "measured"))
       page_.picture(picture->light, picture->dark, picture->alt);
-    page_.table("Metrics slowed by a hidden factor in their work", table);
+    finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
   }
 
   void faults() {
@@ -196,7 +195,8 @@ class Summary {
         by_share[{metric.planted.fault, metric.planted.size}].add(metric);
         for (const double least : {0.03, 0.05})
           if (metric.worse.value_or(0) >= least)
-            large[fmt::format("any that cost {} or more", format_percent(least))].add(metric);
+            large[fmt::format("any measured to cost {} or more", format_percent(least))].add(
+                metric);
       }
     });
     if (by_share.empty()) return;
@@ -204,8 +204,7 @@ class Summary {
     for (const auto& [key, fates] : by_share)
       table.add_row(fates.row(fmt::format("{}, {}", key.first, format_percent(key.second))));
     for (const auto& [what, fates] : large) table.add_row(fates.row(what));
-    add_unplanted(table, TrialKind::faults);
-    page_.table("Real faults in single metrics", table);
+    finish("Real faults in single metrics", std::move(table), TrialKind::faults);
   }
 
   void disturbed() {
