@@ -99,7 +99,7 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
     SignalInbox inbox(SignalInbox::Interrupts::act);
     const FileDescriptor file = open_file(path);
     ChildProcess child({setup.victim,
-                        {"--suite", "quick", "--benchmark_list_tests=true"},
+                        {"--suite", "quick", "--wait", "--benchmark_list_tests=true"},
                         file.get(),
                         -1,
                         std::nullopt,
