@@ -132,15 +132,14 @@ dom::array list_of(dom::element value, const Place& place) {
 }
 
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
-  const auto allocated = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
+  auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
+  if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
+  if (problem == simdjson::SUCCESS) return;
   // The parser below would want more still.
-  if (allocated == simdjson::MEMALLOC)
+  if (problem == simdjson::MEMALLOC)
     throw Error(
         ExitCode::document_malformed,
         fmt::format("{}: there is too little memory to read its {} bytes.", origin, text.size()));
-  if (allocated == simdjson::SUCCESS &&
-      parser_.parse(text.data(), text.size()).get(root_) == simdjson::SUCCESS)
-    return;
   // The slower parser says what is wrong, and where.
   parse_strict_json(text, origin);
   throw Error(ExitCode::document_malformed,
