@@ -56,9 +56,9 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Whether the gate started this: it has no use for cases that only hardware counters can decide, and
-/// every one would cost it time in each of its rounds. By the environment and no flag, so that it can
-/// start builds from before.
+/// Whether the gate started this: it has no use for cases that only hardware counters can decide,
+/// and every one would cost it time in each of its rounds. By the environment and no flag, so that
+/// it can start builds from before.
 bool leaves_out_counting() {
   const char* gate = std::getenv("FATHOM_CHECK_TIMED_ONLY");
   return gate && std::string_view(gate) == "1";

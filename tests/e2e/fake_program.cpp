@@ -262,8 +262,8 @@ fathom::FileDescriptor load_lock() {
   return fathom::FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
 }
 
-/// Twelve metrics of 1000 ns and 0.1 % of noise, in Google Benchmark's JSON; slower by their faults,
-/// and by a fifth beside a load.
+/// Twelve metrics of 1000 ns and 0.1 % of noise, in Google Benchmark's JSON; slower by their
+/// faults, and by a fifth beside a load.
 int gate_victim(const Flags& flags) {
   std::vector<std::string> names;
   for (const char* kind : {"fma", "shared", "read", "copy"})
