@@ -1,7 +1,6 @@
 #include "harness/gpu_checks.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -180,11 +179,7 @@ class GpuChecks {
     const char* what = "Other processes";
     const auto list = gpu_.compute_processes();
     if (!list) return skip("processes", what, list.missing());
-    std::vector<NvmlProcess> others = *list;
-    const auto own = static_cast<unsigned>(getpid());
-    const auto removed = std::erase_if(others, [own](const auto& p) { return p.pid == own; });
-    // In a container NVML numbers processes as the host does: one of them is this program then.
-    if (own_context_ && removed == 0 && !others.empty()) others.pop_back();
+    const std::vector<NvmlProcess> others = other_processes(*list, own_context_);
     if (others.empty()) return add("processes", CheckStatus::ok, what, "none visible");
     std::vector<std::string> names;
     for (const NvmlProcess& process : others) names.push_back(describe(process));

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -352,6 +353,13 @@ Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id)
   const NvmlStatus status =
       as_library(library_).call("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str(), &device);
   return reading(status, NvmlDevice(library_, device));
+}
+
+std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context) {
+  const auto own = static_cast<unsigned>(getpid());
+  const auto removed = std::erase_if(all, [own](const auto& p) { return p.pid == own; });
+  if (own_context && removed == 0 && !all.empty()) all.pop_back();
+  return all;
 }
 
 std::vector<std::string> throttle_reason_names(std::uint64_t bits) {

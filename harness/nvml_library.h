@@ -167,6 +167,11 @@ class NvmlLibrary {
   std::string problem_;
 };
 
+/// Those of a GPU's processes that are not this one, where `own_context` says whether this one has
+/// used the GPU: in a container NVML numbers processes as the host does, and one that cannot be
+/// told from the others is this program then.
+std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context);
+
 /// Names of the reasons that hold clocks down, sorted: sw_power_cap, hw_slowdown, ... An idle GPU
 /// is no reason. Bits that are unknown here come as "unknown_0x...".
 std::vector<std::string> throttle_reason_names(std::uint64_t clock_event_reasons);

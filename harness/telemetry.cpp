@@ -18,6 +18,8 @@ namespace fathom {
 namespace {
 
 constexpr auto sampling_period = std::chrono::milliseconds(10);
+/// The list of processes takes NVML longer than a clock, and others come and go slowly.
+constexpr auto process_period = std::chrono::milliseconds(100);
 
 enum Channel { sm_clock, memory_clock, power, temperature, channel_count };
 
@@ -37,6 +39,7 @@ Round read_round(const NvmlDevice& device) {
 struct Window {
   std::array<std::vector<double>, channel_count> values;
   std::uint64_t reasons = 0;
+  std::optional<int> other_processes;  ///< the most seen
   NvmlStatus first_failure = NvmlStatus::success;
 
   void add(const Round& round) {
@@ -64,7 +67,8 @@ struct Window {
                         range(power),
                         range(temperature),
                         throttle_reason_names(reasons),
-                        ""};
+                        "",
+                        other_processes};
     const bool empty = std::all_of(values.begin(), values.end(),
                                    [](const std::vector<double>& v) { return v.empty(); });
     if (empty) telemetry.missing_reason = to_string(first_failure);
@@ -120,8 +124,23 @@ struct TelemetrySampler::State {
     }
   }
 
+  /// Of the thread that measures: between windows, where nothing is timed.
+  void count_processes() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!counted_at || now - *counted_at >= process_period) {
+      counted_at = now;
+      const auto list = device->compute_processes();
+      processes = list ? std::optional(static_cast<int>(other_processes(*list, true).size()))
+                       : std::nullopt;
+    }
+    const std::lock_guard guard(mutex);
+    window.other_processes = std::max(window.other_processes, processes);
+  }
+
   std::optional<NvmlDevice> device;
   std::string problem;
+  std::optional<std::chrono::steady_clock::time_point> counted_at;
+  std::optional<int> processes;
   std::mutex mutex;
   std::condition_variable wake;
   bool active = false, quit = false;
@@ -142,6 +161,7 @@ void TelemetrySampler::start() {
     const std::lock_guard guard(state_->mutex);
     state_->window = {};
   }
+  state_->count_processes();
   resume();
 }
 
@@ -164,6 +184,7 @@ Telemetry TelemetrySampler::stop() {
     return telemetry;
   }
   const Round round = read_round(*state_->device);
+  state_->count_processes();
   Window window;
   {
     const std::lock_guard guard(state_->mutex);

@@ -9,9 +9,11 @@
 namespace fathom {
 
 /// Samples clocks, power, temperature and throttle reasons of one GPU through NVML in a thread of
-/// its own (about every 10 ms) between `start` or `resume` and `stop`. Without NVML every channel is empty and
-/// `missing_reason` says why. One instance serves one program; start/stop may be called many times,
-/// and a window shorter than the sampling period still holds the readings of its two ends.
+/// its own (about every 10 ms) between `start` or `resume` and `stop`; at the ends of windows, and
+/// not more often than every 100 ms, it counts the other processes that use the GPU. Without NVML
+/// every channel is empty and `missing_reason` says why. One instance serves one program;
+/// start/stop may be called many times, and a window shorter than the sampling period still holds
+/// the readings of its two ends.
 class TelemetrySampler {
  public:
   explicit TelemetrySampler(int device_ordinal);

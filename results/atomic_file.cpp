@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
                     path.string(), std::strerror(error)));
   }
   throw Error(ExitCode::output_unwritable,
-              fmt::format("{} cannot be written ({}): choose another place with --out.",
-                          path.string(), std::strerror(error)));
+              fmt::format("{} cannot be written ({}): choose another place.", path.string(),
+                          std::strerror(error)));
 }
 
 /// A file beside its target, which it replaces on commit; gone again if that is never reached.
@@ -75,7 +75,7 @@ class PendingFile {
 
 [[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
   throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the path of a result document.",
+              fmt::format("{} cannot be read ({}): give the path of a file that can be.",
                           path.string(), why));
 }
 
@@ -93,6 +93,14 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   if (status.type() == fs::file_type::not_found) fail_read(path, "no such file");
   if (error) fail_read(path, error.message());
   if (fs::is_directory(status)) fail_read(path, "it is a folder");
+  const auto refuse_size = [&] {
+    throw Error(ExitCode::document_malformed,
+                fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
+                            "document.",
+                            path.string(), limit >> 20));
+  };
+  // A file that says so itself is not read at all.
+  if (fs::is_regular_file(status) && fs::file_size(path, error) > limit && !error) refuse_size();
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_read(path, std::strerror(errno));
   std::string text;
@@ -107,12 +115,7 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
     text.resize(before + piece);
     file.read(text.data() + before, piece);
     text.resize(before + static_cast<std::size_t>(file.gcount()));
-    if (text.size() > limit) {
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
-                              "document.",
-                              path.string(), limit >> 20));
-    }
+    if (text.size() > limit) refuse_size();
   }
   if (file.bad()) fail_read(path, std::strerror(errno));
   return text;

@@ -96,6 +96,7 @@ struct Telemetry {
   Range sm_clock_hz, memory_clock_hz, power_w, temperature_c;
   std::vector<std::string> throttle_reasons;  ///< every one seen, sorted; empty: none
   std::string missing_reason;                 ///< why there is no telemetry; empty where it is there
+  std::optional<int> other_processes;         ///< that used the GPU, the most at one time
   friend bool operator==(const Telemetry&, const Telemetry&) = default;
 };
 

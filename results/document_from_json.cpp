@@ -130,7 +130,8 @@ Telemetry telemetry(const Json& json) {
           range(json.at("power_w")),
           range(json.at("temperature_c")),
           get<std::vector<std::string>>(json, "throttle_reasons"),
-          text(json, "missing_reason")};
+          text(json, "missing_reason"),
+          optional<int>(json, "other_processes")};
 }
 
 Timing timing(const Json& json) {

@@ -91,12 +91,14 @@ Json range(const Range& r) {
 }
 
 Json telemetry(const Telemetry& t) {
-  return {{"sm_clock_hz", range(t.sm_clock_hz)},
-          {"memory_clock_hz", range(t.memory_clock_hz)},
-          {"power_w", range(t.power_w)},
-          {"temperature_c", range(t.temperature_c)},
-          {"throttle_reasons", t.throttle_reasons},
-          {"missing_reason", t.missing_reason}};
+  Json json{{"sm_clock_hz", range(t.sm_clock_hz)},
+            {"memory_clock_hz", range(t.memory_clock_hz)},
+            {"power_w", range(t.power_w)},
+            {"temperature_c", range(t.temperature_c)},
+            {"throttle_reasons", t.throttle_reasons},
+            {"missing_reason", t.missing_reason}};
+  if (t.other_processes) json["other_processes"] = *t.other_processes;
+  return json;
 }
 
 Json timing(const Timing& t) {

@@ -56,8 +56,8 @@ constexpr auto kill_patience = 10s;
   _exit(127);
 }
 
-/// This process' environment with the variables of `start`, "NAME=value" each. Made before fork: in a
-/// child of a program with threads nothing may be allocated.
+/// This process' environment with the variables of `start`, "NAME=value" each. Made before fork: in
+/// a child of a program with threads nothing may be allocated.
 std::vector<std::string> environment_of(const ChildStart& start) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -250,7 +250,9 @@ SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervisi
         return {ProcessEnd{0, SIGKILL, true}, stopped};
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
-    const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, 1000));
+    if (supervision.tick) supervision.tick();
+    const long longest = supervision.tick ? 20 : 1000;
+    const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
     std::array<pollfd, 2> sources{pollfd{inbox.descriptor(), POLLIN, 0},
                                   pollfd{lines.descriptor(), POLLIN, 0}};
     poll(sources.data(), sources.size(), wait_ms);

@@ -90,6 +90,7 @@ struct Supervision {
   std::chrono::milliseconds grace{5000};       ///< from the first signal to SIGKILL
   int lines_from = -1;                         ///< descriptor read line by line, non-blocking
   std::function<void(std::string_view)> line;  ///< called with each of those lines
+  std::function<void()> tick{};                ///< called every 20 ms or so; may be empty
 };
 
 struct SupervisedEnd {

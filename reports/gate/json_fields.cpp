@@ -132,9 +132,14 @@ dom::array list_of(dom::element value, const Place& place) {
 }
 
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
-  const bool allocated =
-      parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth) == simdjson::SUCCESS;
-  if (allocated && parser_.parse(text.data(), text.size()).get(root_) == simdjson::SUCCESS) return;
+  auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
+  if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
+  if (problem == simdjson::SUCCESS) return;
+  // The parser below would want more still.
+  if (problem == simdjson::MEMALLOC)
+    throw Error(
+        ExitCode::document_malformed,
+        fmt::format("{}: there is too little memory to read its {} bytes.", origin, text.size()));
   // The slower parser says what is wrong, and where.
   parse_strict_json(text, origin);
   throw Error(ExitCode::document_malformed,

@@ -8,9 +8,9 @@
 #include <random>
 #include <set>
 
+#include "reports/gate/disturbance.h"
 #include "reports/gate/evidence.h"
 #include "reports/gate/identity.h"
-#include "reports/gate/physics.h"
 #include "reports/gate/rank_statistics.h"
 #include "reports/gate/verdicts.h"
 #include "results/format.h"
@@ -23,14 +23,12 @@ constexpr double suspicious_share = 0.5;
 constexpr std::size_t controls_wanted = 8, improvements_shown = 8;
 constexpr int fewest_confirmation_rounds = 6, most_confirmation_rounds = 20;
 
-struct Rounds {
-  std::vector<RunMetrics> base, head;
-};
-
 struct Candidate {
   std::size_t index;  ///< among the decisions
   double severity;    ///< how many times what counts
 };
+
+bool worst_first(const Candidate& a, const Candidate& b) { return a.severity > b.severity; }
 
 class PairedCheck {
  public:
@@ -69,7 +67,7 @@ class PairedCheck {
       result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
       screen(series, result_.metrics.back());
     }
-    note_disturbance(series_, "The rounds of one side");
+    if (stop_if_disturbed(all)) return;
     choose();
     if (suspects_.empty() && improvements_.empty()) return;
     std::vector<std::string> names;
@@ -79,7 +77,7 @@ class PairedCheck {
     run(confirmations_, options_.seed + 0x9e3779b97f4a7c15u, names, fresh);
     if (!comparable_) return;
     result_.confirmation_rounds = fresh.base.size();
-    confirm(fresh);
+    confirm(all, fresh);
   }
 
   double effect_of(const MetricSeries& series) const {
@@ -99,17 +97,32 @@ class PairedCheck {
     else if (-evidence.worse > std::max(counts, evidence.noise_floor))
       improvements_.push_back({index, -severity});
     else if (evidence.relative)
-      controls_.push_back({index, -evidence.noise_floor});
+      controls_.push_back({index, -options_.gate.noise_factor * evidence.noise_floor / counts});
+  }
+
+  /// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
+  /// which like stands beside like, those whose noise is below what counts; only where these are
+  /// too few, the least noisy of the others as well.
+  void choose_controls() {
+    const auto quiet = [](const Candidate& control) { return control.severity >= -1; };
+    std::stable_partition(controls_.begin(), controls_.end(), quiet);
+    const auto noisy = std::find_if_not(controls_.begin(), controls_.end(), quiet);
+    std::stable_sort(noisy, controls_.end(), worst_first);
+    const auto enough =
+        std::max<std::size_t>(static_cast<std::size_t>(noisy - controls_.begin()), controls_wanted);
+    controls_.resize(std::min(controls_.size(), enough));
+    if (controls_.size() <= controls_wanted) return;
+    std::vector<Candidate> chosen;
+    for (std::size_t i = 0; i < controls_wanted; ++i)
+      chosen.push_back(controls_[i * controls_.size() / controls_wanted]);
+    controls_ = std::move(chosen);
   }
 
   /// What the fresh rounds are to measure, the worst first, and how many rounds: what fits in.
   void choose() {
-    const auto worst_first = [](const Candidate& a, const Candidate& b) {
-      return a.severity > b.severity;
-    };
-    for (auto* group : {&suspects_, &improvements_, &controls_})
+    for (auto* group : {&suspects_, &improvements_})
       std::stable_sort(group->begin(), group->end(), worst_first);
-    controls_.resize(std::min(controls_.size(), controls_wanted));
+    choose_controls();
     improvements_.resize(std::min(improvements_.size(), improvements_shown));
     std::size_t fit = std::min(suspects_.size(), options_.max_suspects);
     while (fit > 1 && 2 * rounds_for(fit) * round_s(fit) > options_.time_limit_s - screening_s_)
@@ -150,7 +163,7 @@ class PairedCheck {
     return std::min(whole, std::max(0.0, whole - measuring) + chosen);
   }
 
-  void confirm(const Rounds& fresh) {
+  void confirm(const Rounds& before, const Rounds& fresh) {
     const std::vector<MetricSeries> again = series_of(fresh.base, fresh.head);
     const auto find = [&](const Candidate& candidate) -> const MetricSeries* {
       const auto found = std::find_if(again.begin(), again.end(), [&](const MetricSeries& series) {
@@ -161,8 +174,11 @@ class PairedCheck {
     std::vector<MetricSeries> steady;
     for (const Candidate& control : controls_)
       if (const MetricSeries* series = find(control)) steady.push_back(*series);
-    const auto disturbance = disturbance_of(steady);
-    const bool disturbed = disturbance.value_or(0) > disturbance_limit;
+    std::string disturbed = disturbance_of_fresh(fresh, before, steady);
+    if (!disturbed.empty()) {
+      disturbed += ": the machine was disturbed.";
+      result_.notes.push_back("of the fresh rounds: " + disturbed);
+    }
 
     std::vector<MetricSeries> worse, better;
     std::vector<MetricDecision*> of_worse, of_better;
@@ -185,21 +201,22 @@ class PairedCheck {
             fmt::format("it looked {} by {} at first.", suspect ? "worse" : "better", before);
       }
     }
-    judge_suspects(worse, of_worse, rules_, options_.gate,
-                   disturbed ? fmt::format("metrics that had not changed before differed by {} "
-                                           "between rounds of one side: the machine was disturbed.",
-                                           format_percent(*disturbance))
-                             : "");
-    judge_improvements(better, of_better, rules_, options_.gate);
+    judge_suspects(worse, of_worse, rules_, options_.gate, disturbed);
+    judge_improvements(better, of_better, rules_, options_.gate, disturbed);
   }
 
-  void note_disturbance(const std::vector<MetricSeries>& series, const char* what) {
-    const auto disturbance = disturbance_of(series);
-    if (!disturbance || *disturbance <= disturbance_limit) return;
-    const std::string sentence =
-        fmt::format("{} differ by {} over all metrics: the machine was disturbed, measure again",
-                    what, format_percent(*disturbance));
-    result_.refusals.push_back(sentence);
+  /// Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
+  bool stop_if_disturbed(const Rounds& all) {
+    const std::string why = disturbance_of(all, series_);
+    if (why.empty()) return false;
+    result_.refusals.push_back(why + ": the machine was disturbed, measure again");
+    for (const Candidate& suspect : suspects_) {
+      MetricDecision& decision = result_.metrics[suspect.index];
+      decision.outcome = Outcome::inconclusive;
+      decision.reason = fmt::format("it looked worse by {}, but the machine was disturbed.",
+                                    change_words(decision));
+    }
+    return true;
   }
 
   RoundSource& source_;

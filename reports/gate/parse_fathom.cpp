@@ -8,6 +8,7 @@
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/names.h"
+#include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
@@ -79,7 +80,8 @@ void add_opponents(const Fields& own, const MetricValue& entry, std::vector<Metr
   }
 }
 
-void add_entry(dom::element element, const Place& at, RunMetrics& run) {
+void add_entry(dom::element element, const Place& at, RunMetrics& run,
+               std::vector<double>& repeatabilities) {
   const Fields row(element, at);
   const Fields own(row.member(keys::own), at.at(keys::own));
   const Fields metric(own.member("metric"), own.place().at("metric"));
@@ -102,6 +104,10 @@ void add_entry(dom::element element, const Place& at, RunMetrics& run) {
   const Fields timing(own.member("timing"), own.place().at("timing"));
   value.elapsed_s = timing.number("elapsed_s");
   value.state = state_of(own);
+  const Fields telemetry(own.member("telemetry"), own.place().at("telemetry"));
+  run.other_processes = std::max(run.other_processes, telemetry.optional_number("other_processes"));
+  if (const auto repeatability = own.optional_number("repeatability"))
+    repeatabilities.push_back(*repeatability);
   run.metrics.push_back(value);
   add_opponents(own, value, run.metrics);
 }
@@ -145,7 +151,11 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   run.identity = identity_of(own.member("fingerprint"), own.place().at("fingerprint"));
   const Place rows = document.place().at("benchmarks");
   std::size_t index = 0;
-  for (const dom::element row : document.list("benchmarks")) add_entry(row, rows.at(index++), run);
+  std::vector<double> repeatabilities;
+  for (const dom::element row : document.list("benchmarks"))
+    add_entry(row, rows.at(index++), run, repeatabilities);
+  constexpr std::size_t enough = 5;
+  if (repeatabilities.size() >= enough) run.unsteadiness = median(repeatabilities);
 }
 
 }  // namespace fathom::gate

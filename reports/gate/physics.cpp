@@ -97,30 +97,4 @@ std::optional<std::string> clock_explanation(const MetricSeries& series, const E
                      words_of(after));
 }
 
-std::optional<double> disturbance_of(const std::vector<MetricSeries>& series, std::size_t enough) {
-  double largest = 0;
-  bool known = false;
-  for (const bool head : {false, true}) {
-    std::vector<std::vector<double>> by_round;
-    for (const MetricSeries& metric : series) {
-      const Badness values = badness_of(metric);
-      const std::vector<double>& side = head ? values.head : values.base;
-      if (!values.relative || side.size() < 2) continue;
-      const double centre = median(side);
-      by_round.resize(std::max(by_round.size(), side.size()));
-      for (std::size_t round = 0; round < side.size(); ++round)
-        by_round[round].push_back(side[round] - centre);
-    }
-    std::vector<double> shifts;
-    for (const auto& deviations : by_round) {
-      if (deviations.size() >= enough) shifts.push_back(median(deviations));
-    }
-    if (shifts.size() < 2) continue;
-    known = true;
-    const auto [low, high] = std::minmax_element(shifts.begin(), shifts.end());
-    largest = std::max(largest, *high - *low);
-  }
-  return known ? std::optional(largest) : std::nullopt;
-}
-
 }  // namespace fathom::gate

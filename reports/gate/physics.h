@@ -18,13 +18,4 @@ std::optional<std::string> clock_explanation(const MetricSeries& series, const E
 /// ratios do not.
 bool follows_clock(const std::string& unit);
 
-/// How far apart the rounds of one side are as a whole: the largest difference between two rounds
-/// of the median over all metrics of a round's deviation, relative. Nothing for fewer than `enough`
-/// metrics, since those cannot tell noise of one from a disturbance of all.
-std::optional<double> disturbance_of(const std::vector<MetricSeries>& series,
-                                     std::size_t enough = 5);
-
-/// Beyond this the machine was disturbed: the least effect that counts by default.
-inline constexpr double disturbance_limit = 0.01;
-
 }  // namespace fathom::gate

@@ -44,6 +44,7 @@ void check_figures(RunMetrics& run) {
   const auto keep_up_to = [](std::optional<double>& value, double largest) {
     if (value && !(*value > 0 && *value <= largest)) value.reset();
   };
+  if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
   for (MetricValue& metric : run.metrics) {
     if (!(std::abs(metric.value) <= largest_value) && metric.problem.empty())
       metric.problem = "its value is larger than any measurement's";

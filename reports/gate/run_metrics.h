@@ -45,6 +45,11 @@ struct RunMetrics {
   std::string suite;   ///< of Fathom; empty where there is none
   Identity identity;
   std::vector<MetricValue> metrics;  ///< names are unique
+  // What says that something else was going on; of a result document of Fathom alone.
+  std::optional<double> other_processes;  ///< that used the GPU, the most at one time
+  /// How far apart what one process measured several times was: the median over the entries of
+  /// their repeatability, relative; nothing for fewer than five.
+  std::optional<double> unsteadiness;
 };
 
 /// Reads a result document, a Google Benchmark file or a baseline. Of Google Benchmark's rows with

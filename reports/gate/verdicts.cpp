@@ -67,6 +67,9 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
   if (rule && rule->ignore) {
     decision.outcome = Outcome::ignored;
     decision.reason = rule->reason;
+  } else if (series.base.empty() && series.head.empty()) {
+    decision.outcome = Outcome::ignored;
+    decision.reason = "neither side has a value: " + series.problem + ".";
   } else if (series.base.empty()) {
     decision.outcome = Outcome::added;
     decision.reason = "the base has no such metric.";
@@ -104,6 +107,12 @@ void judge_suspects(const std::vector<MetricSeries>& series,
   const std::vector<Evidence> all = evidence_for(series, decisions, rules, options);
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision& decision = *decisions[i];
+    if (!disturbed.empty()) {
+      // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
+      decision.outcome = Outcome::inconclusive;
+      decision.reason += " Of the fresh rounds: " + disturbed;
+      continue;
+    }
     const double effect = effect_for(find_rule(rules, series[i].name), options);
     const bool significant = *decision.adjusted_p <= options.alpha;
     if (!significant || all[i].worse <= 0 ||
@@ -113,7 +122,6 @@ void judge_suspects(const std::vector<MetricSeries>& series,
       continue;
     }
     decision.reason = objection_to(series[i], all[i], options, effect);
-    if (decision.reason.empty()) decision.reason = disturbed;
     decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.outcome == Outcome::regression)
       decision.reason =
@@ -124,15 +132,15 @@ void judge_suspects(const std::vector<MetricSeries>& series,
 
 void judge_improvements(const std::vector<MetricSeries>& series,
                         const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                        const GateOptions& options) {
+                        const GateOptions& options, const std::string& disturbed) {
   std::vector<MetricSeries> turned;
   for (const MetricSeries& metric : series) turned.push_back(mirrored(metric));
   const std::vector<Evidence> all = evidence_for(turned, decisions, rules, options);
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision& decision = *decisions[i];
     const double effect = effect_for(find_rule(rules, series[i].name), options);
-    const bool improved = *decision.adjusted_p <= options.alpha && all[i].worse > 0 &&
-                          all[i].worse >= all[i].threshold &&
+    const bool improved = disturbed.empty() && *decision.adjusted_p <= options.alpha &&
+                          all[i].worse > 0 && all[i].worse >= all[i].threshold &&
                           !clock_explanation(turned[i], all[i], options, effect);
     decision.outcome = improved ? Outcome::improved : Outcome::unchanged;
     decision.reason = improved ? fmt::format("better by {}.", change_words(decision))

@@ -24,7 +24,8 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
 std::string change_words(const MetricDecision& decision);
 
 /// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
-/// `disturbed` says that the machine was), or unchanged. `decisions[i]` is of `series[i]`.
+/// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged.
+/// `decisions[i]` is of `series[i]`.
 void judge_suspects(const std::vector<MetricSeries>& series,
                     const std::vector<MetricDecision*>& decisions, const Rules& rules,
                     const GateOptions& options, const std::string& disturbed);
@@ -32,7 +33,7 @@ void judge_suspects(const std::vector<MetricSeries>& series,
 /// The same for what may have become better: improved or unchanged.
 void judge_improvements(const std::vector<MetricSeries>& series,
                         const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                        const GateOptions& options);
+                        const GateOptions& options, const std::string& disturbed);
 
 /// What the evidence for a change that is significant amounts to; empty reason: it is one.
 std::string objection_to(const MetricSeries& series, const Evidence& evidence,

@@ -1,7 +1,9 @@
 // Stands in for `fathom-device` and for probe programs, so that the `fathom` command can be driven
 // through every bad day without a GPU. What it does follows from the name it is started under.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,11 +15,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/file_descriptor.h"
 #include "results/fingerprint_json.h"
 
 namespace {
@@ -272,12 +278,62 @@ int probe_program(const std::string& name, const Flags& flags) {
   return 0;
 }
 
+/// Held by a fake gate_load as long as it lives.
+fathom::FileDescriptor load_lock() {
+  const char* folder = std::getenv("FATHOM_LOCK_DIR");
+  const std::string path = std::string(folder ? folder : ".") + "/load.lock";
+  return fathom::FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+}
+
+/// Twelve metrics of 1000 ns and 0.1 % of noise, in Google Benchmark's JSON; slower by their
+/// faults, and by a fifth beside a load.
+int gate_victim(const Flags& flags) {
+  std::vector<std::string> names;
+  for (const char* kind : {"fma", "shared", "read", "copy"})
+    for (int i = 0; i < 3; ++i) names.push_back(fmt::format("gate_victim/{}/size:{}", kind, i));
+  if (flags.contains("--benchmark_list_tests")) {
+    for (const std::string& name : names) std::cout << name << "/iterations:1/manual_time\n";
+    return 0;
+  }
+  if (const char* rest = std::getenv("FAKE_ROUND_MS")) usleep(1000 * std::atoi(rest));
+  const fathom::FileDescriptor lock = load_lock();
+  const bool beside_load = flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
+  const auto fault = [&](const char* flag, const std::string& name, double otherwise) {
+    const auto list = flags.find(flag);
+    if (list == flags.end()) return otherwise;
+    const auto at = ("," + list->second).find("," + name + "=");
+    return at == std::string::npos ? otherwise
+                                   : std::stod(list->second.substr(at + name.size() + 1));
+  };
+  std::mt19937_64 generator(std::random_device{}());
+  std::normal_distribution<double> noise(1, 0.001);
+  const std::regex wanted(flags.at("--benchmark_filter"), std::regex::extended);
+  ordered_json rows = ordered_json::array();
+  for (const std::string& name : names) {
+    if (!std::regex_search(name, wanted)) continue;
+    const double factor = fault("--slow", name, 1) * (1 + fault("--conflict", name, 0)) *
+                          (1 + fault("--uncoalesced", name, 0)) * (beside_load ? 1.2 : 1);
+    rows.push_back({{"name", name}, {"real_time", 1000 * factor * noise(generator)}});
+  }
+  std::ofstream(flags.at("--out"))
+      << ordered_json{{"context", {{"host_name", "h"}}}, {"benchmarks", rows}};
+  return 0;
+}
+
+[[noreturn]] void gate_load() {
+  const fathom::FileDescriptor lock = load_lock();
+  flock(lock.get(), LOCK_EX);
+  while (true) pause();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string program = std::filesystem::path(argv[0]).filename();
   const Flags flags = parse(argc, argv);
   try {
+    if (program == "gate_victim") return gate_victim(flags);
+    if (program == "gate_load") gate_load();
     if (program == "fathom-device") return device_program(flags);
     return probe_program(program.substr(std::string("probe_").size()), flags);
   } catch (const fathom::Error& error) {

@@ -1,72 +1,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <set>
 
 #include "reports/gate/paired.h"
+#include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
 using namespace fathom::gate;
-
-namespace {
-
-/// Twelve metrics, times and rates, with 0.1 % of noise and a steady drift; a test changes rounds.
-class PlantedRounds : public RoundSource {
- public:
-  using Change = std::function<void(Side, int round, RunMetrics&)>;
-  explicit PlantedRounds(Change change) : change_(std::move(change)) {}
-
-  RunMetrics round(Side side, const std::vector<std::string>& only) override {
-    ++count_;
-    asked.push_back(only);
-    RunMetrics run;
-    run.origin = "round";
-    run.fathom = true;
-    run.identity = {{"gpu_name", "NVIDIA H200"}, {"driver", "580"}, {"toolkit", "13.0"}};
-    for (int i = 0; i < 12; ++i) {
-      MetricValue metric;
-      metric.name = "probe/" + std::to_string(i);
-      metric.unit = i % 2 == 0 ? "s" : "B/s";
-      metric.better = i % 2 == 0 ? Better::lower : Better::higher;
-      metric.value = (1 + 0.001 * noise_(generator_)) * (1 + 0.0003 * count_);
-      metric.elapsed_s = 0.1;
-      metric.state = {1.98e9, 3.2e9, 400, {}};
-      run.metrics.push_back(metric);
-    }
-    change_(side, count_, run);
-    if (!only.empty()) {
-      const std::set<std::string> wanted(only.begin(), only.end());
-      std::erase_if(run.metrics, [&](const auto& metric) { return !wanted.contains(metric.name); });
-    }
-    return run;
-  }
-  double elapsed_s() const override { return 2.0 * count_; }
-  bool can_select() const override { return true; }
-
-  std::vector<std::vector<std::string>> asked;
-
- private:
-  Change change_;
-  int count_ = 0;
-  std::mt19937_64 generator_{5};
-  std::normal_distribution<double> noise_;
-};
-
-void slow_down(MetricValue& metric, double by) {
-  metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
-}
-
-CheckResult check(PlantedRounds::Change change, const Rules& rules = {}) {
-  PlantedRounds rounds(std::move(change));
-  return check_paired(rounds, {}, rules);
-}
-
-const MetricDecision& decision(const CheckResult& result, int metric) {
-  return result.metrics.at(static_cast<std::size_t>(metric));
-}
-
-}  // namespace
 
 TEST_CASE("Rounds alternate in blocks that cancel a drift", "[gate]") {
   std::set<Side> firsts;
@@ -206,6 +147,19 @@ TEST_CASE("Metrics that are missing, failed or new", "[gate]") {
   CHECK(decision(result, 1).reason == "its output was wrong.");
   CHECK(decision(result, 3).outcome == Outcome::missing);
   CHECK(decision(result, 11).outcome == Outcome::added);
+}
+
+TEST_CASE("A metric that neither side could measure is none that is new or lost", "[gate]") {
+  const CheckResult result =
+      check([](Side, int, RunMetrics& run) { run.metrics[1].problem = "it failed"; });
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 1).outcome == Outcome::ignored);
+  CHECK(decision(result, 1).reason == "neither side has a value: it failed.");
+  // Where the base's alone failed, it may come and go: new.
+  const CheckResult mended = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::base) run.metrics[1].problem = "it failed";
+  });
+  CHECK(decision(mended, 1).outcome == Outcome::added);
 }
 
 TEST_CASE("Replays and other machines are refused after the first rounds", "[gate]") {

@@ -63,6 +63,15 @@ TEST_CASE("A result document gives its metrics, clocks and ratios", "[gate]") {
   CHECK(clock);
 }
 
+TEST_CASE("A result document says what else went on: other processes, unsteady figures", "[gate]") {
+  const RunMetrics quiet = read_run_metrics(corpus / "fathom.json");
+  CHECK_FALSE(quiet.other_processes);
+  CHECK_FALSE(quiet.unsteadiness);  // of four entries alone, the fifth has none
+  const RunMetrics busy = read_run_metrics(corpus / "fathom_processes.json");
+  CHECK(busy.other_processes == 1e308);
+  CHECK(busy.unsteadiness == 0.5);
+}
+
 TEST_CASE("Google Benchmark's files are read: repetitions, aggregates, errors", "[gate]") {
   const RunMetrics run = read_run_metrics(corpus / "google_benchmark.json");
   CHECK(!run.fathom);

@@ -106,4 +106,8 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   CHECK(flags.find("--probe copy --probe sum --benchmark_filter=^(copy/x|copy/y|sum/z|") !=
         std::string::npos);
   CHECK(start.result == fs::path("/out/result.json"));
+  // The gate reads neither counters nor what only they can decide.
+  CHECK(flags.find("--no-counters --no-report") != std::string::npos);
+  REQUIRE(std::getenv("FATHOM_CHECK_TIMED_ONLY") != nullptr);
+  CHECK(std::string(std::getenv("FATHOM_CHECK_TIMED_ONLY")) == "1");
 }

@@ -399,6 +399,31 @@ TEST_CASE("A window goes on without what happened in between", "[harness][teleme
   CHECK(telemetry.temperature_c.median == Approx(55));
 }
 
+TEST_CASE("Telemetry counts the other processes on the GPU", "[harness][telemetry]") {
+  {
+    const FakeNvml fake(Answers{{"processes", "2"}, {"process_pid", std::to_string(getpid())}});
+    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    sampler.start();
+    CHECK(sampler.stop().other_processes == 1);
+  }
+  {
+    // Within 100 ms the list is not read again; what came is seen in the next window.
+    const FakeNvml fake(Answers{{"processes", "1,3"}});
+    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    sampler.start();
+    CHECK(sampler.stop().other_processes == 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    sampler.start();
+    CHECK(sampler.stop().other_processes == 2);
+  }
+  const FakeNvml fake(Answers{{"processes", "error:3"}});
+  fathom::TelemetrySampler sampler{std::string(first_gpu)};
+  sampler.start();
+  const auto telemetry = sampler.stop();
+  CHECK_FALSE(telemetry.other_processes);
+  CHECK(telemetry.temperature_c.median == 31);
+}
+
 TEST_CASE("One channel that is refused does not take the others along", "[harness][telemetry]") {
   const FakeNvml fake(Answers{{"power_instant", "error:3"},
                               {"power_average", "error:3"},

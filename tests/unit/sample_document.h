@@ -52,7 +52,8 @@ inline Telemetry telemetry() {
           {412.5, 455.25, 470.0},
           {41, 44, 46},
           {},
-          ""};
+          "",
+          std::nullopt};
 }
 
 inline Entry timed_entry(std::string probe, std::string path, Axes axes, Metric metric,

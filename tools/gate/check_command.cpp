@@ -17,6 +17,7 @@
 #include "tools/gate/gate_commands.h"
 #include "tools/gate/side_command.h"
 #include "tools/suites.h"
+#include "tools/temporary_folder.h"
 
 namespace fathom {
 namespace {
@@ -33,33 +34,11 @@ struct CheckArguments {
   bool github = false;
 };
 
-/// A folder that goes with its contents when this does.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "fathom-check-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw Error(ExitCode::output_unwritable,
-                  fmt::format("{} cannot be made: give a folder with --keep.", pattern));
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
   std::unique_ptr<TemporaryFolder> temporary;
   fs::path folder = arguments.keep;
   if (folder.empty()) {
-    temporary = std::make_unique<TemporaryFolder>();
+    temporary = std::make_unique<TemporaryFolder>("give a folder with --keep");
     folder = temporary->path();
   }
   using gate::Side;

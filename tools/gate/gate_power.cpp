@@ -10,21 +10,23 @@
 
 #include "reports/gate/simulation.h"
 #include "reports/markdown.h"
-#include "reports/plot.h"
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "tools/flag_checks.h"
+#include "tools/gate/power_curve.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace fathom;
 using gate::FalseAlarms;
+using gate::PowerPoint;
 using gate::RecordedNoise;
 using gate::Share;
+using gate::share_text;
 
 struct Arguments {
   std::vector<std::string> recordings;
@@ -32,11 +34,6 @@ struct Arguments {
   double between_percent = 0.2;
   std::uint64_t seed = 1;
   std::string out;
-};
-
-struct PowerPoint {
-  double slower;  ///< relative
-  Share caught;
 };
 
 constexpr double slowdowns[] = {0.0025, 0.005, 0.0075, 0.01, 0.0125, 0.015, 0.02,
@@ -51,35 +48,6 @@ RecordedNoise read_noise(const Arguments& arguments) {
   for (const std::string& file : arguments.recordings)
     rounds.push_back(gate::read_run_metrics(file));
   return RecordedNoise::of_rounds(rounds);
-}
-
-std::string share_text(const Share& share) {
-  const Interval interval = share.interval();
-  return fmt::format("{:.2f} % ({:.2f} to {:.2f} %)", 100 * share.value(), 100 * interval.low,
-                     100 * interval.high);
-}
-
-std::optional<Picture> draw(const std::vector<PowerPoint>& curve, const fs::path& folder) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = "Slowdowns of one metric that the gate confirms";
-  view.x = "slowdown";
-  view.x_label = "slowdown (%)";
-  view.y_label = "confirmed (%)";
-  view.series = {"metrics"};
-  std::vector<Entry> entries;
-  for (const PowerPoint& point : curve) {
-    Entry entry;
-    entry.name = fmt::format("power/{}", point.slower);
-    entry.probe = "gate";
-    entry.axes = {{"metrics", std::string("all")}, {"slowdown", 100 * point.slower}};
-    entry.metric = {"confirmed", "%", Better::higher, 100 * point.caught.value()};
-    const Interval interval = point.caught.interval();
-    entry.interval = {100 * interval.low, 100 * interval.high, interval.confidence,
-                      interval.method};
-    entries.push_back(std::move(entry));
-  }
-  return draw_plot(view, entries, folder, "power", Source::measured);
 }
 
 std::string noise_text(const RecordedNoise& noise) {
@@ -144,7 +112,8 @@ int simulate(const Arguments& arguments) {
   }
   if (arguments.out.empty()) return 0;
   fs::create_directories(arguments.out);
-  if (const auto picture = draw(curve, arguments.out))
+  if (const auto picture = gate::draw_power(curve, "Slowdowns of one metric that the gate confirms",
+                                            arguments.out, "power"))
     page.picture(picture->light, picture->dark, picture->alt);
   page.table("A slowdown of one metric, another one in each trial", power);
   write_file_atomically(fs::path(arguments.out) / "simulation.md", page.text());

@@ -14,7 +14,9 @@ namespace fathom::gate {
 /// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
-/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head").
+/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
+/// build is run without counters, without a report, and, by FATHOM_CHECK_TIMED_ONLY=1, without the
+/// cases that only counters can decide: the gate would read nothing of them.
 class SideCommand {
  public:
   /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.

@@ -1,0 +1,111 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <random>
+
+#include "reports/gate/baseline_folder.h"
+#include "results/document_io.h"
+#include "tests/e2e/sandbox.h"
+
+using namespace fathom;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A result document of so many entries, as full as the recorded ones.
+Document large_document(std::size_t entries) {
+  Document document = read_document(FATHOM_RECORDING_FILE);
+  std::erase_if(document.entries, [](const Entry& entry) {
+    return !entry.metric.value || *entry.metric.value <= 0 || entry.samples.empty();
+  });
+  const std::vector<Entry> recorded = std::move(document.entries);
+  document.entries.clear();
+  for (std::size_t i = 0; i < entries; ++i) {
+    Entry entry = recorded[i % recorded.size()];
+    entry.name += "/copy:" + std::to_string(i);
+    entry.opponents.clear();
+    document.entries.push_back(std::move(entry));
+  }
+  return document;
+}
+
+/// `fathom` with so much address space and no more.
+CapturedRun within(int mebibytes, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"-c", "ulimit -v \"$1\" && shift && exec \"$@\"", "sh",
+                                 std::to_string(mebibytes * 1024), FATHOM_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_and_capture("/bin/sh", words, std::chrono::seconds(60));
+}
+
+double cpu_seconds(const rusage& used) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+}  // namespace
+
+TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 200 MiB") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json";
+  const std::string baseline = (sandbox.folder() / "baseline").string();
+  write_document(large_document(2000), file);
+  REQUIRE(fs::file_size(file) > 10'000'000);
+  std::mt19937_64 generator(1);
+  std::normal_distribution<double> noise(1, 0.001);
+  const gate::RunMetrics run = gate::read_run_metrics(file);
+  REQUIRE(run.metrics.size() == 2000);
+  for (int i = 0; i < 30; ++i) {
+    gate::RunMetrics earlier = run;
+    for (gate::MetricValue& metric : earlier.metrics) metric.value *= noise(generator);
+    gate::BaselineFolder(baseline).add(earlier);
+  }
+  // The best of a few: other work on the machine costs processor time too, through the caches.
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    rusage before{}, after{};
+    getrusage(RUSAGE_CHILDREN, &before);
+    const auto checked = sandbox.fathom({"check", file.string(), "--baseline", baseline});
+    getrusage(RUSAGE_CHILDREN, &after);
+    REQUIRE(code(checked) == 0);
+    CHECK(first_line(checked.output) == "PASS: 2000 metrics, no regression");
+    best = std::min(best, cpu_seconds(after) - cpu_seconds(before));
+  }
+#ifdef NDEBUG
+  CHECK(best < 0.3);
+#else
+  CHECK(best < 3);
+#endif
+  // The most memory that it held at once, by its own account at its end.
+  const auto measured = run_and_capture(
+      "/bin/sh",
+      {"-c",
+       "\"$@\" >/dev/null & child=$!; most=0; "
+       "while size=$(grep VmHWM /proc/$child/status 2>/dev/null | tr -cd 0-9) && [ -n \"$size\" ]; "
+       "do most=$size; done; wait $child && echo $most",
+       "sh", FATHOM_PROGRAM, "check", file.string(), "--baseline", baseline},
+      std::chrono::seconds(60));
+  INFO(measured.errors);
+  REQUIRE(code(measured) == 0);
+  const int most_kib = std::stoi(measured.output);
+  CHECK(most_kib > 20 * 1024);
+  CHECK(most_kib < 200 * 1024);
+  // Where memory is short it says so.
+  const auto short_of_it = within(100, {"check", file.string(), "--baseline", baseline});
+  CHECK(code(short_of_it) == 2);
+  CHECK(short_of_it.errors.find("too little memory") != std::string::npos);
+}
+
+TEST_CASE("A file of a gigabyte is refused without reading it") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "huge.json";
+  write_text(file, "{");
+  fs::resize_file(file, std::uintmax_t{1} << 30);
+  const auto refused = within(100, {"check", file.string(), "--baseline", "baseline"});
+  CHECK(code(refused) == 2);
+  CHECK(refused.errors.find("is larger than 256 MiB") != std::string::npos);
+  CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
+}

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "tests/e2e/sandbox.h"
+
+using namespace fathom;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// `gate_trials` with a fake victim and a fake load.
+class Trials {
+ public:
+  Trials() {
+    for (const char* name : {"gate_victim", "gate_load"})
+      fs::create_symlink(FATHOM_FAKE_PROGRAM, sandbox_.folder() / name);
+  }
+
+  CapturedRun run(std::vector<std::string> arguments) {
+    std::vector<std::string> all{
+        "run",    "--fathom",           FATHOM_PROGRAM, "--victim",        program("gate_victim"),
+        "--load", program("gate_load"), "--journal",    journal().string()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run_and_capture(FATHOM_GATE_TRIALS, all, std::chrono::seconds(100));
+  }
+  CapturedRun report(const std::vector<std::string>& journals) {
+    std::vector<std::string> all{"report", "--out", sandbox_.out().string()};
+    all.insert(all.end(), journals.begin(), journals.end());
+    return run_and_capture(FATHOM_GATE_TRIALS, all, std::chrono::seconds(60));
+  }
+
+  std::string program(const char* name) const { return (sandbox_.folder() / name).string(); }
+  fs::path journal() const { return sandbox_.folder() / "journal.jsonl"; }
+  std::string trials_page() const { return read_text(sandbox_.out() / "trials.md"); }
+  Sandbox& sandbox() { return sandbox_; }
+
+  /// The journal's decisions, without its first line.
+  std::vector<json> decisions() const {
+    std::istringstream lines(read_text(journal()));
+    std::vector<json> all;
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) all.push_back(json::parse(line));
+    return all;
+  }
+
+ private:
+  Sandbox sandbox_{};
+};
+
+/// Of one decision's planted metrics.
+std::size_t with(const json& decision, double size, const std::string& outcome) {
+  return static_cast<std::size_t>(std::count_if(
+      decision.at("planted").begin(), decision.at("planted").end(), [&](const json& metric) {
+        return metric.at("size") == size && metric.at("outcome") == outcome;
+      }));
+}
+
+}  // namespace
+
+TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alone") {
+  Trials trials;
+  const auto run =
+      trials.run({"--kind", "slowed", "--decisions", "2", "--slowed", "4", "--sizes", "0.25,5"});
+  INFO(run.errors);
+  REQUIRE(code(run) == 0);
+  const auto decisions = trials.decisions();
+  REQUIRE(decisions.size() == 2);
+  for (const json& decision : decisions) {
+    CHECK(decision.at("exit_code") == 1);
+    CHECK(decision.at("metrics") == 12);
+    CHECK(decision.at("planted").size() == 4);
+    CHECK(with(decision, 0.05, "regression") == 2);
+    CHECK(with(decision, 0.0025, "unchanged") == 2);
+    CHECK(decision.at("flagged").empty());
+    CHECK(decision.at("seconds") > 0);
+  }
+  // Other metrics in the second one.
+  CHECK(decisions[0].at("planted") != decisions[1].at("planted"));
+  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
+  const std::string page = trials.trials_page();
+  CHECK(page.find("| 5 % | 4 of 4, 100.00 %") != std::string::npos);
+  CHECK(page.find("| 0.25 % | 0 of 4, 0.00 %") != std::string::npos);
+  CHECK(page.find("| nothing | 0 of 16, 0.00 %") != std::string::npos);
+  // Each journal once.
+  CHECK(code(trials.report({trials.journal().string(), trials.journal().string()})) == 2);
+}
+
+TEST_CASE("gate_trials plants real faults in metrics that can have them") {
+  Trials trials;
+  const auto run = trials.run({"--kind", "faults", "--decisions", "1"});
+  INFO(run.errors);
+  REQUIRE(code(run) == 0);
+  const json decision = trials.decisions().at(0);
+  std::map<std::string, int> faults;
+  for (const json& metric : decision.at("planted")) {
+    ++faults[metric.at("fault")];
+    const std::string name = metric.at("metric"), fault = metric.at("fault");
+    CHECK(name.find(fault == "conflict"      ? "/shared/"
+                    : fault == "uncoalesced" ? "/read/"
+                                             : "/") != std::string::npos);
+  }
+  CHECK(faults ==
+        std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
+  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
+  CHECK(trials.trials_page().find("any measured to cost 3 % or more") != std::string::npos);
+}
+
+TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {
+  Trials trials;
+  trials.sandbox().set("FAKE_ROUND_MS", "120");
+  const auto run = trials.run(
+      {"--kind", "disturbed", "--decisions", "2", "--patterns", "once,head", "--expected", "0.4"});
+  INFO(run.errors);
+  REQUIRE(code(run) == 0);
+  const auto decisions = trials.decisions();
+  REQUIRE(decisions.size() == 2);
+  const json& head = decisions[1].at("load");
+  CHECK(head.at("pattern") == "head");
+  CHECK(head.at("head_rounds") >= 2);
+  CHECK(head.at("head_rounds") > head.at("base_rounds"));
+  CHECK(decisions[0].at("load").at("seconds") > 0);
+  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
+  CHECK(trials.trials_page().find("Two equal sides with another load") != std::string::npos);
+}
+
+TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
+  Trials trials;
+  const std::vector<std::string> flags{"--kind", "unchanged", "--decisions", "3"};
+  const auto with_more = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), flags.begin(), flags.end());
+    return trials.run(more);
+  };
+  // No decision begins after the time limit.
+  trials.sandbox().set("FAKE_ROUND_MS", "100");
+  const auto cut = with_more({"--time-limit", "0.1"});
+  INFO(cut.errors);
+  REQUIRE(code(cut) == 0);
+  CHECK(cut.output.find("go on with --resume") != std::string::npos);
+  trials.sandbox().set("FAKE_ROUND_MS", "0");
+  const auto first = trials.decisions();
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].at("exit_code") == 0);
+  // As if it was killed while it wrote a line.
+  std::ofstream(trials.journal(), std::ios::app) << "{\"index\": 1, \"see";
+  CHECK(code(with_more({})) == 2);
+  CHECK(code(with_more({"--resume", "--seed", "7"})) == 2);
+  REQUIRE(code(with_more({"--resume"})) == 0);
+  const auto all = trials.decisions();
+  REQUIRE(all.size() == 3);
+  CHECK(all[0] == first[0]);
+  CHECK(all[2].at("index") == 2);
+  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
+  CHECK(trials.trials_page().find("0 of 3, 0.00 %") != std::string::npos);
+}
+
+TEST_CASE("gate_trials refuses what makes no trial in one sentence") {
+  Trials trials;
+  const auto refused = [&](const std::vector<std::string>& flags) {
+    const auto run = trials.run(flags);
+    return code(run) == 2 && std::count(run.errors.begin(), run.errors.end(), '\n') == 1;
+  };
+  CHECK(refused({"--kind", "none"}));
+  CHECK(refused({"--kind", "slowed", "--sizes", "-1"}));
+  CHECK(refused({"--kind", "slowed", "--sizes", "nan"}));
+  CHECK(refused({"--kind", "slowed", "--base", "true", "--head", "true"}));
+  CHECK(refused({"--kind", "unchanged", "--base", "true"}));
+  CHECK(!fs::exists(trials.journal()));
+  // A command that leaves no result is the user's mistake and no decision.
+  CHECK(code(trials.run({"--kind", "unchanged", "--base", "true", "--head", "true"})) == 2);
+  CHECK(trials.decisions().empty());
+  write_text(trials.journal(), "{}\n");
+  CHECK(code(trials.report({trials.journal().string()})) == 2);
+  CHECK(code(trials.report({(trials.sandbox().folder() / "none").string()})) == 2);
+}

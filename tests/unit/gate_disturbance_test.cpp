@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/unit/planted_rounds.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+/// The first four rounds are of everything, those after them fresh ones of suspects.
+constexpr int first_rounds = 4;
+
+/// Another load that takes part of the GPU: it slows a third of the metrics, each by its own share
+/// of `by`, and the others not at all.
+void load_beside(RunMetrics& run, double by) {
+  for (std::size_t i = 0; i < run.metrics.size() / 3; ++i)
+    slow_down(run.metrics[i], by * (1 + 0.1 * static_cast<double>(i % 5)));
+}
+
+/// How 100 checks of equal sides end, beside a load that `add` starts.
+struct Ends {
+  int inconclusive = 0, regressions = 0;
+};
+Ends ends_of_100(const PlantedRounds::Change& add) {
+  Ends ends;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    PlantedRounds rounds(add, seed);
+    PairedOptions options;
+    options.seed = seed;
+    const CheckResult result = check_paired(rounds, options, {});
+    ends.inconclusive += exit_code(result) == ExitCode::inconclusive;
+    ends.regressions += exit_code(result) == ExitCode::check_failed;
+  }
+  return ends;
+}
+
+}  // namespace
+
+TEST_CASE("Another load beside one of the first rounds", "[gate]") {
+  for (int disturbed = 1; disturbed <= first_rounds; ++disturbed) {
+    const Ends ends = ends_of_100([&](Side, int round, RunMetrics& run) {
+      if (round == disturbed) load_beside(run, 0.05);
+    });
+    CHECK(ends.inconclusive >= 95);
+    CHECK(ends.regressions == 0);
+  }
+}
+
+TEST_CASE("Another load from some round on", "[gate]") {
+  for (int from = 2; from <= first_rounds; ++from) {
+    const Ends ends = ends_of_100([&](Side, int round, RunMetrics& run) {
+      if (round >= from) load_beside(run, 0.05);
+    });
+    CHECK(ends.inconclusive >= 95);
+    CHECK(ends.regressions == 0);
+  }
+}
+
+TEST_CASE("Another load beside the fresh rounds is no regression of a chance suspect", "[gate]") {
+  // A suspect, so that there are fresh rounds: worse at first only.
+  const auto suspect = [](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= first_rounds) slow_down(run.metrics[0], 0.02);
+  };
+  SECTION("beside one of them") {
+    for (const int disturbed : {5, 8, 12}) {
+      const Ends ends = ends_of_100([&](Side side, int round, RunMetrics& run) {
+        suspect(side, round, run);
+        if (round == disturbed) load_beside(run, 0.05);
+      });
+      CHECK(ends.inconclusive >= 95);
+      CHECK(ends.regressions == 0);
+    }
+  }
+  SECTION("beside all of the head's and none of the base's") {
+    const Ends ends = ends_of_100([&](Side side, int round, RunMetrics& run) {
+      suspect(side, round, run);
+      if (side == Side::head && round > first_rounds) load_beside(run, 0.05);
+    });
+    CHECK(ends.inconclusive >= 95);
+    // Where by chance only one of the controls feels it, nothing tells it from a regression.
+    CHECK(ends.regressions <= 2);
+  }
+}
+
+TEST_CASE("A load that hides a regression in the fresh rounds does not let it pass", "[gate]") {
+  const Ends ends = ends_of_100([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[0], 0.03);
+    if (side == Side::base && round > first_rounds) load_beside(run, 0.05);
+  });
+  CHECK(ends.inconclusive >= 95);
+}
+
+TEST_CASE("Another process beside the head alone is a disturbance, however even", "[gate]") {
+  // Beside every round of the head, all metrics slower alike: only the GPU's list of processes
+  // tells this from a regression of everything.
+  const auto everything = [](RunMetrics& run) {
+    for (MetricValue& metric : run.metrics) slow_down(metric, 0.05);
+  };
+  const Ends seen = ends_of_100([&](Side side, int, RunMetrics& run) {
+    run.other_processes = side == Side::head ? 1 : 0;
+    if (side == Side::head) everything(run);
+  });
+  CHECK(seen.inconclusive == 100);
+  const CheckResult one = check([&](Side side, int, RunMetrics& run) {
+    run.other_processes = side == Side::head ? 1 : 0;
+    if (side == Side::head) everything(run);
+  });
+  CHECK(count(one, Outcome::inconclusive) == one.metrics.size());
+  CHECK(headline(one).find("another process used the GPU during 2 of 4 rounds") !=
+        std::string::npos);
+  // One that is there all the time is no reason: a regression stays one, and nothing stays nothing.
+  const Ends resident = ends_of_100([&](Side side, int, RunMetrics& run) {
+    run.other_processes = 1;
+    if (side == Side::head) everything(run);
+  });
+  CHECK(resident.regressions == 100);
+  const CheckResult quiet = check([](Side, int, RunMetrics& run) { run.other_processes = 1; });
+  CHECK(exit_code(quiet) == ExitCode::ok);
+  // Nor is a round that does not know.
+  const CheckResult unknown = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) run.other_processes = 0;
+  });
+  CHECK(exit_code(unknown) == ExitCode::ok);
+}
+
+TEST_CASE("Another process that comes with the fresh rounds", "[gate]") {
+  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
+    run.other_processes = round > first_rounds ? 1 : 0;
+    if (side == Side::head) slow_down(run.metrics[0], 0.05);
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(decision(result, 0).reason.find("another process used the GPU during 12 of 12 rounds") !=
+        std::string::npos);
+}
+
+TEST_CASE("Processes that do not agree with themselves were disturbed", "[gate]") {
+  // A load beside all rounds of both sides: the rounds agree, but inside each it comes and goes.
+  const CheckResult result = check([](Side, int, RunMetrics& run) { run.unsteadiness = 0.03; });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(headline(result).find("what one process measured several times") != std::string::npos);
+  const CheckResult steady = check([](Side, int, RunMetrics& run) { run.unsteadiness = 0.002; });
+  CHECK(exit_code(steady) == ExitCode::ok);
+}
+
+TEST_CASE("Disturbed rounds stop the check: what they suspect is not measured again", "[gate]") {
+  PlantedRounds rounds([](Side, int round, RunMetrics& run) {
+    if (round == 2) load_beside(run, 0.1);
+  });
+  const CheckResult result = check_paired(rounds, {}, {});
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(rounds.asked.size() == first_rounds);
+}
+
+TEST_CASE("A real regression of many metrics is none of the machine's", "[gate]") {
+  // A third of them slower in every round of the head: no round differs from its own side's.
+  const Ends ends = ends_of_100([](Side side, int, RunMetrics& run) {
+    if (side != Side::head) return;
+    for (std::size_t i = 0; i < run.metrics.size(); i += 3) slow_down(run.metrics[i], 0.05);
+  });
+  CHECK(ends.regressions == 100);
+}
+
+TEST_CASE("Of equal sides without a load hardly any are inconclusive", "[gate]") {
+  const Ends ends = ends_of_100([](Side, int, RunMetrics&) {});
+  CHECK(ends.inconclusive == 0);
+  CHECK(ends.regressions == 0);
+}

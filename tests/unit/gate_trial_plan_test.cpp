@@ -1,0 +1,91 @@
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <set>
+
+#include "results/error.h"
+#include "tools/gate/trials/plan.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+std::vector<std::string> victim() {
+  std::vector<std::string> names;
+  for (const char* kind : {"fma", "shared", "read", "copy"})
+    for (int i = 0; i < 8; ++i) names.push_back(std::string("v/") + kind + "/" + std::to_string(i));
+  return names;
+}
+
+TrialOptions options(TrialKind kind) {
+  TrialOptions all;
+  all.kind = kind;
+  all.seed = 3;
+  all.sizes = {0.0025, 0.01, 0.03, 0.05};
+  all.patterns = {LoadPattern::once, LoadPattern::head};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Every size of slowdown is planted equally often, in other metrics each time", "[gate]") {
+  std::map<double, int> sizes;
+  std::map<std::string, int> metrics;
+  for (std::size_t index = 0; index < 40; ++index) {
+    const TrialPlan plan = plan_trial(options(TrialKind::slowed), victim(), index);
+    CHECK(plan.planted.size() == 10);  // a third
+    CHECK_FALSE(plan.load);
+    std::set<std::string> here;
+    for (const Planted& planted : plan.planted) {
+      ++sizes[planted.size];
+      ++metrics[planted.metric];
+      CHECK(here.insert(planted.metric).second);
+      CHECK(planted.fault == "slow");
+    }
+  }
+  CHECK(sizes == std::map<double, int>{{0.0025, 100}, {0.01, 100}, {0.03, 100}, {0.05, 100}});
+  CHECK(metrics.size() == 32);
+  for (const auto& [name, times] : metrics) CHECK(times < 30);
+}
+
+TEST_CASE("The same seed plants the same, another one something else", "[gate]") {
+  const auto flags = [](std::uint64_t seed, std::size_t index) {
+    TrialOptions all = options(TrialKind::slowed);
+    all.seed = seed;
+    return victim_flags(plan_trial(all, victim(), index).planted);
+  };
+  CHECK(flags(3, 5) == flags(3, 5));
+  CHECK(flags(3, 5) != flags(4, 5));
+  CHECK(flags(3, 5) != flags(3, 6));
+}
+
+TEST_CASE("Real faults are planted where they can be", "[gate]") {
+  const TrialPlan plan = plan_trial(options(TrialKind::faults), victim(), 1);
+  REQUIRE(plan.planted.size() == 6);
+  std::set<std::string> metrics;
+  for (const Planted& planted : plan.planted) {
+    CHECK(metrics.insert(planted.metric).second);
+    const bool fits = planted.metric.find("/fma/") == std::string::npos;
+    CHECK(fits);
+    if (planted.fault == "conflict") CHECK(planted.metric.find("/shared/") != std::string::npos);
+  }
+  CHECK_THROWS_AS(plan_trial(options(TrialKind::faults), {"v/fma/1"}, 0), Error);
+}
+
+TEST_CASE("Faults become the victim's flags, as one word each", "[gate]") {
+  CHECK(victim_flags({}).empty());
+  CHECK(victim_flags({{"v/a", "slow", 0.03}, {"v/b", "slow", 0.0025}, {"v/c", "conflict", 0.01}}) ==
+        " --conflict 'v/c=0.01' --slow 'v/a=1.03,v/b=1.0025'");
+}
+
+TEST_CASE("Disturbed decisions take the patterns in turn and plant nothing", "[gate]") {
+  for (std::size_t index = 0; index < 4; ++index) {
+    const TrialPlan plan = plan_trial(options(TrialKind::disturbed), {}, index);
+    REQUIRE(plan.load);
+    CHECK(plan.planted.empty());
+    CHECK(plan.load->pattern == (index % 2 == 0 ? LoadPattern::once : LoadPattern::head));
+  }
+  CHECK(trial_kind("faults") == TrialKind::faults);
+  CHECK_THROWS_AS(trial_kind("fault"), Error);
+  CHECK_THROWS_AS(load_pattern(""), Error);
+}

@@ -1,0 +1,61 @@
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "results/error.h"
+#include "tests/gpu/gate_victim_faults.h"
+#include "tests/gpu/gate_victim_kernels.h"
+
+using namespace fathom;
+using namespace fathom::gate_victim;
+
+namespace {
+
+const std::map<std::string, Possible> metrics{{"v/fma", {}}, {"v/shared", {.conflict = true}}};
+
+std::string refusal(const OptionValues& values) {
+  try {
+    faults_of(values, metrics);
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::bad_input);
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("Several metrics get faults at once, and more work to 0.05 %", "[gate]") {
+  const Faults faults = faults_of({{"slow", std::string("v/fma=1.0025,v/shared=1.5")},
+                                   {"conflict", std::string("v/shared=0.01")}},
+                                  metrics);
+  CHECK(slowed(10'000, faults, "v/fma") == 10'025);
+  CHECK(slowed(10'000, faults, "v/shared") == 15'000);
+  CHECK(slowed(10'000, faults, "v/else") == 10'000);
+  CHECK(share_of(faults.conflict, "v/shared") == 0.01);
+  CHECK(share_of(faults.conflict, "v/fma") == 0);
+  for (const double factor : {1.0025, 1.004, 1.005, 1.01, 1.015, 1.02, 1.03, 1.05}) {
+    Faults one;
+    one.slow["v/fma"] = factor;
+    for (const int work : {1000, 2000, 8192, 10'000})
+      CHECK(std::abs(slowed(work, one, "v/fma") / (work * factor) - 1) <= 0.0005);
+  }
+}
+
+TEST_CASE("A fault that a metric cannot have, or that is no number, is refused", "[gate]") {
+  CHECK(refusal({{"slow", std::string("v/fma")}}).find("not METRIC=NUMBER") != std::string::npos);
+  for (const char* bad : {"v/fma=0.9", "v/fma=nan", "v/fma=inf", "v/fma=1.0x", "v/fma=", "v/fma=3"})
+    CHECK(refusal({{"slow", std::string(bad)}}).find("wants a number") != std::string::npos);
+  CHECK(refusal({{"slow", std::string("v/none=1.1")}}).find("no such metric") != std::string::npos);
+  CHECK(refusal({{"slow", std::string("v/fma=1.1,v/fma=1.2")}}).find("twice") != std::string::npos);
+  CHECK(refusal({{"conflict", std::string("v/fma=0.1")}}).find("cannot have") != std::string::npos);
+}
+
+TEST_CASE("A chain's end tells how many steps were taken", "[gate]") {
+  // Far from the beginning too, where a chain that converges would tell nothing.
+  for (const Chain chain : {Chain::fma, Chain::dfma, Chain::imad, Chain::shuffle})
+    for (const int turns : {10'000, 10'300})
+      for (int other = turns - 3; other < turns; ++other)
+        CHECK(chain_end(chain, turns) != chain_end(chain, other));
+  CHECK(chase_end(128, 10'000) != chase_end(128, 10'001));
+  CHECK(shared_chase_end(3, 10'000) != shared_chase_end(3, 10'001));
+}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reports/gate/paired.h"
+
+namespace fathom::gate {
+
+/// Twelve metrics, times and rates, with 0.1 % of noise and a steady drift; a test changes rounds.
+class PlantedRounds : public RoundSource {
+ public:
+  using Change = std::function<void(Side, int round, RunMetrics&)>;
+  explicit PlantedRounds(Change change, std::uint64_t seed = 5)
+      : change_(std::move(change)), generator_(seed) {}
+
+  RunMetrics round(Side side, const std::vector<std::string>& only) override {
+    ++count_;
+    asked.push_back(only);
+    RunMetrics run;
+    run.origin = "round";
+    run.fathom = true;
+    run.identity = {{"gpu_name", "NVIDIA H200"}, {"driver", "580"}, {"toolkit", "13.0"}};
+    for (int i = 0; i < 12; ++i) {
+      MetricValue metric;
+      metric.name = "probe/" + std::to_string(i);
+      metric.unit = i % 2 == 0 ? "s" : "B/s";
+      metric.better = i % 2 == 0 ? Better::lower : Better::higher;
+      metric.value = (1 + 0.001 * noise_(generator_)) * (1 + 0.0003 * count_);
+      metric.elapsed_s = 0.1;
+      metric.state = {1.98e9, 3.2e9, 400, {}};
+      run.metrics.push_back(metric);
+    }
+    change_(side, count_, run);
+    if (!only.empty()) {
+      const std::set<std::string> wanted(only.begin(), only.end());
+      std::erase_if(run.metrics, [&](const auto& metric) { return !wanted.contains(metric.name); });
+    }
+    return run;
+  }
+  double elapsed_s() const override { return 2.0 * count_; }
+  bool can_select() const override { return true; }
+
+  std::vector<std::vector<std::string>> asked;
+
+ private:
+  Change change_;
+  int count_ = 0;
+  std::mt19937_64 generator_;
+  std::normal_distribution<double> noise_;
+};
+
+inline void slow_down(MetricValue& metric, double by) {
+  metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
+}
+
+inline CheckResult check(PlantedRounds::Change change, const Rules& rules = {}) {
+  PlantedRounds rounds(std::move(change));
+  return check_paired(rounds, {}, rules);
+}
+
+inline const MetricDecision& decision(const CheckResult& result, int metric) {
+  return result.metrics.at(static_cast<std::size_t>(metric));
+}
+
+}  // namespace fathom::gate

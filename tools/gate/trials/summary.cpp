@@ -1,0 +1,257 @@
+#include "tools/gate/trials/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/format.h"
+#include "results/statistics.h"
+#include "tools/gate/power_curve.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using reports::Align;
+using reports::Table;
+
+/// Below this nothing may be flagged.
+constexpr double never_flagged = 0.005;
+/// The other load has to be there for at least so long to have disturbed anything.
+constexpr double least_load_s = 1;
+
+constexpr int regression_code = to_int(ExitCode::check_failed);
+constexpr int inconclusive_code = to_int(ExitCode::inconclusive);
+
+std::string count_text(const Share& share) {
+  if (share.trials == 0) return "";
+  return fmt::format("{} of {}, {}", share.hits, share.trials, share_text(share));
+}
+
+class Summary {
+ public:
+  explicit Summary(const std::vector<JournalText>& journals) : journals_(journals) {
+    refuse_doubles();
+  }
+
+  std::string write(const fs::path& folder) {
+    fs::create_directories(folder);
+    page_.heading(2, "Measured error rates of the gate", "trials");
+    page_.paragraph(origin());
+    unchanged();
+    slowed(folder);
+    faults();
+    disturbed();
+    write_file_atomically(folder / "trials.md", page_.text());
+    return page_.text();
+  }
+
+ private:
+  void refuse_doubles() const {
+    std::set<std::tuple<TrialKind, std::uint64_t, std::string, std::string, std::size_t>> seen;
+    for (const JournalText& journal : journals_)
+      for (const TrialRecord& record : journal.records)
+        if (const JournalHeader& header = journal.header;
+            !seen.insert({header.kind, header.seed, header.suite, header.how, record.index}).second)
+          throw Error(
+              ExitCode::bad_input,
+              fmt::format("Decision {} of {} with seed {} is there twice: give each journal "
+                          "once.",
+                          record.index + 1, to_string(header.kind), header.seed));
+  }
+
+  void each(TrialKind kind,
+            const std::function<void(const JournalHeader&, const TrialRecord&)>& act) const {
+    for (const JournalText& journal : journals_)
+      if (journal.header.kind == kind)
+        for (const TrialRecord& record : journal.records) act(journal.header, record);
+  }
+
+  std::string origin() const {
+    std::set<std::string> gpus, days;
+    std::size_t decisions = 0;
+    for (const JournalText& journal : journals_) {
+      for (const TrialRecord& record : journal.records) {
+        ++decisions;
+        if (!record.gpu.empty()) gpus.insert(reports::escape_text(record.gpu));
+        days.insert(reports::escape_text(record.date.substr(0, 10)));
+      }
+    }
+    return fmt::format("{} decisions of `fathom check`, each with rounds of its own{}{}.",
+                       decisions, gpus.empty() ? "" : fmt::format(", on {}", fmt::join(gpus, ", ")),
+                       days.empty() ? "" : fmt::format(", measured on {}", fmt::join(days, ", ")));
+  }
+
+  static std::string seconds_text(const std::vector<double>& seconds) {
+    if (seconds.empty()) return "";
+    return fmt::format("{:.1f}, {:.1f}", median(seconds),
+                       *std::max_element(seconds.begin(), seconds.end()));
+  }
+
+  /// Decisions about two sides that do not differ, by what was run.
+  void unchanged() {
+    struct Row {
+      Share alarms, inconclusive;
+      std::vector<double> seconds;
+      std::size_t metrics = 0;
+    };
+    std::map<std::string, Row> rows;
+    each(TrialKind::unchanged, [&](const JournalHeader& header, const TrialRecord& record) {
+      Row& row = rows[header.suite.empty() ? "commands" : "suite " + header.suite];
+      row.alarms.hits += record.exit_code == regression_code;
+      row.inconclusive.hits += record.exit_code == inconclusive_code;
+      ++row.alarms.trials;
+      ++row.inconclusive.trials;
+      row.seconds.push_back(record.seconds);
+      row.metrics = std::max(row.metrics, record.metrics);
+    });
+    Table table({{"What"},
+                 {"Metrics", Align::right},
+                 {"False alarms", Align::right},
+                 {"Inconclusive", Align::right},
+                 {"Seconds (median, longest)", Align::right}});
+    for (const auto& [what, row] : rows)
+      table.add_row({reports::escape_text(what), fmt::format("{}", row.metrics),
+                     count_text(row.alarms), count_text(row.inconclusive),
+                     seconds_text(row.seconds)});
+    page_.table("Decisions of which nothing changed", table);
+  }
+
+  /// Adds the metrics in which nothing was planted, and writes the table.
+  void finish(const std::string& caption, Table table, TrialKind kind) {
+    Share flagged;
+    std::vector<double> seconds;
+    each(kind, [&](const JournalHeader&, const TrialRecord& record) {
+      flagged.hits += record.flagged.size();
+      flagged.trials += record.metrics - std::min(record.metrics, record.planted.size());
+      seconds.push_back(record.seconds);
+    });
+    table.add_row({"nothing", count_text(flagged), "", ""});
+    page_.table(
+        caption, table,
+        fmt::format("seconds of a decision, median and longest: {}", seconds_text(seconds)));
+  }
+
+  struct Fates {
+    Share confirmed, inconclusive;
+    std::vector<double> worse;
+
+    void add(const JudgedMetric& metric) {
+      confirmed.hits += metric.outcome == "regression";
+      inconclusive.hits += metric.outcome == "inconclusive" || metric.outcome.empty();
+      ++confirmed.trials;
+      ++inconclusive.trials;
+      if (metric.worse) worse.push_back(*metric.worse);
+    }
+    std::vector<std::string> row(std::string what) const {
+      return {std::move(what), count_text(confirmed), fmt::format("{}", inconclusive.hits),
+              worse.empty() ? "" : format_percent(median(worse))};
+    }
+  };
+
+  static Table fate_table(const char* first) {
+    return Table({{first},
+                  {"Confirmed", Align::right},
+                  {"Inconclusive", Align::right},
+                  {"Measured change (median)", Align::right}});
+  }
+
+  void slowed(const fs::path& folder) {
+    std::map<double, Fates> sizes;
+    Fates small;
+    each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
+      for (const JudgedMetric& metric : record.planted) {
+        sizes[metric.planted.size].add(metric);
+        if (metric.planted.size < never_flagged) small.add(metric);
+      }
+    });
+    if (sizes.empty()) return;
+    Table table = fate_table("More work");
+    std::vector<PowerPoint> curve;
+    for (const auto& [size, fates] : sizes) {
+      table.add_row(fates.row(format_percent(size)));
+      curve.push_back({size, fates.confirmed});
+    }
+    if (small.confirmed.trials > 0)
+      table.add_row(small.row("all below " + format_percent(never_flagged)));
+    if (const auto picture =
+            draw_power(curve, "Slowdowns that the gate confirms, as measured", folder, "measured"))
+      page_.picture(picture->light, picture->dark, picture->alt);
+    finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
+  }
+
+  void faults() {
+    std::map<std::pair<std::string, double>, Fates> by_share;
+    std::map<std::string, Fates> large;
+    each(TrialKind::faults, [&](const JournalHeader&, const TrialRecord& record) {
+      for (const JudgedMetric& metric : record.planted) {
+        by_share[{metric.planted.fault, metric.planted.size}].add(metric);
+        for (const double least : {0.03, 0.05})
+          if (metric.worse.value_or(0) >= least)
+            large[fmt::format("any measured to cost {} or more", format_percent(least))].add(
+                metric);
+      }
+    });
+    if (by_share.empty()) return;
+    Table table = fate_table("Fault and its share");
+    for (const auto& [key, fates] : by_share)
+      table.add_row(fates.row(fmt::format("{}, {}", key.first, format_percent(key.second))));
+    for (const auto& [what, fates] : large) table.add_row(fates.row(what));
+    finish("Real faults in single metrics", std::move(table), TrialKind::faults);
+  }
+
+  void disturbed() {
+    struct Row {
+      Share inconclusive, regressions, passes;
+      std::vector<double> seconds;
+    };
+    std::map<std::string, Row> rows;
+    std::size_t undisturbed = 0;
+    each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
+      if (!record.load || record.load->seconds < least_load_s) {
+        ++undisturbed;
+        return;
+      }
+      for (const std::string& name :
+           {std::string(to_string(record.load->plan.pattern)), std::string("together")}) {
+        Row& row = rows[name];
+        row.inconclusive.hits += record.exit_code == inconclusive_code;
+        row.regressions.hits += record.exit_code == regression_code;
+        row.passes.hits += record.exit_code == to_int(ExitCode::ok);
+        for (Share* share : {&row.inconclusive, &row.regressions, &row.passes}) ++share->trials;
+        row.seconds.push_back(record.seconds);
+      }
+    });
+    if (rows.empty()) return;
+    Table table({{"The other load"},
+                 {"Inconclusive", Align::right},
+                 {"Regression", Align::right},
+                 {"Passed", Align::right},
+                 {"Seconds (median, longest)", Align::right}});
+    for (const auto& [name, row] : rows)
+      table.add_row({name, count_text(row.inconclusive), count_text(row.regressions),
+                     fmt::format("{}", row.passes.hits), seconds_text(row.seconds)});
+    page_.table("Two equal sides with another load beside them", table,
+                undisturbed == 0 ? ""
+                                 : fmt::format("{} more decisions ended before the load had begun",
+                                               undisturbed));
+  }
+
+  const std::vector<JournalText>& journals_;
+  reports::Page page_{false};
+};
+
+}  // namespace
+
+std::string write_trial_summary(const std::vector<JournalText>& journals, const fs::path& folder) {
+  return Summary(journals).write(folder);
+}
+
+}  // namespace fathom::gate
