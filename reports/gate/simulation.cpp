@@ -49,6 +49,18 @@ double bootstrapped_third(const std::vector<double>& samples, std::mt19937_64& g
   return median(drawn);
 }
 
+std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
+                              std::mt19937_64& generator) {
+  std::vector<RunMetrics> drawn;
+  for (std::size_t run = 0; run < runs; ++run) drawn.push_back(noise.draw(generator));
+  return drawn;
+}
+
+bool confirms(const CheckResult& result, const std::string& metric) {
+  const auto found = std::ranges::find(result.metrics, metric, &MetricDecision::name);
+  return found != result.metrics.end() && found->outcome == Outcome::regression;
+}
+
 PairedOptions seeded(PairedOptions options, std::uint64_t seed) {
   options.seed = seed;
   return options;
@@ -153,9 +165,8 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t
   FalseAlarms found;
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < decisions; ++i) {
-    std::vector<RunMetrics> baseline;
-    for (std::size_t run = 0; run < runs; ++run) baseline.push_back(noise.draw(generator));
-    const std::vector<RunMetrics> head{noise.draw(generator)};
+    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
+                                  head = draws(noise, 1, generator);
     const CheckResult result = check_stored(baseline, head, options, {});
     found.regressions.hits += exit_code(result) == ExitCode::check_failed;
     found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
@@ -173,10 +184,21 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
     const std::uint64_t seed = options.seed + 1'000'003 * (i + 1);
     SimulatedRounds rounds(noise, seed, slowed, slower);
     const CheckResult result = check_paired(rounds, seeded(options, seed), {});
-    const auto found = std::find_if(
-        result.metrics.begin(), result.metrics.end(),
-        [&](const MetricDecision& metric) { return metric.name == noise.metric(slowed).name; });
-    caught.hits += found != result.metrics.end() && found->outcome == Outcome::regression;
+    caught.hits += confirms(result, noise.metric(slowed).name);
+  }
+  return caught;
+}
+
+Share simulate_stored_power(const RecordedNoise& noise, std::size_t runs,
+                            const GateOptions& options, double slower, std::size_t trials,
+                            std::uint64_t seed) {
+  Share caught{0, trials};
+  std::mt19937_64 generator(seed);
+  for (std::size_t i = 0; i < trials; ++i) {
+    const std::size_t slowed = below(generator, noise.metrics());
+    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
+                                  head{noise.draw(generator, slowed, slower)};
+    caught.hits += confirms(check_stored(baseline, head, options, {}), noise.metric(slowed).name);
   }
   return caught;
 }

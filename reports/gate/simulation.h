@@ -70,4 +70,9 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t
 Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
                      std::size_t trials);
 
+/// The same of stored decisions against `runs` earlier runs.
+Share simulate_stored_power(const RecordedNoise& noise, std::size_t runs,
+                            const GateOptions& options, double slower, std::size_t trials,
+                            std::uint64_t seed);
+
 }  // namespace fathom::gate

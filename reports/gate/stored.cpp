@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "reports/gate/evidence.h"
@@ -10,9 +12,15 @@
 #include "reports/gate/rank_statistics.h"
 #include "reports/gate/verdicts.h"
 #include "results/format.h"
+#include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
+
+/// With so many earlier runs a metric's family is taken to have shown how far it jumps; with fewer
+/// it may jump farther, and with more the metric's own runs say most. By simulation
+/// (docs/gate/simulation.md).
+constexpr double runs_that_show_jumps = 10;
 
 /// What Holm's procedure is done over: one direction of all metrics.
 struct Tests {
@@ -39,8 +47,33 @@ const RunMetrics& newest_of(std::span<const RunMetrics> runs) {
   });
 }
 
+/// The metrics of one probe, or of one benchmark with all its arguments: "copy_bandwidth".
+std::string_view family_of(std::string_view metric) { return metric.substr(0, metric.find('/')); }
+
+/// How far, for each family, a metric was in one of the earlier runs from where it is in most, at
+/// the most, where its noise does not explain it: two code paths or a buffer's place, chosen anew
+/// by each process. Five runs of a metric that jumps once in ten may have none; those of its family
+/// together have some.
+std::unordered_map<std::string_view, double> largest_jumps(const std::vector<MetricSeries>& series,
+                                                           const GateOptions& options) {
+  std::unordered_map<std::string_view, double> largest;
+  for (const MetricSeries& metric : series) {
+    const Badness values = badness_of(metric);
+    if (!values.relative || values.base.size() < fewest_baseline_runs) continue;
+    const double centre = median(values.base);
+    const double explained = options.noise_factor * noise_floor_of(values.base, {});
+    double& jump = largest[family_of(metric.name)];
+    for (const double value : values.base) {
+      const double distance = std::abs(value - centre);
+      if (distance > explained) jump = std::max(jump, distance);
+    }
+  }
+  return largest;
+}
+
 void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, const Rules& rules,
                  CheckResult& result) {
+  const auto jumps = largest_jumps(series, result.options);
   for (std::size_t i = 0; i < tests.metrics.size(); ++i) {
     const Evidence& evidence = tests.evidence[i];
     MetricDecision& decision = result.metrics[tests.metrics[i]];
@@ -52,6 +85,14 @@ void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, co
         evidence.worse < least_effect(evidence, of_metric, effect))
       continue;
     decision.reason = objection_to(of_metric, evidence, result.options, effect);
+    const auto jump = jumps.find(family_of(of_metric.name));
+    const double runs = static_cast<double>(of_metric.base.size());
+    if (decision.reason.empty() && evidence.relative && jump != jumps.end() &&
+        evidence.worse < jump->second * runs_that_show_jumps / runs)
+      decision.reason = fmt::format(
+          "worse by {}, but metrics of {} have jumped by up to {} between earlier runs: measure "
+          "again, or use the paired mode.",
+          change_words(decision), jump->first, format_percent(std::expm1(jump->second)));
     decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.reason.empty())
       decision.reason = fmt::format("worse by {} than {} earlier runs (p = {:.2g}).",

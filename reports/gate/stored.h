@@ -17,7 +17,8 @@ inline constexpr std::size_t fewest_baseline_runs = 5;
 /// Compares new runs, one or several of the same thing, with earlier ones of the same identity. The
 /// spread of the earlier runs is what tells a change from chance; Holm's procedure counts every
 /// metric, since nothing is measured again here. A metric that fewer than `fewest_baseline_runs`
-/// have is not decided; one that the newest of them has and the new runs lack is missing.
+/// have is not decided; what is no more than metrics of its family have jumped by between earlier
+/// runs is inconclusive; one that the newest of them has and the new runs lack is missing.
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                          const GateOptions& options, const Rules& rules);
 

@@ -31,7 +31,9 @@ objects=()
 for source in "${sources[@]}"; do
   object=$build/fuzz/objects/$(basename "${source%.cpp}").o
   objects+=("$object")
-  if [[ ! -e $object || $source -nt $object ]]; then
+  # Any header may have changed what the object has in it.
+  if [[ ! -e $object || $source -nt $object ]] ||
+    [[ -n $(find "$root"/{models,reports,results,tests/fuzz} -name '*.h' -newer "$object" -print -quit) ]]; then
     "$compiler" "${flags[@]}" -c "$source" -o "$object"
   fi
 done

@@ -63,6 +63,29 @@ TEST_CASE("Four earlier runs are too few, five are not", "[gate]") {
   CHECK(result.metrics.empty());
 }
 
+TEST_CASE("A fall no larger than what the metric's family has jumped by is inconclusive",
+          "[gate]") {
+  std::mt19937_64 generator(11);
+  auto baseline = planted_baseline(10, generator);
+  baseline[4].metrics[3].value *= 0.93;
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[7].value *= 0.95;
+  const CheckResult within = check(baseline, head);
+  CHECK(within.metrics[7].outcome == Outcome::inconclusive);
+  CHECK(within.metrics[7].reason.find("metrics of probe have jumped by up to 7.") !=
+        std::string::npos);
+  CHECK(exit_code(within) == ExitCode::inconclusive);
+
+  head.metrics[7].value *= 0.95;  // 10 %, more than that
+  CHECK(check(baseline, head).metrics[7].outcome == Outcome::regression);
+  head.metrics[7].value /= 0.95;
+
+  // Of another family it says nothing.
+  for (RunMetrics& run : baseline) run.metrics[3].name = "another/3";
+  head.metrics[3].name = "another/3";
+  CHECK(check(baseline, head).metrics[7].outcome == Outcome::regression);
+}
+
 TEST_CASE("A fall of 5 % below thirty earlier runs is a regression", "[gate]") {
   std::mt19937_64 generator(3);
   const auto baseline = planted_baseline(30, generator);
