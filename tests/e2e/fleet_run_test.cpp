@@ -197,6 +197,19 @@ std::vector<std::string> together(std::vector<std::string> first,
   return first;
 }
 
+/// mpirun's words for two ranks of one host that share no storage.
+std::vector<std::string> two_disks(const Sandbox& box) {
+  std::vector<std::string> words;
+  for (const char* disk : {"disk0", "disk1"}) {
+    fs::create_directories(box.folder() / disk);
+    if (!words.empty()) words.push_back(":");
+    words = together(
+        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
+                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
+  }
+  return words;
+}
+
 /// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told
 /// to.
 class Job {
@@ -309,17 +322,9 @@ TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
 TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "2");
-  std::vector<std::string> words;
-  for (const char* disk : {"disk0", "disk1"}) {
-    fs::create_directories(box.folder() / disk);
-    if (!words.empty()) words.push_back(":");
-    words = together(
-        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
-                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
-  }
   fs::create_directories(box.folder() / "disk1" / "own");
   write_text(box.folder() / "disk1" / "own" / "gpus", "a file where a folder should be");
-  Job job(box, words);
+  Job job(box, two_disks(box));
   const int status = job.wait();
   INFO(job.output());
   CHECK(status == to_int(ExitCode::incomplete));
@@ -346,15 +351,7 @@ TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
 TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "2");
-  std::vector<std::string> words;
-  for (const char* disk : {"disk0", "disk1"}) {
-    fs::create_directories(box.folder() / disk);
-    if (!words.empty()) words.push_back(":");
-    words = together(
-        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
-                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
-  }
-  Job job(box, words);
+  Job job(box, two_disks(box));
   const int status = job.wait();
   INFO(job.output());
   REQUIRE(status == 0);

@@ -59,7 +59,7 @@ MpiJob::MpiJob(int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
-std::string MpiJob::library() const {
+std::string MpiJob::library_version() const {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);

@@ -26,7 +26,7 @@ class MpiJob {
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// "Open MPI v4.1.4", "MPICH Version: 4.0.2"
-  std::string library() const;
+  std::string library_version() const;
   /// Only where every rank comes here: where one is gone it would wait for ever. Without it the
   /// process has to be ended by _exit.
   void finalize();

@@ -172,7 +172,7 @@ void check_ranks(const MpiJob& job) {
       fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start it "
                   "with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
                   "(MPICH).",
-                  launcher->name, launcher->size, job.size(), job.library()));
+                  launcher->name, launcher->size, job.size(), job.library_version()));
 }
 
 /// Any rank but the first, once it has measured.
