@@ -11,7 +11,7 @@ namespace fathom {
 namespace {
 
 struct Place {
-  double x, y;  ///< log2 of the curve's x, and its median
+  double x, y;  ///< in what the lines are straight, and the median
 };
 
 /// Sums over the points to one side of the hinge; u is their distance from it.
@@ -55,24 +55,26 @@ std::optional<double> error_at(const std::vector<Place>& places, double at) {
 
 }  // namespace
 
-std::optional<double> hinge(std::span<const CurvePoint> curve, double around, double within) {
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around, RampScale scale,
+                            double within) {
   if (!(around > 0) || !(within > 1)) throw std::invalid_argument("hinge: no such place");
-  const double middle = std::log2(around), reach = std::log2(within);
+  const double low = ramp_coordinate(scale, around / within);
+  const double high = ramp_coordinate(scale, around * within);
   std::vector<Place> places;
   for (const CurvePoint& point : curve) {
-    const double x = std::log2(point.x);
-    if (std::abs(x - middle) <= reach) places.push_back({x, median(point.samples)});
+    const double x = ramp_coordinate(scale, point.x);
+    if (x >= low && x <= high) places.push_back({x, median(point.samples)});
   }
   // Fine enough that the noise of the points, not the grid, decides.
   constexpr int steps = 400;
   std::optional<double> best;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i <= steps; ++i) {
-    const double at = middle + reach * (2.0 * i / steps - 1);
+    const double at = std::lerp(low, high, static_cast<double>(i) / steps);
     const auto error = error_at(places, at);
     if (error && *error < least) {
       least = *error;
-      best = std::exp2(at);
+      best = from_ramp_coordinate(scale, at);
     }
   }
   return best;

@@ -122,7 +122,7 @@ class Curve {
  public:
   Curve(std::vector<CurvePoint> points, const SegmentationOptions& options)
       : points_(std::move(points)), options_(options), y_(medians(points_)) {
-    for (const CurvePoint& point : points_) u_.push_back(std::log2(point.x));
+    for (const CurvePoint& point : points_) u_.push_back(ramp_coordinate(options.scale, point.x));
     sample_noise_ = noise_of_samples(points_);
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
     for (std::size_t i = 0; i < y_.size(); ++i) {
@@ -137,6 +137,7 @@ class Curve {
     const std::vector<Piece> pieces = cut(y_, noise_);
     Segmentation result;
     result.noise = noise_;
+    result.scale = options_.scale;
     for (std::size_t i = 0; i < used_.size(); ++i) {
       if (!used_[i]) result.outliers.push_back(points_[i].x);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/document.h"
+#include "results/ramp_scale.h"
 
 namespace fathom {
 
@@ -23,6 +24,7 @@ std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::stri
 std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries, const std::string& axis);
 
 struct SegmentationOptions {
+  RampScale scale = RampScale::log2;
   /// Differences far below this, relative to the level, are no regime however quiet the curve is:
   /// the noise is taken to be at least as large.
   double resolution = 0.005;
@@ -59,13 +61,14 @@ struct Segmentation {
   std::optional<double> stability;
   double noise = 0;              ///< relative standard deviation of a point's median
   std::vector<double> outliers;  ///< x of points that no neighbour supports; not fitted
+  RampScale scale = RampScale::log2;  ///< of the ramps, as asked for
 
   /// The plateaus in order, without the ramps.
   std::vector<Regime> plateaus() const;
 };
 
-/// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x. Of
-/// all ways to cut it, takes the one that minimises
+/// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or what
+/// `scale` says. Of all ways to cut it, takes the one that minimises
 ///   sum over points ((y - fit) / (noise y))^2 + sum over regimes penalty(kind) log n
 /// exactly, by dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal
 /// partitioning of data on an interval", 2005; Killick, Fearnhead and Eckley, "Optimal detection of

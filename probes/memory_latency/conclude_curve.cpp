@@ -12,7 +12,7 @@ constexpr double same_hits = 0.02;
 
 }  // namespace
 
-Curve curve(std::span<const Entry> all, const AxisFilter& filter) {
+Curve curve(std::span<const Entry> all, const AxisFilter& filter, RampScale scale) {
   Curve result;
   for (const Entry* entry : select(all, filter)) {
     if (!entry->metric.value) continue;
@@ -20,7 +20,7 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter) {
     result.samples += static_cast<int>(entry->samples.size());
   }
   if (result.entries.size() >= fewest_points) {
-    result.cut = segment(curve_of(result.entries, working_set));
+    result.cut = segment(curve_of(result.entries, working_set), {.scale = scale});
   }
   return result;
 }

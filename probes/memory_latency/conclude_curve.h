@@ -22,7 +22,8 @@ struct Curve {
   std::optional<Segmentation> cut;  ///< empty: too few points
   int samples = 0;
 };
-Curve curve(std::span<const Entry> all, const AxisFilter& filter);
+Curve curve(std::span<const Entry> all, const AxisFilter& filter,
+            RampScale scale = RampScale::log2);
 
 inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";

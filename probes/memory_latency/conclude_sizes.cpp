@@ -12,6 +12,8 @@
 namespace fathom::memory_latency {
 namespace {
 
+const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
+
 /// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
 /// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
@@ -71,10 +73,10 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
 }
 
 /// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
-/// where its lines end: at the first change, if that is not the other already. Far lines cost less
-/// than a third of the way from the L2 to DRAM.
+/// where its lines end: at the first change, if that is not the other already. When the L2 is full, far
+/// lines have taken the mean a third of the way from near hits to DRAM (H200).
 void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  const Curve c = curve(entries, {{"sweep", "size"}, {"level", "L2"}});
+  const Curve c = curve(entries, l2_curve, RampScale::share);
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
   const auto missing = [&](const char* id, const char* quantity, std::string reason) {
@@ -89,7 +91,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     return;
   }
   const double hit = c.cut->regimes.front().level;
-  const double misses = hit + (*dram->metric.value - hit) / 3;
+  const double misses = hit + (*dram->metric.value - hit) / 2;
   // The last change before which there were no misses to speak of.
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
@@ -109,7 +111,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
                       c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
   const auto turn =
-      slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
+      slopes ? hinge(curve_of(c.entries, working_set), *size.value, RampScale::share) : std::nullopt;
   if (turn) {
     size.value = *turn;
     size.method += "; there, where two lines that meet fit the curve best";
@@ -165,7 +167,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
 }  // namespace
 
 std::optional<Segmentation> regimes_of(std::span<const Entry> entries, const AxisFilter& filter) {
-  return curve(entries, filter).cut;
+  return curve(entries, filter, filter == l2_curve ? RampScale::share : RampScale::log2).cut;
 }
 
 std::vector<Fact> size_facts(std::span<const Entry> entries) {

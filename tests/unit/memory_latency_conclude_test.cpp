@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
 #include <functional>
@@ -254,13 +255,16 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
 
 TEST_CASE("the L2 ends where a slope of far lines turns into one of misses",
           "[probes][memory_latency]") {
-  // As on a GPU whose SMs find less and less of a growing set in the near partition.
-  std::vector<Entry> entries{level("DRAM", "ld.global.cg", dram)};
-  add_curve(entries, {{"sweep", "size"}, {"level", "L2"}}, steps(8 * mib, 90 * mib, mib),
+  // As on a GPU whose SMs find 30 MiB of a growing set in the near partition, and 59.5 in either.
+  // How far away DRAM is must not matter much.
+  const double far = GENERATE(0.95, 1.0, 1.05) * dram;
+  std::vector<Entry> entries{level("DRAM", "ld.global.cg", far)};
+  add_curve(entries, {{"sweep", "size"}, {"level", "L2"}}, steps(8 * mib, 180 * mib, mib),
             [](std::int64_t s) {
-              const double octaves = std::log2(static_cast<double>(s) / (30.0 * mib));
-              const double edge = std::log2(59.5 / 30);
-              return l2_hit + 110 * std::max(0.0, octaves) + 150 * std::max(0.0, octaves - edge);
+              const auto share_beyond = [&](double held) {
+                return std::max(0.0, 1 - held * mib / static_cast<double>(s));
+              };
+              return l2_hit + 255 * share_beyond(30) + 150 * share_beyond(59.5);
             });
   const Findings findings = concluded(entries);
   const Fact& size = fact(findings, "l2.size");

@@ -50,6 +50,21 @@ TEST_CASE("Regimes become marks of a view", "[reports]") {
   CHECK(view.markers[0].label == "50.8 KiB");
 }
 
+TEST_CASE("A line of shares is drawn bent", "[reports]") {
+  std::vector<CurvePoint> curve;
+  for (double x = 4; x < 100; x += 2) curve.push_back({x, {280 + 250 * std::max(0.0, 1 - 30 / x)}});
+  View view;
+  draw_regimes(view, segment(curve, {.scale = RampScale::share}), "B", "cycles");
+  REQUIRE(view.stretches.size() > 4);
+  for (std::size_t i = 2; i < view.stretches.size(); ++i) {
+    const auto &before = view.stretches[i - 1], &after = view.stretches[i];
+    CHECK(after.first_x == before.last_x);
+    CHECK(after.first_y == before.last_y);
+    CHECK_THAT(after.last_y,
+               Catch::Matchers::WithinRel(280 + 250 * (1 - 30 / after.last_x), 0.005));
+  }
+}
+
 TEST_CASE("Marks are drawn where they have a place", "[reports]") {
   const std::vector<Entry> entries = latency_curve();
   View view = latency_view(entries);

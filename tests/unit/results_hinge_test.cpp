@@ -32,9 +32,17 @@ TEST_CASE("A hinge is found between points, also under noise", "[results][hinge]
   CHECK_THAT(*hinge(bent(59.3, 110, 170, 0.4), 62), WithinAbs(59.3, 1));
 }
 
+TEST_CASE("A hinge of shares is found", "[results][hinge]") {
+  std::vector<CurvePoint> curve;
+  for (double x = 40; x <= 80; ++x) {
+    curve.push_back({x, {400 + 250 * (1 - 30 / x) + 150 * std::max(0.0, 1 - 59.3 / x)}});
+  }
+  CHECK_THAT(*hinge(curve, 57, RampScale::share), WithinAbs(59.3, 0.1));
+}
+
 TEST_CASE("Too few points around a place have no hinge", "[results][hinge]") {
   CHECK_FALSE(hinge(std::vector<CurvePoint>{}, 5).has_value());
   CHECK_FALSE(hinge(bent(59, 1, 2, 0), 10).has_value());
   CHECK_THROWS_AS(hinge(bent(59, 1, 2, 0), 0), std::invalid_argument);
-  CHECK_THROWS_AS(hinge(bent(59, 1, 2, 0), 59, 1), std::invalid_argument);
+  CHECK_THROWS_AS(hinge(bent(59, 1, 2, 0), 59, RampScale::log2, 1), std::invalid_argument);
 }

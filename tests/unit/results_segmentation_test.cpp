@@ -216,6 +216,35 @@ TEST_CASE("A ramp has the slope that was planted", "[segmentation]") {
   CHECK_THAT(found.regimes[0].last_y, Catch::Matchers::WithinRel(392.5, 0.02));
 }
 
+TEST_CASE("Shares that a cache keeps are lines in the scale of shares", "[segmentation]") {
+  // Near hits up to 30, far hits up to 58, misses behind: the L2 of a GPU with two partitions.
+  const auto cache = [](double x) {
+    return 280 + 250 * std::max(0.0, 1 - 30 / x) + 150 * std::max(0.0, 1 - 58 / x);
+  };
+  const auto right = [&](double noise, RampScale scale) {
+    int count = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      std::mt19937_64 random(seed);
+      std::normal_distribution<double> error(0, noise);
+      std::vector<CurvePoint> curve;
+      for (double x = 4; x < 16; x *= 1.3) curve.push_back({x, {cache(x) * (1 + error(random))}});
+      for (double x = 16; x < 80; x += 0.75) curve.push_back({x, {cache(x) * (1 + error(random))}});
+      for (double x = 96; x < 200; x *= 1.4) curve.push_back({x, {cache(x) * (1 + error(random))}});
+      SegmentationOptions options = without_bootstrap();
+      options.scale = scale;
+      const Segmentation cut = segment(curve, options);
+      const bool edges = cut.boundaries.size() == 2 &&
+                         std::abs(cut.boundaries[0].below_x - 30) < 2 &&
+                         std::abs(cut.boundaries[1].below_x - 58) < 4;
+      count += edges && kinds_of(cut) == Kinds{plateau, ramp, ramp};
+    }
+    return count;
+  };
+  CHECK(right(0, RampScale::share) == 200);
+  CHECK(right(0.001, RampScale::share) >= 190);
+  CHECK(right(0.001, RampScale::log2) == 0);  // takes the bend for changes
+}
+
 TEST_CASE("Segmentation is the same every time", "[segmentation]") {
   const auto curve = draw(hierarchy, 40, 24, 0.02, 0.01, 5);
   const Segmentation a = segment(curve), b = segment(curve);
