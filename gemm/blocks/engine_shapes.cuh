@@ -82,14 +82,26 @@ struct Columns128 : Layout {
       .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 
+/// Two blocks beside each other have half of the columns each and the whole of k: the large operand
+/// crosses from the L2 once for both, and there are no sums to add.
+template <class Layout>
+struct ColumnHalves : Layout {
+  static constexpr Design design{.n = 64,
+                                 .stages = 9,
+                                 .cluster_n = 2,
+                                 .band = 1,
+                                 .early = true,
+                                 .promoted = Layout::promoted};
+};
+
 /// Most columns of the small side for which the narrow shapes are meant.
 inline constexpr std::int64_t most_skinny = 128;
 
 inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
 
 /// Launches the narrow shape that the small side asks for: it is the columns of the product in
-/// row-major terms, which is BLAS's m, or with the operands exchanged n.
-template <class Layout, class Types>
+/// row-major terms, which is BLAS's m, or with the operands exchanged n. `Widest`: of more than 64.
+template <class Layout, class Types, template <class> class Widest = Columns128>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const EngineOperands operands =
@@ -102,7 +114,7 @@ void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaS
   } else if (columns <= 64) {
     launch_engine_product<Columns64<Layout>, Types>(arguments, operands, swapped, stream);
   } else {
-    launch_engine_product<Columns128<Layout>, Types>(arguments, operands, swapped, stream);
+    launch_engine_product<Widest<Layout>, Types>(arguments, operands, swapped, stream);
   }
 }
 
@@ -113,15 +125,17 @@ void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cu
   launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 
-/// The same, with large clusters for what fills them, and small products in the tiles of skinny
-/// ones where those occupy more SMs.
+/// The same, with large clusters for what fills them, halves of 128 columns, and small products in
+/// the tiles of skinny ones where those occupy more SMs.
 template <class Layout, class Types>
 void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
                        cudaStream_t stream) {
   const Problem& p = arguments.problem;
   if (!is_skinny(p) && fills_large_clusters<Layout>(p, workspace.sms))
     return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
-  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, workspace.sms))
+  if (is_skinny(p))
+    return launch_skinny<Layout, Types, ColumnHalves>(arguments, workspace, stream);
+  if (halves_of_small_tiles_are_sooner(p, workspace.sms))
     return launch_skinny<Layout, Types>(arguments, workspace, stream);
   launch_any_shape<Layout, Types>(arguments, workspace, stream);
 }

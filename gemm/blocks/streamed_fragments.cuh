@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cuda_fp8.h>
-
 #include <cstring>
 #include <type_traits>
 
@@ -58,15 +56,6 @@ __device__ inline void multiply_lines(float, float (&d)[4], const std::uint32_t 
   (void)d, (void)a, (void)b0, (void)b1;
 #endif
 }
-/// Two neighbours of e4m3 in fp16, which has every number of it.
-__device__ inline std::uint32_t in_half(std::uint32_t pair) {
-  std::uint32_t x = 0;
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(x) : "h"(static_cast<std::uint16_t>(pair)));
-#endif
-  return x;
-}
-
 /// Adds the products of a step in fp64, which needs both chunks: places 4 i + l % 4 of 16 along k
 /// are a lane's four neighbours of both its rows, and columns.
 __device__ inline void multiply_step(StreamedSums<double>& sums, const LaneRows& a,
@@ -97,23 +86,6 @@ __device__ inline void multiply_chunk(In, StreamedSums<In>& sums, const LaneRows
       multiply_lines(In{}, sums.of[half], of_a, b.of[half][chunk][i], b.of[half][chunk][i + 1]);
   }
 }
-/// In fp16: Hopper's mma.sync of e4m3 is made of the same conversions, but more of them. No bit of
-/// a sum is lost as it is in wgmma's fast accumulation.
-__device__ inline void multiply_chunk(__nv_fp8_e4m3, StreamedSums<__nv_fp8_e4m3>& sums,
-                                      const LaneRows& a, const LaneColumns& b, int chunk) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const std::uint32_t low = a.of[0][chunk][i], high = a.of[1][chunk][i];
-    const std::uint32_t of_a[4] = {in_half(low), in_half(high), in_half(low >> 16),
-                                   in_half(high >> 16)};
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const std::uint32_t of_b = b.of[half][chunk][i];
-      multiply_add<__half>(sums.of[half], of_a, in_half(of_b), in_half(of_b >> 16));
-    }
-  }
-}
-
 /// Two neighbours of a line of a matrix that is contiguous along its outer dimension.
 template <class In>
 struct alignas(2 * sizeof(In)) NeighbouringPair {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/fp64/engine_rung.cuh"
 #include "gemm/fp64/rungs.h"
+#include "gemm/fp64/types.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
@@ -23,6 +25,10 @@ struct Rows16 {
                                  .band = 1,
                                  .stream_k = true};
 };
+/// For most of those: the large operand streams by, as long runs.
+struct Streamed {
+  static constexpr StreamedDesign design{.stages = 4, .cluster = 4, .evict_first = true};
+};
 struct Rows64 {
   static constexpr Design design{.warps_m = 2,
                                  .warps_n = 4,
@@ -38,6 +44,8 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   const Problem& p = arguments.problem;
   const std::int64_t small_side = std::min(p.m, p.n);
   const bool swapped = p.n < p.m;  // the tiles' rows go along the small side
+  if (takes_streamed<Types>(p))
+    return launch_streamed<Streamed, Types, Major::k, Major::outer>(arguments, workspace, stream);
   if (small_side <= Rows16::design.m())
     return launch_engine_product<Rows16>(arguments, workspace, swapped, stream);
   if (small_side <= Rows64::design.m())
@@ -54,13 +62,16 @@ Rung stream_k() {
       "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; "
       "who "
       "begins a tile adds up, in order, what others have summed of it. For few rows, tiles of 16 "
-      "or 64.";
+      "or 64; and where the large operand of 16 lies along k, it streams by in runs of 2 KiB.";
   rung.gain =
       "1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and 4096 that of 31.03 "
       "instead of "
       "32: 3 % each. A skinny product occupies every SM.";
   rung.contender = true;
   rung.launch = &launch;
+  rung.takes_own_path = [](const Problem& p) {
+    return takes_streamed<Types>(p) || copied_bytes(p) == 0;
+  };
   return rung;
 }
 

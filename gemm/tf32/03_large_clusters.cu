@@ -1,6 +1,7 @@
 // Clusters of eight, and skinny products from where their operands lie.
 
 #include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/tf32/register_rung.cuh"
 #include "gemm/tf32/rungs.h"
 #include "gemm/tf32/types.h"
@@ -43,11 +44,17 @@ struct NarrowBoxes : AlongK {
       .n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
 };
 
-enum class Path { along, across, skinny, narrow };
+/// For most of those: the large operand streams by, as long runs.
+struct Streamed {
+  static constexpr StreamedDesign design{.stages = 5, .cluster = 4};
+};
+
+enum class Path { along, across, skinny, narrow, streamed };
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
 
 Path path_of(const Problem& p) {
+  if (takes_streamed<Types>(p)) return Path::streamed;
   if (!is_skinny(p)) return none_lies_across(p) ? Path::along : Path::across;
   const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
   return large_along && std::min(p.m, p.n) <= NarrowBoxes::design.n ? Path::narrow : Path::skinny;
@@ -97,6 +104,8 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
       return launch_engine_product<NarrowBoxes, Types>(
           arguments, EngineOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
           a_is_large(p), stream);
+    case Path::streamed:
+      return launch_streamed<Streamed, Types, Major::k, Major::outer>(arguments, workspace, stream);
   }
 }
 
@@ -108,7 +117,7 @@ Rung large_clusters() {
   rung.idea =
       "Clusters of 4 x 2 blocks share the tiles of both operands, small ones have the SMs that no "
       "cluster of eight fits on, and every other tile goes through k backwards. A skinny product's "
-      "large operand is read where it lies.";
+      "large operand is read where it lies, and for 16 columns or fewer in runs of 2 KiB.";
   rung.gain =
       "A block takes 16 KiB from the L2 for a stage of 1024 clocks instead of 32. The tensor "
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is "
@@ -116,7 +125,7 @@ Rung large_clusters() {
   rung.contender = true;
   rung.launch = &launch;
   const auto copies = [](const Problem& p) {
-    return EngineOperands::copy_bytes(p, layout_of(p));
+    return path_of(p) == Path::streamed ? 0 : EngineOperands::copy_bytes(p, layout_of(p));
   };
   rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
   rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };

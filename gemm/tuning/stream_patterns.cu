@@ -19,7 +19,7 @@ struct StreamedMatrix {
   CUtensorMap map;
   const std::byte* data;
   int rows, row_bytes;
-  int stage_rows, run_bytes, slab_bytes, stages;
+  int stage_rows, run_bytes, slab_bytes, gap_bytes, stages;
   bool early, prefetches;
   std::uint32_t* sum;
 };
@@ -67,7 +67,8 @@ __device__ void ask(const StreamedMatrix& s, int first, int end, std::uint32_t r
   for (int i = first; i < end; ++i) {
     const StagePlace place = place_of(s, i);
     const std::uint32_t barrier = full + 8 * position.stage;
-    const std::uint32_t target = ring + position.stage * stage_bytes;
+    const std::uint32_t target =
+        ring + position.stage * (stage_bytes + s.stage_rows * s.gap_bytes);
     wait(empty + 8 * position.stage, position.parity ^ 1);
     if (is_elected()) {
       arrive_expecting(barrier, stage_bytes);
@@ -80,7 +81,7 @@ __device__ void ask(const StreamedMatrix& s, int first, int end, std::uint32_t r
       } else {
 #pragma unroll 4
         for (int row = 0; row < s.stage_rows; ++row)
-          load_run<evict_first>(target + row * s.run_bytes, address_of(s, place, row),
+          load_run<evict_first>(target + row * (s.run_bytes + s.gap_bytes), address_of(s, place, row),
                                 static_cast<std::uint32_t>(s.run_bytes), barrier, policy);
       }
     }
@@ -99,6 +100,7 @@ __device__ void add_stages(const StreamedMatrix& s, int count, std::uint32_t rin
                            std::uint32_t full, std::uint32_t empty) {
   if (s.early) asm volatile("griddepcontrol.wait;" ::: "memory");
   const int stage_bytes = s.stage_rows * s.run_bytes;
+  const int stage_stride = stage_bytes + s.stage_rows * s.gap_bytes;
   std::uint32_t sum = 0;
   Position position;
   for (int i = 0; i < count; ++i) {
@@ -108,7 +110,7 @@ __device__ void add_stages(const StreamedMatrix& s, int count, std::uint32_t rin
       uint4 x;
       asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                   : "r"(ring + position.stage * stage_bytes + at)
+                   : "r"(ring + position.stage * stage_stride + at + at / s.run_bytes * s.gap_bytes)
                    : "memory");
       sum += x.x + x.y + x.z + x.w;
     }
@@ -184,7 +186,7 @@ int slab_of(const StreamPattern& p, const StreamMatrix& m) {
   return p.slab_bytes == 0 ? m.row_bytes : p.slab_bytes;
 }
 int stages_of(const StreamPattern& p) {
-  return std::min(most_stages, p.in_flight * 1024 / p.per_sm / (p.rows * p.run_bytes));
+  return std::min(most_stages, p.in_flight * 1024 / p.per_sm / (p.rows * (p.run_bytes + p.gap_bytes)));
 }
 
 }  // namespace
@@ -211,6 +213,7 @@ void launch_stream(const StreamPattern& p, const StreamMatrix& m, std::uint32_t*
                    p.rows,
                    p.run_bytes,
                    slab_of(p, m),
+                   p.gap_bytes,
                    stages_of(p),
                    p.early,
                    p.prefetches,
@@ -225,7 +228,7 @@ void launch_stream(const StreamPattern& p, const StreamMatrix& m, std::uint32_t*
     FATHOM_CUDA(cudaGetLastError());
     return;
   }
-  launch.shared_bytes = 1024 + s.stages * s.stage_rows * s.run_bytes;
+  launch.shared_bytes = 1024 + s.stages * s.stage_rows * (s.run_bytes + s.gap_bytes);
   if (p.means == StreamMeans::boxes) {
     s.map = tensor_map(m.data, Element::f32, m.row_bytes / 4, m.rows, m.row_bytes / 4, p.rows);
     launch_cluster(p.evict_first ? &stream_by_engine<true, true> : &stream_by_engine<true, false>,

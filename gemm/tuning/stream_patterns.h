@@ -26,6 +26,7 @@ struct StreamPattern {
   StreamMeans means = StreamMeans::runs;
   int rows = 16, run_bytes = 1024;
   int slab_bytes = 0;   ///< 0: a row
+  int gap_bytes = 0;    ///< between the runs of a stage, in shared memory
   int in_flight = 128;  ///< KiB of shared memory that an SM has for its rings
   int per_sm = 1;       ///< blocks of an SM, each with its part of `in_flight`
   int blocks = 0;       ///< 0: as many as the SMs hold

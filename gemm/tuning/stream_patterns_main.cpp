@@ -64,6 +64,8 @@ std::vector<StreamPattern> patterns() {
   longer.run_bytes = 2048;
   longer.in_flight = 192;
   add("16 runs of 2 KiB, slabs of 4 KiB, 192 KiB an SM", longer);
+  longer.gap_bytes = 64;
+  add("16 runs of 2 KiB, slabs of 4 KiB, 192 KiB an SM, 64 bytes apart", longer);
   for (const bool early : {false, true}) {
     for (const bool evict_first : {false, true}) {
       StreamPattern p = slabs;

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   using namespace fathom::gemm;
   return run_tuning(
       {"Times kernels that stream a skinny product's large operand and the vendor's library.",
-       {Class::bf16, Class::fp16, Class::tf32, Class::fp8, Class::fp64},
+       {Class::bf16, Class::fp16, Class::tf32, Class::fp64},
        &streamed_variants},
       argc, argv);
 }

@@ -4,18 +4,12 @@
 #include <utility>
 
 #include "gemm/blocks/streamed_launch.cuh"
-#include "gemm/fp8/types.h"
+#include "gemm/fp64/types.h"
 #include "gemm/half/types.h"
 #include "gemm/tf32/types.h"
 
 namespace fathom::gemm {
 namespace {
-
-struct DoubleTypes {
-  using In = double;
-  using Out = double;
-  using Scalar = double;
-};
 
 /// Slabs of 4 KiB in runs of 2 KiB, and the ring that one block an SM has room for.
 constexpr StreamedDesign deep(int cluster, int most_rows, int stages) {
@@ -48,8 +42,7 @@ constexpr StreamedDesign leaving(StreamedDesign d) {
   return with(d, [](StreamedDesign& x) { x.evict_first = true; });
 }
 
-// Rows of 8192 elements are 16 KiB in 16 bits, four slabs of 4 KiB, 32 KiB in tf32, 64 KiB in fp64,
-// 8 KiB in fp8.
+// Rows of 8192 elements are 16 KiB in 16 bits, four slabs of 4 KiB, 32 KiB in tf32, 64 KiB in fp64.
 constexpr StreamedDesign half_designs[] = {
     half_an_sm(4, 288, 5),
     prefetching(half_an_sm(4, 288, 5)),
@@ -66,13 +59,7 @@ constexpr StreamedDesign tf32_designs[] = {
     in_pairs(half_an_sm(8, 288, 5)),
     deep(8, 592, 4),
     deep(4, 288, 5),
-};
-constexpr StreamedDesign fp8_designs[] = {
-    half_an_sm(2, 144, 5),
-    prefetching(half_an_sm(2, 144, 5)),
-    leaving(prefetching(half_an_sm(2, 144, 5))),
-    in_pairs(half_an_sm(2, 80, 5)),
-    deep(2, 144, 5),
+    leaving(deep(4, 288, 5)),
 };
 constexpr StreamedDesign fp64_designs[] = {
     deep(8, 592, 3),
@@ -85,7 +72,6 @@ template <Class of, int Index>
 struct Shape {
   static constexpr StreamedDesign design = of == Class::bf16   ? half_designs[Index]
                                            : of == Class::tf32 ? tf32_designs[Index]
-                                           : of == Class::fp8  ? fp8_designs[Index]
                                                                : fp64_designs[Index];
 };
 
@@ -118,10 +104,8 @@ std::vector<Trial> streamed_trials(Class of) {
           indices(half_designs));
     case Class::tf32:
       return trials<Class::tf32, tf32::Types, Major::k, Major::outer>(indices(tf32_designs));
-    case Class::fp8:
-      return trials<Class::fp8, fp8::Types, Major::k>(indices(fp8_designs));
     case Class::fp64:
-      return trials<Class::fp64, DoubleTypes, Major::k, Major::outer>(indices(fp64_designs));
+      return trials<Class::fp64, fp64::Types, Major::k, Major::outer>(indices(fp64_designs));
     default:
       return {};
   }

@@ -48,11 +48,15 @@ struct Instruction {
   bool quick = false;
   std::string_view note{};
 
+  /// Whether programs with it run there, if only because the compiler makes it of others.
+  bool compiles_for(int major, int minor) const {
+    const int capability = 10 * major + minor;
+    return hopper_only ? capability == 90 : capability >= since;
+  }
   bool runs_on(int major, int minor) const {
     const int capability = 10 * major + minor;
-    if (hopper_only) return capability == 90;
     if (not_in_data_centre && capability >= 90 && capability < 120) return false;
-    return capability >= since;
+    return compiles_for(major, minor);
   }
 };
 

@@ -22,13 +22,16 @@ struct Shape {
 /// of a tile that is cut along k is at least 8 of these.
 constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},     {5, 0, 7},     {5, 7, 0},
                             {16, 128, 16},  {17, 129, 31}, {67, 61, 97},  {128, 256, 64},
-                            {129, 257, 65}, {1, 300, 640}, {300, 1, 647}, {150, 300, 329}};
+                            {129, 257, 65}, {1, 300, 640}, {300, 1, 647}, {150, 300, 329},
+                            {16, 531, 272}, {70, 12, 4112}};
 
 // Where every access is instrumented: past each tile's edge, with more stages than a ring has, and
 // so many that shares begin and end within a tile.
 constexpr Shape few_of_threads[] = {{129, 131, 25}};
 constexpr Shape few_of_engine[] = {{129, 257, 289}};
-constexpr Shape few_of_few_rows[] = {{16, 129, 193}, {129, 15, 193}, {40, 129, 193}};
+// Lines of 128 bytes stream, in one pass and in three.
+constexpr Shape few_of_few_rows[] = {
+    {16, 129, 193}, {129, 15, 193}, {40, 129, 193}, {16, 67, 208}, {33, 12, 4112}};
 
 constexpr Transpose both[] = {Transpose::no, Transpose::yes};
 

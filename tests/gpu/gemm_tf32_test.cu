@@ -34,12 +34,15 @@ TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right",
           "[gpu][gemm][half][tf32][sanitized]") {
   test::RungBench bench;
   for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
-    // Two blocks share the k of narrow tiles; the last is for the ring of 12 stages.
+    // Two blocks share the k of narrow tiles, the last but two are for the ring of 12 stages. Those of
+    // whole lines stream: in one pass, and in three.
     const Shape edges[] = {{140, 144, more_than(6, of)},
                            {12, 140, more_than(17, of)},
                            {48, 140, more_than(17, of)},
                            {100, 140, more_than(13, of)},
-                           {140, 4, more_than(25, of)}};
+                           {140, 4, more_than(25, of)},
+                           {16, 140, 32 * 17},
+                           {12, 70, 32 * 257}};
     std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
     for (const Shape& s : edges) {
       for (Problem p : layouts(of, s.m, s.n, s.k)) {

@@ -47,7 +47,9 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   const auto ticks = test::to_host<long long>(clocks.data, blocks * warps * clocks_per_warp);
   for (std::size_t i = 0; i < ticks.size(); i += clocks_per_warp) {
     CHECK(ticks[i + 1] > ticks[i]);
-    if (variant != Variant::latency || test::under_sanitizer()) continue;
+    // What the compiler makes of others it may have taken out of the loop.
+    const bool chained = instruction.runs_on(gpu.facts.major, gpu.facts.minor);
+    if (variant != Variant::latency || !chained || test::under_sanitizer()) continue;
     CHECK(ticks[i + 3] - ticks[i + 2] > ticks[i + 1] - ticks[i]);
   }
   CHECK_FALSE(buffers.guards_intact().has_value());
@@ -80,7 +82,7 @@ template <std::size_t N>
 void run_all(const Instruction (&instructions)[N]) {
   test::Gpu gpu;
   for (const Instruction& instruction : instructions) {
-    if (!instruction.runs_on(gpu.facts.major, gpu.facts.minor)) continue;
+    if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;
     run(instruction, Variant::latency, gpu);
     run(instruction, Variant::throughput, gpu);
   }

@@ -38,6 +38,7 @@ constexpr Expected rungs[] = {
      3},
     {"half", "15_", "::LargeClusters<fathom::gemm::AnyLayout> >,", 8, "HGMMA.64x256x16.F32", 4, 4,
      2, 3},
+    {"half", "15_", "::ColumnHalves<fathom::gemm::AnyLayout>,", 8, "HGMMA.64x64x16.F32", 4, 2, 1, 0},
     {"fp8", "", "EngineConfig<fathom::gemm::LargeClusters<fathom::gemm::AlongK>,", 1,
      "QGMMA.64x256x32.F32.E4M3.E4M3", 4, 2, 2, 3},
     {"int8", "", "EngineConfig<fathom::gemm::LargeClusters<fathom::gemm::AlongK>,", 1,

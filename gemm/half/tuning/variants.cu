@@ -52,6 +52,10 @@ constexpr Design together(Design d, int stages) {
   d.together = stages;
   return d;
 }
+/// Half of 128 columns, beside the block with the other half, and the whole of k: no sums to add. The
+/// large operand's tile crosses from the L2 once for both.
+constexpr Design beside_each_other{
+    .n = 64, .stages = 8, .cluster_n = 2, .band = 1, .early = true};
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
@@ -62,12 +66,15 @@ constexpr Design skinny_designs[] = {
     together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 3),
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
     shared_by_four,
+    beside_each_other,
+    with(beside_each_other, [](Design& d) { d.stages = 9; }),
 };
 constexpr Design fp8_skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
     {.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true},
     together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
     shared_by_four,
+    beside_each_other,
 };
 
 enum class List { square, skinny, fp8, fp8_skinny };
