@@ -71,7 +71,8 @@ bool is_sweep(const std::string& part) { return part == "sizes" || part == "tile
 Precision precision_of(const Rung& rung, const std::string& part) {
   if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
   // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
-  return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 0.6}
+  // A ratio is one of bursts: what lasting load makes of it is the sustained part's.
+  return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 1, .rest = 2}
                         : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
 }
 

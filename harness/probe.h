@@ -138,7 +138,8 @@ struct OpponentCase {
 struct Precision {
   double relative_half_width = 0.005;
   int min_samples = 6;
-  double time_limit_s = 0.05;
+  double time_limit_s = 0.05;  ///< rests included
+  double rest = 0;             ///< TimingPolicy::rest
 };
 
 /// How long a case is kept under load instead of being timed launch by launch.

@@ -26,6 +26,7 @@ TimingPolicy policy_for(const Case& c, TimingPolicy policy) {
       std::max(policy.target_relative_half_width, precision.relative_half_width);
   policy.min_samples = std::min(policy.min_samples, precision.min_samples);
   policy.time_limit_s = std::min(policy.time_limit_s, precision.time_limit_s);
+  policy.rest = precision.rest;
   return policy;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/buffer_kernels.h"
 #include "harness/counters/counters_active.h"
@@ -202,8 +203,20 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     for (std::size_t w = workloads.size(); w-- > 0;) order.push_back(w);
   }
 
+  // Of each of `order`'s workloads; the last of each tells how long to rest before its next.
+  std::vector<double> last(workloads.size(), 0);
+  const auto run_order = [&] {
+    if (!(policy.rest > 0)) return run_group(order);
+    std::vector<double> seconds;
+    for (const std::size_t& w : order) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(policy.rest * last[w]));
+      seconds.push_back(run_group(std::span(&w, 1)).front());
+      last[w] = seconds.back() * prepared[w].launches;
+    }
+    return seconds;
+  };
   while (result.timing.stop.empty()) {
-    const std::vector<double> seconds = run_group(order);
+    const std::vector<double> seconds = run_order();
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t w = order[i];
       result.of_workload[w].push_back(in_kernel ? workloads[w]->read_sample() : seconds[i]);

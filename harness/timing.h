@@ -28,6 +28,9 @@ struct TimingPolicy {
   /// their medians: slow drift, and, since it places small buffers elsewhere for each, where the
   /// driver put them.
   int rounds = 3;
+  /// The GPU rests before each sample for so many times as long as the workload's last one took, so
+  /// that work which would meet the power limit after some tenths of a second is timed in bursts.
+  double rest = 0;
 };
 
 /// Seconds per launch (or, for in-kernel clocks, the metric itself) of each workload, in the order
@@ -44,7 +47,8 @@ struct Samples {
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width);
 
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
-/// behind a kernel that waits for the host; several workloads are taken in the order A B B A.
+/// behind a kernel that waits for the host; several workloads are taken in the order A B B A. With
+/// rests each launch is a group of its own.
 class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);

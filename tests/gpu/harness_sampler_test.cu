@@ -86,6 +86,21 @@ TEST_CASE("short kernels are gathered in a graph, and the time is still one laun
   CHECK(median(samples.of_workload[0]) < 24e-6);
 }
 
+TEST_CASE("the GPU rests before samples as long as it was told", "[gpu][harness]") {
+  Timed gpu;
+  const Workload a = gpu.spinning(2'000'000), b = gpu.spinning(3'000'000);
+  const std::array<const Workload*, 2> both{&a, &b};
+  TimingPolicy policy;
+  policy.min_samples = policy.max_samples = 8;
+  policy.rest = 3;
+  const Samples samples = gpu.sampler.sample(both, CacheState::hot, policy);
+  REQUIRE(samples.of_workload[0].size() == 8);
+  CHECK(std::abs(median(samples.of_workload[0]) / 2e-3 - 1) < 0.02);
+  CHECK(std::abs(median(samples.of_workload[1]) / 3e-3 - 1) < 0.02);
+  // Eight of each, all but the first after a rest.
+  CHECK(samples.timing.elapsed_s > 8 * 5e-3 + 7 * 3 * 5e-3);
+}
+
 TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   Timed gpu;
   const auto log = make_device_memory<int>(4096);
