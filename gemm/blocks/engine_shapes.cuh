@@ -100,8 +100,8 @@ inline constexpr std::int64_t most_skinny = 128;
 inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
 
 /// Launches the narrow shape that the small side asks for: it is the columns of the product in
-/// row-major terms, which is BLAS's m, or with the operands exchanged n. `Widest`: of more than 64.
-template <class Layout, class Types, template <class> class Widest = Columns128>
+/// row-major terms, which is BLAS's m, or with the operands exchanged n.
+template <class Layout, class Types>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const EngineOperands operands =
@@ -114,8 +114,18 @@ void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaS
   } else if (columns <= 64) {
     launch_engine_product<Columns64<Layout>, Types>(arguments, operands, swapped, stream);
   } else {
-    launch_engine_product<Widest<Layout>, Types>(arguments, operands, swapped, stream);
+    launch_engine_product<Columns128<Layout>, Types>(arguments, operands, swapped, stream);
   }
+}
+
+/// For more than 64 columns, at most 128.
+template <class Layout, class Types>
+void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  launch_engine_product<ColumnHalves<Layout>, Types>(
+      arguments,
+      EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream),
+      arguments.problem.n < arguments.problem.m, stream);
 }
 
 template <class Layout, class Types>
@@ -136,8 +146,8 @@ void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
   // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
   // H200, where blocks that share k reach 0.81.
   if constexpr (!Layout::promoted) {
-    if (is_skinny(p))
-      return launch_skinny<Layout, Types, ColumnHalves>(arguments, workspace, stream);
+    if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::design.n)
+      return launch_halves<Layout, Types>(arguments, workspace, stream);
   }
   if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, workspace.sms))
     return launch_skinny<Layout, Types>(arguments, workspace, stream);
