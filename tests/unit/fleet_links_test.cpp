@@ -41,6 +41,9 @@ std::string report_of(const std::vector<Document>& hosts) {
 TEST_CASE("One slow pair of many is named, though no host's median shows it", "[fleet]") {
   Document good = recorded_links();
   REQUIRE(good.entries.size() > 100);
+  // Alike, whatever was recorded: half of one is half of the median.
+  for (Entry& entry : good.entries)
+    if (entry.name.starts_with("links/peer/copy engine/one way/")) entry.metric.value = 4e11;
   CHECK_THAT(report_of({good, good, good}), !ContainsSubstring("Slower than the median pair"));
   Document bad = good;
   int slowed = 0;
