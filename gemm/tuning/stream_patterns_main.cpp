@@ -15,6 +15,7 @@
 #include "gemm/tuning/stream_patterns.h"
 #include "harness/cuda_handles.h"
 #include "harness/device_facts.h"
+#include "results/error.h"
 #include "results/statistics.h"
 
 namespace fathom::gemm {
@@ -178,6 +179,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   return fathom::gemm::run(argc, argv);
+} catch (const fathom::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return fathom::to_int(error.code());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
