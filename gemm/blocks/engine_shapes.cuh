@@ -83,15 +83,11 @@ struct Columns128 : Layout {
 };
 
 /// Two blocks beside each other have half of the columns each and the whole of k: the large operand
-/// crosses from the L2 once for both, and there are no sums to add.
+/// crosses from the L2 once for both, and there are no sums to add. Not for sums that are promoted.
 template <class Layout>
 struct ColumnHalves : Layout {
-  static constexpr Design design{.n = 64,
-                                 .stages = 9,
-                                 .cluster_n = 2,
-                                 .band = 1,
-                                 .early = true,
-                                 .promoted = Layout::promoted};
+  static constexpr Design design{
+      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true};
 };
 
 /// Most columns of the small side for which the narrow shapes are meant.

@@ -9,8 +9,8 @@
 
 namespace fathom::gemm {
 
-/// Those of a class, which for most is none, and the top of its ladder, of fp8 with sums that keep
-/// all bits or not: `promoted`. The variants' sums always do.
+/// Those of a class, which for most is none, and the top of its ladder. `promoted` is of fp8, which
+/// has none.
 std::vector<Trial> streamed_variants(Class of, bool promoted);
 
 }  // namespace fathom::gemm
