@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "harness/published_facts.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
+#include "results/timed_only.h"
 #include "results/utc_time.h"
 #include "results/verdict.h"
 #include "results/version.h"
@@ -57,12 +59,16 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Whether the gate started this: it has no use for cases that only hardware counters can decide,
-/// and every one would cost it time in each of its rounds. By the environment and no flag, so that
-/// it can start builds from before.
+/// Whether what started this has no use for cases that only hardware counters can decide: the gate,
+/// whom every one would cost time in each of its rounds, and a fleet, of which one GPU a host counts.
 bool leaves_out_counting() {
-  const char* gate = std::getenv("FATHOM_CHECK_TIMED_ONLY");
-  return gate && std::string_view(gate) == "1";
+  const char* value = std::getenv(timed_only_variable);
+  return value && std::string_view(value) == "1";
+}
+
+DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
+  return DeviceLock(device.fingerprint.gpu_uuid_hash,
+                    options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
 }
 
 bool samples_lines(const Probe& probe, const ProbeOptions& options) {
@@ -124,6 +130,7 @@ class ProbeRun {
       const std::optional<Error>& of_campaign = runner_.counter_problem();
       if (of_campaign && code == ExitCode::ok) code = of_campaign->code();
     }
+    tell_starter();
     if (interrupt_requested != 0) code = ExitCode::interrupted;
     ProbeStatus status = ProbeStatus::complete;
     std::string reason;
@@ -163,12 +170,18 @@ class ProbeRun {
 
   /// CUDA is up: whoever starts probes on several GPUs need not wait for that on each of them in
   /// turn.
-  void wait_for_start() const {
-    if (options_.start_fd < 0) return;
-    const char ready = '\n';
-    if (::write(options_.start_fd, &ready, 1) != 1) return;
+  void wait_for_start() {
+    if (!tell_starter()) return;
     pollfd answer{options_.start_fd, POLLIN, 0};
     while (interrupt_requested == 0 && poll(&answer, 1, 100) <= 0) continue;
+    if (interrupt_requested == 0) lock_ = lock_of(device_, options_);
+  }
+
+  /// That this is ready, and later that it has measured, so that the next one need not wait for what
+  /// ending takes. False where nobody holds this back, or is there any more.
+  bool tell_starter() const {
+    const char word = '\n';
+    return options_.start_fd >= 0 && send(options_.start_fd, &word, 1, MSG_NOSIGNAL) == 1;
   }
 
   bool in_suite(const Case& c) const {
@@ -297,6 +310,7 @@ class ProbeRun {
   const Probe& probe_;
   const ProbeOptions& options_;
   const DeviceFacts& device_;
+  std::optional<DeviceLock> lock_;  ///< of one that was held back
   const std::vector<Case> cases_;
   Runner runner_;
   Document document_;
@@ -331,8 +345,10 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
 
   watch_modules_for(probe, *options);
   const DeviceFacts device = query_device_facts(options->device);
-  const DeviceLock lock(device.fingerprint.gpu_uuid_hash,
-                        options->wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
+  // One that is held back takes the lock once it may begin: until then it only has CUDA up, and
+  // whoever started it may hold several of one GPU.
+  std::optional<DeviceLock> lock;
+  if (options->start_fd < 0) lock = lock_of(device, *options);
   FATHOM_CUDA(cudaSetDevice(device.ordinal));
   std::signal(SIGINT, request_interrupt);
   std::signal(SIGTERM, request_interrupt);

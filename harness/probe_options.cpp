@@ -94,7 +94,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                  "Report progress to this file descriptor, one line per case")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--start-fd", options.start_fd,
-                 "Write a byte to this descriptor once ready, and begin when one comes back")
+                 "Write a byte to this socket once ready, begin when one comes back, and write another "
+                 "once all is measured")
       ->check(CLI::NonNegativeNumber);
   const std::vector<ProbeOption> own_options = probe.options();
   std::map<std::string, std::optional<std::string>> given;

@@ -19,11 +19,11 @@ struct ProbeOptions {
   bool wait = false;      ///< for the device lock
   bool describe = false;  ///< print what the probe is, as JSON, and end
   std::uint64_t seed = 1;
-  double time_limit_s = 0;  ///< of sampling one case; 0: the suite's own
-  int progress_fd = -1;     ///< lines "done total elapsed_s name" go there
-  int start_fd = -1;        ///< a byte goes there before the first case, which waits for one
-  OptionValues own;         ///< of the probe's own options, defaults filled in
-  bool list_only = false;   ///< --benchmark_list_tests
+  double time_limit_s = 0;                       ///< of sampling one case; 0: the suite's own
+  int progress_fd = -1;                          ///< lines "done total elapsed_s name" go there
+  int start_fd = -1;                             ///< a socket: --start-fd
+  OptionValues own;                              ///< of the probe's own options, defaults filled in
+  bool list_only = false;                        ///< --benchmark_list_tests
   std::vector<std::string> benchmark_arguments;  ///< argv for Google Benchmark, program name first
 };
 

@@ -95,6 +95,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                     {"status", to_string(s.status)},
                     {"reason", s.reason},
                     {"exit_code", s.exit_code},
+                    {"no_counters", s.no_counters},
                     {"summary", fleet.gpus[i].where.string()},
                     {"elapsed_s",
                      {{"alone", or_null(s.elapsed_s.alone)},

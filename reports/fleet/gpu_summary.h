@@ -89,6 +89,8 @@ struct GpuSummary {
   GpuStatus status = GpuStatus::complete;
   std::string reason;  ///< why it is not complete, one sentence or clause; or what else to know
   int exit_code = 0;
+  /// Why its run was not to collect hardware counters, a clause; empty: it was, or nobody knows.
+  std::string no_counters;
   std::string model;  ///< what cards must share to be compared at all
   Settings settings;
   Health health;

@@ -168,15 +168,16 @@ std::string to_text(const GpuSummary& s) {
       "{}, "
       "\"model\": {},\n\"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, \"reason\": "
       "{}, "
-      "\"exit_code\": {},\n\"settings\": {{{}}},\n\"health\": {},\n\"elapsed_s\": {{\"alone\": {}, "
+      "\"exit_code\": {}, \"no_counters\": {},\n\"settings\": {{{}}},\n\"health\": "
+      "{},\n\"elapsed_s\": {{\"alone\": {}, "
       "\"together\": {}, \"suite\": {}}},\n\"metrics\": {{\n\"name\": {},\n\"unit\": "
       "{},\n\"better\": "
       "{},\n\"alone\": {},\n\"together\": {},\n\"noise\": {},\n\"sm_clock_hz\": {}}}}}\n",
       summary_key, summary_version, json_text(s.host), s.gpu,
       s.rank ? std::to_string(*s.rank) : "null", json_text(s.gpu_name), json_text(s.uuid_hash),
       json_text(s.model), json_text(s.date), json_text(s.suite), json_text(to_string(s.source)),
-      json_text(to_string(s.status)), json_text(s.reason), s.exit_code, settings,
-      health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
+      json_text(to_string(s.status)), json_text(s.reason), s.exit_code, json_text(s.no_counters),
+      settings, health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
       number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
       names([](const MetricName& m) { return m.unit; }),
       names([](const MetricName& m) { return std::string(to_string(m.better)); }),
@@ -208,6 +209,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.status = status_of(own);
   s.reason = own.text("reason");
   s.exit_code = count_of(own, "exit_code");
+  s.no_counters = own.text_or("no_counters", "");
   s.settings = settings_of(own);
   s.health = health_of(own);
   const Fields elapsed(own.member("elapsed_s"), own.place().at("elapsed_s"));

@@ -175,20 +175,21 @@ Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, 
   return scored;
 }
 
-/// How often a card is tested: metrics that a group has, twice where they have a loss.
+/// How often a card is tested: metrics that enough cards of a group have to be held against each
+/// other, twice where they have a loss. What only one card of each host counts may have fewer.
 double tests_of(const Fleet& fleet, const Group& group) {
   double tests = 0;
   for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
-    bool alone = false, together = false, both = false;
+    std::size_t any = 0, both = 0;
     for (const std::size_t gpu : group.members) {
       const auto& figures = fleet.gpus[gpu].figures;
       if (metric >= figures.size()) continue;
       const bool a = static_cast<bool>(figures[metric].alone);
       const bool t = static_cast<bool>(figures[metric].together);
-      alone = alone || a, together = together || t, both = both || (a && t);
-      if (both) break;
+      any += a || t, both += a && t;
+      if (both >= fewest_cards) break;
     }
-    tests += both ? 2 : alone || together ? 1 : 0;
+    tests += both >= fewest_cards ? 2 : any >= fewest_cards ? 1 : 0;
   }
   return std::max(1.0, tests);
 }

@@ -138,6 +138,22 @@ void write_times(const Fleet& fleet, reports::Page& page) {
     page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
 }
 
+/// Whose runs were not to collect hardware counters, and why: not by name where one reason holds
+/// for all.
+void write_counters(const Fleet& fleet, reports::Page& page) {
+  std::map<std::string, std::vector<std::size_t>> without;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
+    if (const std::string& why = fleet.gpus[i].summary.no_counters; !why.empty())
+      without[why].push_back(i);
+  constexpr std::size_t most_named = 8;
+  for (const auto& [why, gpus] : without)
+    page.paragraph(reports::escape_text(fmt::format(
+        "No hardware counters on {} of {} GPUs ({}): {}. Their cases that only counters can decide "
+        "were left out.",
+        gpus.size(), fleet.gpus.size(), why,
+        gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
+}
+
 fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
                          const std::string& host) {
   reports::Page page(fleet.replay());
@@ -164,6 +180,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(reports::escape_text(origin_text(fleet)));
   write_times(fleet, page);
+  write_counters(fleet, page);
   if (!problem.empty()) page.paragraph(reports::escape_text("No pictures: " + problem));
   page.contents_here();
   write_named(to);

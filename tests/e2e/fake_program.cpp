@@ -25,6 +25,7 @@
 #include "results/error.h"
 #include "results/file_descriptor.h"
 #include "results/fingerprint_json.h"
+#include "results/timed_only.h"
 
 namespace {
 
@@ -232,20 +233,32 @@ int probe_program(const std::string& name, const Flags& flags) {
                               {"claims", ordered_json::array({"F-" + name})}};
     return 0;
   }
-  // As a real probe does: inside a run this must find the lock of the run.
-  const fathom::DeviceLock lock(uuid_hash(), fathom::DeviceLock::IfHeld::fail);
+  // As a real probe does: inside a run this must find the lock of the run, and one that is held
+  // back takes it once it may begin.
+  const bool held = flags.contains("--start-fd");
+  std::optional<fathom::DeviceLock> lock;
+  const auto take_lock = [&] { lock.emplace(uuid_hash(), fathom::DeviceLock::IfHeld::fail); };
+  if (!held) take_lock();
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;
+  if (std::getenv(fathom::timed_only_variable)) std::cout << "timed only" << std::endl;
   if (name == "silent") return 0;
   if (flags.contains("--benchmark_filter") &&
       flags.at("--benchmark_filter").find(name) == std::string::npos)
     fail(ExitCode::bad_input, "No case matches the filter.");
 
-  const bool held = flags.contains("--start-fd");
-  if (held) wait_for_start(std::stoi(flags.at("--start-fd")));
+  const int start_fd = held ? std::stoi(flags.at("--start-fd")) : -1;
+  if (held) {
+    wait_for_start(start_fd);
+    take_lock();
+  }
   FakeProbe probe(name, flags);
   probe.measure(2);
-  if (held) say_when("ended");
+  if (held) {
+    say_when("ended");
+    // Measured, and not gone yet.
+    if (::write(start_fd, "\n", 1) == 1) usleep(20'000);
+  }
   if (name == "crash") std::raise(SIGSEGV);
   // Bad on one GPU of several.
   if (const char* bad = std::getenv("FAKE_BAD_GPU");

@@ -80,7 +80,7 @@ long long time_in(const fs::path& log, const std::string& what) {
   return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + what.size() + 1);
 }
 
-/// In turn, none while another measures, and all of them ready before the first does.
+/// In turn, none while another measures, and all of them ready before the first of all does.
 void check_turns(const fs::path& out, int gpus, const std::string& probe) {
   const auto at = [&](int gpu, const char* part, const char* what) {
     return time_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
@@ -88,7 +88,8 @@ void check_turns(const fs::path& out, int gpus, const std::string& probe) {
   for (int gpu = 0; gpu < gpus; ++gpu) {
     CAPTURE(gpu, probe);
     CHECK(at(gpu, "alone", "ready") > 0);
-    CHECK(at(gpu, "alone", "ready") < at(0, "alone", "began"));
+    CHECK(at(gpu, "alone", "ready") <
+          time_in(out / "gpus" / "box-0" / "alone" / "links.log", "began"));
     if (gpu > 0) CHECK(at(gpu - 1, "alone", "ended") < at(gpu, "alone", "began"));
   }
 }
@@ -150,6 +151,51 @@ TEST_CASE("Missing permission for counters is told and fails nothing", "[e2e][fl
   CHECK(code(run) == 0);
   CHECK_THAT(gpu_of(fleet_of(box.out()), 0)->at("reason").get<std::string>(),
              ContainsSubstring("counters are not permitted"));
+}
+
+/// Of a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never is.
+std::vector<bool> counting(const fs::path& out, int gpus) {
+  std::vector<bool> all;
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const fs::path folder = out / "gpus" / ("box-" + std::to_string(gpu));
+    const auto of = [&](const char* part) {
+      const std::string log = read_text(folder / part / "logs" / "first.log");
+      REQUIRE_THAT(log, ContainsSubstring("log of first"));
+      const bool counts = log.find("flag --no-counters") == std::string::npos;
+      CHECK((log.find("timed only") == std::string::npos) == counts);
+      return counts;
+    };
+    if (fs::exists(folder / "alone")) CHECK_FALSE(of("alone"));
+    all.push_back(of("suite"));
+  }
+  return all;
+}
+
+TEST_CASE("One GPU of a host collects counters, unless all or none are to", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "3");
+  const auto gpus_counting = [&](std::vector<std::string> more) {
+    const auto run = box.fathom(fleet_run(box, std::move(more)));
+    INFO(run.output << run.errors);
+    REQUIRE(code(run) == 0);
+    return counting(box.out(), 3);
+  };
+  CHECK(gpus_counting({}) == std::vector{true, false, false});
+  const json fleet = fleet_of(box.out());
+  CHECK(gpu_of(fleet, 0)->at("no_counters") == "");
+  CHECK(gpu_of(fleet, 2)->at("no_counters") ==
+        "its host's first GPU collects them (--counters first)");
+  CHECK(fleet.at("problems").empty());
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             ContainsSubstring("No hardware counters on 2 of 3 GPUs (its host's first GPU collects "
+                               "them (--counters first)): box GPU 1, box GPU 2."));
+  CHECK(gpus_counting({"--counters", "all"}) == std::vector(3, true));
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             !ContainsSubstring("No hardware counters"));
+  CHECK(gpus_counting({"--no-counters"}) == std::vector(3, false));
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             ContainsSubstring("No hardware counters on 3 of 3 GPUs (not asked for (--counters "
+                               "none)): all."));
 }
 
 TEST_CASE("A part of a fleet leaves documents and no report", "[e2e][fleet]") {
@@ -306,6 +352,7 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
     CHECK(summary.at("metrics").at("alone").at(1) == 1e-6);
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
+  CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
 }
 
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {

@@ -43,6 +43,7 @@ class Cards {
     cards_.push_back(card);
     return cards_.back();
   }
+  GpuSummary& at(std::size_t i) { return cards_.at(i); }
   Fleet fleet() const {
     FleetBuilder builder;
     for (GpuSummary card : cards_) builder.add(std::move(card), "");
@@ -121,6 +122,25 @@ TEST_CASE("A card that loses more than others together is named for that", "[fle
   CHECK(std::ranges::any_of(outliers.cards.front().findings, [](const Finding& finding) {
     return finding.compared == Compared::loss && std::abs(finding.gap - 0.0833) < 0.01;
   }));
+}
+
+TEST_CASE("What too few cards have does not raise the bar for what all have", "[fleet]") {
+  Cards cards(0.002);
+  for (int i = 0; i < 16; ++i) cards.add(i == 5 ? 0.03 : 0);
+  const Outliers plain = find_outliers(cards.fleet(), {});
+  for (int i = 0; i < 2; ++i) {  // counted on the first card of each host only
+    GpuSummary& first = cards.at(8 * i);
+    for (int m = 0; m < 100; ++m) {
+      first.names.push_back({"model_validation/" + std::to_string(m), "patterns", Better::lower});
+      first.figures.emplace_back();
+      first.figures.back().together = i + 1.0;
+    }
+  }
+  const Outliers with = find_outliers(cards.fleet(), {});
+  REQUIRE(plain.cards.front().gpu == 5);
+  CHECK(with.cards.front().worst.limit == plain.cards.front().worst.limit);
+  CHECK(with.cards.front().worst.score == plain.cards.front().worst.score);
+  CHECK(with.distributions.size() == plain.distributions.size());
 }
 
 TEST_CASE("Cards are held against those of their model and settings", "[fleet]") {

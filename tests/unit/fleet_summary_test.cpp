@@ -53,7 +53,11 @@ TEST_CASE("A summary keeps what a fleet's report needs, and comes back as it was
   CHECK(summary.health.pcie_width == 16);
   CHECK(summary.health.power_limit_w == 700);
   CHECK(summary.health.sm_clock_hz == Approx(1.98e9));
+  GpuSummary counted = summary;
+  counted.no_counters = "not asked for";
+  CHECK(parse_summary(to_text(counted), "gpu.json").no_counters == "not asked for");
   const GpuSummary read = parse_summary(to_text(summary), "gpu.json");
+  CHECK(read.no_counters.empty());
   CHECK(read.host == summary.host);
   CHECK(read.rank == 11);
   CHECK(read.names == summary.names);

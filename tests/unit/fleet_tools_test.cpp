@@ -130,7 +130,8 @@ TEST_CASE("A rank gets the flags that its supervisor was given", "[fleet]") {
   given.report.out = "/tmp/out with space";
   given.report.expect_gpus = 8;
   given.report.hosts = {"a", "b"};
-  given.report.strict = given.no_counters = true;
+  given.report.strict = true;
+  given.counters = "all";
   given.wait_s = 2.5;
   std::vector<std::string> words = flags_of(given);
   CLI::App app;

@@ -30,16 +30,21 @@ void HeldRun::release() const {
   [[maybe_unused]] const ssize_t sent = send(gate_.get(), "\n", 1, MSG_NOSIGNAL);
 }
 
-void wait_until_ready(std::vector<HeldRun>& runs, SignalInbox& inbox,
-                      std::chrono::milliseconds limit) {
+void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
+                    std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   std::vector<pollfd> waiting;
-  for (const HeldRun& run : runs) waiting.push_back({run.gate_.get(), POLLIN, 0});
+  for (const HeldRun* run : runs) waiting.push_back({run->gate_.get(), POLLIN, 0});
   while (!waiting.empty() && inbox.interrupts() == 0 &&
          std::chrono::steady_clock::now() < deadline) {
     constexpr int look_again_ms = 100;
     poll(waiting.data(), waiting.size(), look_again_ms);
-    std::erase_if(waiting, [](const pollfd& source) { return source.revents != 0; });
+    std::erase_if(waiting, [](const pollfd& source) {
+      if (source.revents == 0) return false;
+      char word = 0;  // of one that has ended there is none
+      [[maybe_unused]] const ssize_t read = recv(source.fd, &word, 1, MSG_DONTWAIT);
+      return true;
+    });
     inbox.drain();
   }
 }

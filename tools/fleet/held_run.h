@@ -10,7 +10,8 @@
 namespace fathom {
 
 /// A probe that is started and made ready, and measures once it is released: starting CUDA takes
-/// longer than what is to be measured, and many can do it at the same time.
+/// longer than what is to be measured, and many can do it at the same time. It sends a word when it
+/// is ready, and another when it has measured, since ending takes a while, too.
 class HeldRun {
  public:
   /// `start` with --start-fd added. Throws Error(setup_incomplete).
@@ -21,14 +22,14 @@ class HeldRun {
   void release() const;
 
  private:
-  friend void wait_until_ready(std::vector<HeldRun>& runs, SignalInbox& inbox,
-                               std::chrono::milliseconds limit);
+  friend void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
+                             std::chrono::milliseconds limit);
   FileDescriptor gate_;
   std::unique_ptr<ChildProcess> child_;
 };
 
-/// Until each is ready or has ended, or an interrupt has come.
-void wait_until_ready(std::vector<HeldRun>& runs, SignalInbox& inbox,
-                      std::chrono::milliseconds limit);
+/// Until each has sent its next word or has ended, or an interrupt has come.
+void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
+                    std::chrono::milliseconds limit);
 
 }  // namespace fathom

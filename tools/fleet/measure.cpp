@@ -6,40 +6,19 @@
 
 #include "results/atomic_file.h"
 #include "results/error.h"
+#include "results/timed_only.h"
 #include "tools/fleet/children.h"
 #include "tools/fleet/cpus.h"
-#include "tools/fleet/held_run.h"
 #include "tools/fleet/part_result.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/suites.h"
 
 namespace fathom {
-
-/// What sharing a host can slow down, in a second or two for each GPU.
-struct Brief {
-  const char *probe, *filter, *group;
-};
 
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr Brief briefs[] = {
-    {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
-    {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
-/// When all begin at the same moment; a second one, since they do not end their setting up at the
-/// same.
-constexpr int brief_repetitions_together = 2;
-constexpr std::chrono::milliseconds brief_limit{120'000}, start_limit{60'000};
-
-// A run that is told to stop ends its probe first, which has five seconds itself.
-constexpr std::chrono::seconds grace{15};
-
-const char* folder_name(fleet::Phase phase) {
-  return phase == fleet::Phase::alone ? "alone" : "together";
-}
 
 }  // namespace
 
@@ -53,18 +32,15 @@ HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const Fleet
       program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
 
 void HostMeasurement::run() {
-  for (const GpuJob& job : jobs_) write(job);
+  for (GpuJob& job : jobs_) {
+    job.summary.no_counters = why_no_counters(job);
+    write(job);
+  }
   using enum fleet::Phase;
   const bool shared = turns_.gpus() > 1;
   if (shared && arguments_.alone == "full") measure_suite_alone();
   // A replay has nothing to take turns for.
-  if (shared && arguments_.alone == "brief" && !arguments_.replay) {
-    const RunSuite& suite = *find_run_suite(arguments_.suite);
-    for (const Brief& brief : briefs) measure_brief(brief, alone);
-    // What the suite has itself, all do at once then.
-    for (const Brief& brief : briefs)
-      if (!suite.has(brief.group)) measure_brief(brief, together);
-  }
+  if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
   turns_.all_here();
   std::vector<GpuJob*> all;
   for (GpuJob& job : jobs_) all.push_back(&job);
@@ -91,70 +67,11 @@ void HostMeasurement::note_not_alone(GpuJob& job) {
        to_int(ExitCode::incomplete));
 }
 
-void HostMeasurement::measure_brief(const Brief& brief, fleet::Phase phase) {
-  std::vector<HeldRun> runs;
-  std::vector<GpuJob*> of;
-  for (GpuJob& job : jobs_) {
-    if (!job.gpu || stopped()) continue;
-    try {
-      const fs::path out = folder_.gpu(job.summary.host, job.summary.gpu) / folder_name(phase);
-      make_folder(out);
-      const fs::path document = out / (std::string(brief.probe) + ".json");
-      std::error_code ignored;
-      fs::remove(document, ignored);  // of an earlier run
-      const FileDescriptor log = open_log(fs::path(document).replace_extension(".log"));
-      ChildStart start =
-          start_of(job, program_folder() / ("probe_" + std::string(brief.probe)), log.get());
-      start.arguments = {"--suite",         "quick",
-                         "--no-counters",   "--out",
-                         document.string(), std::string("--benchmark_filter=") + brief.filter};
-      if (phase == fleet::Phase::together)
-        start.arguments.push_back(
-            fmt::format("--benchmark_repetitions={}", brief_repetitions_together));
-      runs.emplace_back(std::move(start));
-      of.push_back(&job);
-    } catch (const Error& error) {
-      note(job, fleet::GpuStatus::partial, error.what(), to_int(error.code()));
-    }
-  }
-  wait_until_ready(runs, inbox_, start_limit);
-  bool exclusive = turns_.all_here();
-  const bool at_once = phase == fleet::Phase::together;
-  for (int slot = 0; slot < (at_once ? 1 : turns_.gpus()); ++slot) {
-    std::vector<std::unique_ptr<ChildProcess>> children;
-    std::vector<GpuJob*> jobs;
-    const auto start = Clock::now();
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (stopped() || (!at_once && of[i]->slot != slot)) continue;
-      if (!at_once && !exclusive) {
-        note_not_alone(*of[i]);
-        continue;
-      }
-      runs[i].release();
-      children.push_back(std::move(runs[i].child()));
-      jobs.push_back(of[i]);
-    }
-    const auto ends = supervise_all(children, inbox_, std::min(brief_limit, limit()), grace);
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const fs::path document = folder_.gpu(jobs[i]->summary.host, jobs[i]->summary.gpu) /
-                                folder_name(phase) / (std::string(brief.probe) + ".json");
-      const double limit_s = std::chrono::duration<double>(std::min(brief_limit, limit())).count();
-      PartResult result =
-          result_of(ends[i], document, fs::path(document).replace_extension(".log"), limit_s);
-      auto& elapsed =
-          at_once ? jobs[i]->summary.elapsed_s.together : jobs[i]->summary.elapsed_s.alone;
-      elapsed = elapsed.value_or(0) + elapsed_s;
-      take(*jobs[i], result, phase);
-      // It costs its own figures only: the suite decides.
-      if (result.status != fleet::GpuStatus::complete)
-        note(*jobs[i], fleet::GpuStatus::partial,
-             fmt::format("{}: {}", folder_name(phase), result.reason), result.exit_code);
-      else
-        write(*jobs[i]);
-    }
-    exclusive = turns_.all_here();
-  }
+std::string HostMeasurement::why_no_counters(const GpuJob& job) const {
+  if (arguments_.counters == "none") return "not asked for (--counters none)";
+  // A replay repeats those of the recording.
+  if (arguments_.counters == "all" || job.first_of_host || !job.gpu) return "";
+  return "its host's first GPU collects them (--counters first)";
 }
 
 ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program, int log) const {
@@ -184,7 +101,11 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
       ChildStart start = start_of(*job, program_, log.get());
       start.arguments = {"run",         "--out",   (folder / part).string(),
                          "--no-report", "--suite", arguments_.suite};
-      if (arguments_.no_counters) start.arguments.push_back("--no-counters");
+      // Alone it is about times: what a kernel does is the same beside others.
+      if (part != "suite" || !job->summary.no_counters.empty()) {
+        start.arguments.push_back("--no-counters");
+        start.environment.emplace_back(timed_only_variable, "1");
+      }
       start.arguments.push_back(job->gpu ? "--require-gpu" : "--replay");
       children.push_back(std::make_unique<ChildProcess>(start));
       started.push_back(job);
@@ -192,7 +113,7 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
       note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
     }
   }
-  const auto ends = supervise_all(children, inbox_, limit(), grace);
+  const auto ends = supervise_all(children, inbox_, limit(), stop_grace);
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
@@ -266,7 +187,7 @@ void HostMeasurement::measure_links() {
       start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
     std::vector<std::unique_ptr<ChildProcess>> children;
     children.push_back(std::make_unique<ChildProcess>(start));
-    const SupervisedEnd end = supervise_all(children, inbox_, limit(), grace).front();
+    const SupervisedEnd end = supervise_all(children, inbox_, limit(), stop_grace).front();
     reason = result_of(end, folder / "result.json", log_path, arguments_.time_limit_s).reason;
     if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
   } catch (const Error& error) {

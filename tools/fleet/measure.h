@@ -30,7 +30,6 @@ struct FleetFolder {
   bool all_ended_without_first(int ranks) const;
 };
 
-struct Brief;
 struct PartResult;
 
 /// One GPU that this process measures, and what is known of it so far.
@@ -38,6 +37,7 @@ struct GpuJob {
   std::optional<VisibleGpu> gpu;  ///< nothing in a replay
   bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
   int slot = 0;                   ///< its turn among the GPUs of its host
+  bool first_of_host = false;     ///< of those that are measured
   fleet::GpuSummary summary;
 };
 
@@ -68,13 +68,19 @@ class HostMeasurement {
   const std::vector<fleet::Problem>& problems() const { return problems_; }
 
  private:
+  struct BriefRun;
+  /// A run that is told to stop ends its probe first, which has five seconds itself.
+  static constexpr std::chrono::milliseconds stop_grace{15'000};
+
   void measure_suite_alone();
-  /// One short probe on every GPU, all made ready at the same time: in turn, or at once.
-  void measure_brief(const Brief& brief, fleet::Phase phase);
+  /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
+  void measure_briefs();
   void measure_links();
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
+  /// Why the job's suite collects no hardware counters; empty: it does.
+  std::string why_no_counters(const GpuJob& job) const;
   void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);

@@ -84,13 +84,17 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank,
     return jobs;
   }
   const Seen seen = look();
-  const auto taken = assign_gpus(seen_by_all(seen, turns)).at(static_cast<std::size_t>(local));
+  const auto assigned = assign_gpus(seen_by_all(seen, turns));
+  const auto taken = assigned.at(static_cast<std::size_t>(local));
+  const auto first =
+      std::ranges::find_if(assigned, [](const auto& gpu) { return gpu.has_value(); });
   const bool all = turns.local_size() == 1;
   for (std::size_t i = 0; i < seen.gpus.size(); ++i) {
     if (!all && i != taken) continue;
     const int number = all ? static_cast<int>(i) : local;
     jobs.push_back(job_of(seen.gpus[i], host, number, number, rank));
     jobs.back().only_visible = seen.gpus.size() == 1;
+    jobs.back().first_of_host = all ? i == 0 : first - assigned.begin() == local;
   }
   if (jobs.empty()) {
     jobs.push_back(replay_job(host, local, local, rank));

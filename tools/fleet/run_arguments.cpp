@@ -41,7 +41,17 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
                  "Name of this host in the report (default: the machine's)")
       ->type_name("NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
-  app.add_flag("--no-counters", a.no_counters, "Do not collect hardware counters");
+  auto& counters =
+      *app.add_option(
+              "--counters", a.counters,
+              "Which GPUs of a host collect hardware counters: first, all (they wait for each "
+              "other), none. The others leave out the cases that only counters can decide")
+           ->check(one_of({"first", "all", "none"}))
+           ->type_name("WHICH")
+           ->capture_default_str();
+  app.add_flag_callback(
+         "--no-counters", [&a] { a.counters = "none"; }, "The same as --counters none")
+      ->excludes(&counters);
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
   app.add_option("--gpus", a.gpus, "How many GPUs a process replays")
       ->check(whole_number(1, 1024))
@@ -64,6 +74,7 @@ std::vector<std::string> flags_of(const FleetRunArguments& a) {
   std::vector<std::string> flags{"--suite",      a.suite,
                                  "--out",        a.report.out.string(),
                                  "--alone",      a.alone,
+                                 "--counters",   a.counters,
                                  "--host-name",  a.host_name,
                                  "--gpus",       std::to_string(a.gpus),
                                  "--time-limit", fmt::format("{}", a.time_limit_s),
@@ -75,7 +86,6 @@ std::vector<std::string> flags_of(const FleetRunArguments& a) {
   };
   add(a.part, "--part");
   add(a.no_links, "--no-links");
-  add(a.no_counters, "--no-counters");
   add(a.replay, "--replay");
   add(a.report.strict, "--strict");
   add(a.report.no_report, "--no-report");

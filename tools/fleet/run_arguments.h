@@ -11,11 +11,12 @@ namespace fathom {
 struct FleetRunArguments {
   std::string suite = "quick";
   std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
+  /// Which GPUs of a host collect hardware counters: "first", "all" or "none".
+  std::string counters = "first";
   FleetReportArguments report;
   std::string host_name;  ///< empty: the machine's
   int gpus = 1;           ///< that a replay has for each process
   bool replay = false;
-  bool no_counters = false;
   bool no_links = false;
   bool part = false;           ///< one of several independent jobs: others report
   double time_limit_s = 1800;  ///< of one part of one GPU

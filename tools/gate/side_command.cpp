@@ -8,6 +8,7 @@
 #include <set>
 
 #include "results/error.h"
+#include "results/timed_only.h"
 
 namespace fathom::gate {
 namespace {
@@ -89,7 +90,7 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
                                       const std::vector<std::string>& only) const {
   const std::string filter = filter_for(only);
   if (is_build()) {
-    setenv("FATHOM_CHECK_TIMED_ONLY", "1", 1);
+    setenv(timed_only_variable, "1", 1);
     Start start{program_,
                 {"run", "--suite", suite_, "--out", folder.string(), "--require-gpu",
                  "--no-counters", "--no-report", "--wait"},
