@@ -177,6 +177,7 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
                     const Surroundings& around) {
   const auto add = [&](const char* id, const char* quantity, const char* engine,
                        const char* direction) {
+    // The sender's copy engine has a way through the host; the others need access.
     const bool by_sm = std::string_view(engine) != "copy engine";
     facts.push_back(pairs_fact(entries, "peer", engine, direction,
                                named_fact({id, "another GPU", quantity}, "B/s", Better::higher),
@@ -184,6 +185,11 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
   };
   add("peer.bandwidth", bandwidth, "copy engine", "one way");
   add("peer.bidirectional_bandwidth", "bandwidth, both directions together", "copy engine", "both");
+  add("peer.read_bandwidth", "bandwidth, the receiver's copy engine", "copy engine reads",
+      "one way");
+  add("peer.read_bidirectional_bandwidth",
+      "bandwidth, the receivers' copy engines, both directions together", "copy engine reads",
+      "both");
   add("peer.sm_load_bandwidth", "bandwidth of loads", "SM loads", "one way");
   add("peer.sm_store_bandwidth", "bandwidth of stores", "SM stores", "one way");
   add("peer.sm_load_bidirectional_bandwidth", "bandwidth of loads, both directions together",
@@ -194,20 +200,25 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
       named_fact({"peer.copy_latency", "another GPU", "time of a small copy"}, "s", Better::lower);
   facts.push_back(pairs_fact(entries, "peer, latency", "copy engine", "one way", std::move(latency),
                              why_no_peer(around, false)));
+  Fact load =
+      named_fact({"peer.load_latency", "another GPU", "time of a load"}, "s", Better::lower);
+  facts.push_back(pairs_fact(entries, "peer, latency", "SM loads", "one way", std::move(load),
+                             why_no_peer(around, true)));
 }
 
 void add_nccl_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
                     const Surroundings& around) {
   for (const Collective collective : collectives) {
     const CollectiveNames names = names_of(collective);
-    facts.push_back(best_fact(
-        entries, {{"link", "NCCL"}, {"collective", names.name}},
-        named_fact({fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
-                    fmt::format("bus bandwidth of {}", names.name)},
-                   "B/s", Better::higher),
-        fmt::format("NCCL {}.{}.{}, counted as nccl-tests counts", around.nccl_version / 10000,
-                    around.nccl_version / 100 % 100, around.nccl_version % 100),
-        why_no_nccl(around)));
+    facts.push_back(
+        best_fact(entries, {{"link", "NCCL"}, {"collective", names.name}},
+                  named_fact({fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
+                              fmt::format("bus bandwidth of {}", names.name)},
+                             "B/s", Better::higher),
+                  fmt::format("NCCL {}.{}.{}, timed and counted as nccl-tests does",
+                              around.nccl_version / 10000, around.nccl_version / 100 % 100,
+                              around.nccl_version % 100),
+                  why_no_nccl(around)));
   }
 }
 
@@ -249,15 +260,21 @@ std::vector<View> views(std::span<const Entry> entries) {
   if (!select(entries, {{"link", "peer"}}).empty()) {
     result.push_back(matrix("GPU to GPU, copy engine", "peer", "copy engine", bandwidth_label));
     result.back().overview = true;
-    if (!select(entries, {{"engine", "SM loads"}}).empty()) {
+    if (!select(entries, {{"link", "peer"}, {"engine", "copy engine reads"}}).empty())
+      result.push_back(matrix("GPU to GPU, copy engine of the receiver", "peer",
+                              "copy engine reads", bandwidth_label));
+    if (!select(entries, {{"link", "peer"}, {"engine", "SM loads"}}).empty()) {
       result.push_back(
           matrix("GPU to GPU, loads of the receiving SMs", "peer", "SM loads", bandwidth_label));
       result.push_back(
           matrix("GPU to GPU, stores of the sending SMs", "peer", "SM stores", bandwidth_label));
     }
-    if (!select(entries, {{"link", "peer, latency"}}).empty())
+    if (!select(entries, {{"link", "peer, latency"}, {"engine", "copy engine"}}).empty())
       result.push_back(
           matrix("GPU to GPU, time of a small copy", "peer, latency", "copy engine", "Time"));
+    if (!select(entries, {{"link", "peer, latency"}, {"engine", "SM loads"}}).empty())
+      result.push_back(matrix("GPU to GPU, time of a load by the receiving SMs", "peer, latency",
+                              "SM loads", "Time"));
     View table;
     table.title = "Pairs of GPUs";
     table.where = {{"link", {"peer"}}};
@@ -271,6 +288,14 @@ std::vector<View> views(std::span<const Entry> entries) {
     collectives_view.y_label = "Bus bandwidth";
     collectives_view.overview = true;
     result.push_back(collectives_view);
+  }
+  if (!select(entries, {{"link", "NCCL, queued"}}).empty()) {
+    View queued = curve("Bus bandwidth of NCCL's collectives that were queued before",
+                        {{"link", {"NCCL, queued"}}}, {"collective"});
+    queued.y_label = "Bus bandwidth";
+    queued.note =
+        "Without what the host takes to call them: as in a CUDA graph, or behind other work.";
+    result.push_back(queued);
   }
   View latency;
   latency.title = "Time of a copy of 4 bytes";

@@ -69,6 +69,16 @@ void Node::make_wait(cudaStream_t last) const {
   FATHOM_CUDA(cudaStreamWaitEvent(last, done_.get(), 0));
 }
 
+bool Node::at_rest() const {
+  const cudaError_t status = cudaStreamQuery(stream());
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();  // clears it: it is an answer
+    return false;
+  }
+  FATHOM_CUDA(status);
+  return true;
+}
+
 void Node::poison(std::size_t bytes) const {
   const OnDevice here(ordinal_);
   FATHOM_CUDA(cudaMemsetAsync(received(), 0xFF, bytes, stream()));

@@ -48,6 +48,8 @@ class Node {
   void wait_for(cudaEvent_t first) const;
   /// `last` then waits for all that was queued here.
   void make_wait(cudaStream_t last) const;
+  /// Whether all that was queued here is done.
+  bool at_rest() const;
   /// Fills what is received with a pattern that is never sent.
   void poison(std::size_t bytes) const;
   /// How many of the words at `data`, in this GPU's memory, are not what should have arrived; synchronises.

@@ -58,6 +58,21 @@ __global__ void __launch_bounds__(copy_threads)
   for (; i < packs; i += step) to[i] = __ldcv(from + i);
 }
 
+constexpr int line_words = chase_line_bytes / 4;
+
+__global__ void chain(std::uint32_t* lines) {
+  const unsigned i = thread_number();
+  if (i < chase_lines) lines[i * line_words] = (i + 1) % chase_lines;
+}
+
+__global__ void chase(const std::uint32_t* lines, std::uint32_t at, int loads, unsigned working,
+                      std::uint32_t* end) {
+  if (blockIdx.x != working) return;
+#pragma unroll 1
+  for (int i = 0; i < loads; ++i) at = __ldcv(lines + at * line_words);
+  *end = at;
+}
+
 unsigned blocks_for(std::size_t work, int threads_per_block, int most) {
   const std::size_t blocks = (work + threads_per_block - 1) / threads_per_block;
   return static_cast<unsigned>(std::min<std::size_t>(blocks, most));
@@ -75,6 +90,17 @@ void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int bl
   const std::size_t packs = bytes / 16;
   copy_packs<<<blocks_for(packs, copy_threads, blocks), copy_threads, 0, stream>>>(
       reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), packs);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_chain(std::uint32_t* lines, cudaStream_t stream) {
+  chain<<<chase_lines / threads, threads, 0, stream>>>(lines);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, int working,
+                  std::uint32_t* end, cudaStream_t stream) {
+  chase<<<blocks, 1, 0, stream>>>(lines, first % chase_lines, loads, working, end);
   FATHOM_CUDA(cudaGetLastError());
 }
 

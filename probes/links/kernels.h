@@ -20,6 +20,17 @@ inline constexpr int copy_threads = 256;
 void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int blocks,
                  cudaStream_t stream);
 
+/// A ring of `chase_lines` lines in memory of the current device: the first word of each is the number of
+/// the next, in the order of their addresses. 2 MiB, one page of the GPU's memory.
+inline constexpr int chase_line_bytes = 128, chase_lines = (2 << 20) / chase_line_bytes;
+void launch_chain(std::uint32_t* lines, cudaStream_t stream);
+
+/// `loads` loads one after the other along such a ring, from line `first` on, by one thread of block
+/// `working` of `blocks`, the others of which end at once: with a block for each SM it is on another SM for
+/// each `working`. Writes the number of the line that it came to, in memory of the current device.
+void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, int working,
+                  std::uint32_t* end, cudaStream_t stream);
+
 /// What must have arrived: word i is the sum of word `first_word` + i of sources `first_source` to
 /// `first_source` + `sources` - 1.
 struct Arrival {

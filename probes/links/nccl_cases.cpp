@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "harness/cuda_check.h"
+#include "harness/host_timer.h"
 #include "probes/links/cases.h"
 #include "probes/links/collectives.h"
 
@@ -14,37 +16,53 @@ namespace {
 /// Connected by the first case that needs it.
 using LazyRanks = std::shared_ptr<std::shared_ptr<Communicators>>;
 
-/// Operations in one launch, one behind the other: enough to hide what the host takes to start the
-/// first, as nccl-tests has its iterations.
-int operations_per_launch(std::size_t bytes) {
-  constexpr std::size_t enough_bytes = std::size_t{1} << 30;
-  return static_cast<int>(std::clamp<std::size_t>(enough_bytes / bytes, 4, 32));
+/// Two ways to time operations that follow each other. `by_host` is nccl-tests': the host's clock from
+/// the first call until it sees all streams at rest, so that of small ones it is the calls that take
+/// the time. `queued`: by events on the GPU, of operations that were all queued before the first begins,
+/// as in a CUDA graph or behind other work.
+enum class Timed { by_host, queued };
+
+/// In one sample. By the host's clock nccl-tests' default of 20, since the beginning of the first and
+/// the end of the last count; of the largest sizes fewer, which take milliseconds each.
+int operations_of(Timed timed, std::size_t bytes) {
+  if (timed == Timed::queued) return 32;
+  constexpr std::size_t enough_bytes = std::size_t{2} << 30;
+  return static_cast<int>(std::clamp<std::size_t>(enough_bytes / bytes, 8, 20));
 }
+
+/// From here on both ways give the same.
+constexpr std::size_t largest_queued_bytes = std::size_t{4} << 20;
+
+constexpr Precision queued_precision{
+    .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
+
+/// For which an operation may keep the host waiting.
+constexpr double patience_s = 60;
 
 int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
 
-/// One rank's part of a collective; all counts in words. `whole`: nccl-tests' size S.
+/// One rank's part of a collective; all counts in words, `at` too, from the buffers' beginning.
+/// `whole`: nccl-tests' size S.
 void call(Collective collective, const Communicators& ranks, int rank, const Node& node,
-          std::size_t whole) {
+          std::size_t whole, std::size_t at) {
   const std::size_t share = whole / ranks.ranks();
+  const std::uint32_t* sent = node.sent() + at;
+  std::uint32_t* received = node.received() + at;
   cudaStream_t stream = node.stream();
   switch (collective) {
     case Collective::all_reduce:
-      return ranks.all_reduce(rank, node.sent(), node.received(), whole, stream);
+      return ranks.all_reduce(rank, sent, received, whole, stream);
     case Collective::all_gather:
-      return ranks.all_gather(rank, node.sent(), node.received(), share, stream);
+      return ranks.all_gather(rank, sent, received, share, stream);
     case Collective::reduce_scatter:
-      return ranks.reduce_scatter(rank, node.sent(), node.received(), share, stream);
+      return ranks.reduce_scatter(rank, sent, received, share, stream);
     case Collective::broadcast:
-      return ranks.broadcast(rank, node.sent(), node.received(), whole, stream);
+      return ranks.broadcast(rank, sent, received, whole, stream);
     case Collective::send_receive:
-      ranks.send(rank, node.sent(), whole, (rank + 1) % ranks.ranks(), stream);
-      return ranks.receive(rank, node.received(), whole, rank_before(rank, ranks.ranks()), stream);
+      ranks.send(rank, sent, whole, (rank + 1) % ranks.ranks(), stream);
+      return ranks.receive(rank, received, whole, rank_before(rank, ranks.ranks()), stream);
     case Collective::all_to_all:
-      for (int peer = 0; peer < ranks.ranks(); ++peer) {
-        ranks.send(rank, node.sent() + peer * share, share, peer, stream);
-        ranks.receive(rank, node.received() + peer * share, share, peer, stream);
-      }
+      return ranks.all_to_all(rank, sent, received, share, stream);
   }
 }
 
@@ -74,44 +92,98 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
   return wrong;
 }
 
+/// One collective of one size, again and again, each time on the next part of the buffers: what the L2
+/// still has of the last one would make those of up to some 16 MiB faster (nccl-tests walks, too).
+class Operations {
+ public:
+  Operations(std::shared_ptr<Communicators> ranks, std::vector<const Node*> nodes,
+             Collective collective, std::size_t whole)
+      : ranks_(std::move(ranks)),
+        nodes_(std::move(nodes)),
+        collective_(collective),
+        whole_(whole),
+        stride_(std::bit_ceil(whole)) {}
+
+  /// The next goes to the buffers' beginning.
+  void rewind() { next_ = 0; }
+  void queue(int operations) {
+    for (int i = 0; i < operations; ++i) {
+      ranks_->group([&] {
+        for (int rank = 0; rank < ranks_->ranks(); ++rank) {
+          call(collective_, *ranks_, rank, *nodes_[rank], whole_, next_);
+        }
+      });
+      next_ += stride_;
+      if (next_ + stride_ > largest_bytes / 4) next_ = 0;
+    }
+  }
+  bool done() const {
+    return std::ranges::all_of(nodes_, [](const Node* node) { return node->at_rest(); });
+  }
+  /// The nodes' streams, tied to one.
+  void queue_between(cudaStream_t stream, cudaEvent_t fork, int operations) {
+    FATHOM_CUDA(cudaEventRecord(fork, stream));
+    for (const Node* node : nodes_) node->wait_for(fork);
+    queue(operations);
+    for (const Node* node : nodes_) node->make_wait(stream);
+  }
+  /// What the first one after `rewind` received.
+  std::optional<std::string> verify() const {
+    for (int rank = 0; rank < ranks_->ranks(); ++rank) {
+      const std::uint64_t wrong =
+          wrong_words(collective_, ranks_->ranks(), rank, *nodes_[rank], whole_);
+      if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
+    }
+    return std::nullopt;
+  }
+  void poison() {
+    rewind();
+    for (const Node* node : nodes_) node->poison(whole_ * 4);
+  }
+
+ private:
+  std::shared_ptr<Communicators> ranks_;
+  std::vector<const Node*> nodes_;
+  Collective collective_;
+  std::size_t whole_, stride_;  ///< in words; a stride keeps NCCL's 16 bytes aligned
+  std::size_t next_ = 0;
+};
+
+/// `counted`: bytes of one operation, as bus bandwidth counts them.
 Workload nccl_workload(Context& context, const SharedMachine& machine, const LazyRanks& lazy,
-                       Collective collective, std::size_t whole) {
+                       Collective collective, std::size_t whole, Timed timed, double counted) {
   const std::vector<int>& gpus = machine->gpus.usable();
   std::vector<const Node*> nodes;
   for (const int gpu : gpus) nodes.push_back(&machine->gpus.node(gpu));
   if (*lazy == nullptr) *lazy = machine->nccl->connect(gpus);
-  const std::shared_ptr<Communicators> ranks = *lazy;
+  const auto operations =
+      std::make_shared<Operations>(*lazy, std::move(nodes), collective, whole);
   cudaStream_t stream = context.stream();
   const auto fork = std::make_shared<Event>(make_order_event());
-  const int operations = operations_per_launch(whole * 4);
+  const int count = operations_of(timed, whole * 4);
 
   Workload workload;
-  // NCCL may set connections up, and wait for it, whenever it is called.
-  workload.host_paced = true;
-  workload.launch = [=] {
-    FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
-    for (const Node* node : nodes) node->wait_for(fork->get());
-    for (int i = 0; i < operations; ++i) {
-      ranks->group([&] {
-        for (int rank = 0; rank < ranks->ranks(); ++rank) {
-          call(collective, *ranks, rank, *nodes[rank], whole);
-        }
+  workload.capturable = false;
+  if (timed == Timed::by_host) {
+    // One of them before each sample: whatever NCCL sets up at a first call is set up then.
+    workload.host_paced = true;
+    workload.launch = [=] { operations->queue_between(stream, fork->get(), 1); };
+    workload.read_sample = [=] {
+      const double seconds = host_seconds([&] {
+        operations->queue(count);
+        spin_until([&] { return operations->done(); }, patience_s);
       });
-    }
-    for (const Node* node : nodes) node->make_wait(stream);
-  };
+      return counted * count / seconds;
+    };
+    workload.sample_timer = host_timer_name;
+  } else {
+    workload.launch = [=] { operations->queue_between(stream, fork->get(), count); };
+  }
   workload.poison = [=] {
     FATHOM_CUDA(cudaStreamSynchronize(stream));
-    for (const Node* node : nodes) node->poison(whole * 4);
+    operations->poison();
   };
-  workload.verify = [=]() -> std::optional<std::string> {
-    for (int rank = 0; rank < ranks->ranks(); ++rank) {
-      const std::uint64_t wrong =
-          wrong_words(collective, ranks->ranks(), rank, *nodes[rank], whole);
-      if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
-    }
-    return std::nullopt;
-  };
+  workload.verify = [=] { return operations->verify(); };
   return workload;
 }
 
@@ -128,25 +200,27 @@ std::optional<Bound> ranks_bound(const Machine& machine) {
 }
 
 Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective collective,
-               std::size_t bytes) {
+               std::size_t bytes, Timed timed) {
   const int ranks = static_cast<int>(machine->gpus.usable().size());
   const std::size_t whole = bytes / 4 / ranks * ranks;
+  const double counted = bus_factor(collective, ranks) * static_cast<double>(whole) * 4;
   const CollectiveNames names = names_of(collective);
-  Case c = transfer_case(
-      fmt::format("nccl/{}/{}", names.name, bytes),
-      {{"link", "NCCL"},
-       {"collective", names.name},
-       {"GPUs", std::int64_t{ranks}},
-       {"size", static_cast<std::int64_t>(whole * 4)}},
-      bus_factor(collective, ranks) * static_cast<double>(whole) * 4 * operations_per_launch(whole * 4),
-      *machine);
+  const bool queued = timed == Timed::queued;
+  Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", names.name, bytes),
+                         {{"link", queued ? "NCCL, queued" : "NCCL"},
+                          {"collective", names.name},
+                          {"GPUs", std::int64_t{ranks}},
+                          {"size", static_cast<std::int64_t>(whole * 4)}},
+                         counted * operations_of(timed, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
   c.bound = ranks_bound(*machine);
-  c.precision = bytes == largest_bytes ? headline_precision : curve_precision;
+  c.precision = bytes == largest_bytes ? headline_precision
+                : queued               ? queued_precision
+                                       : curve_precision;
   c.suite = bytes == largest_bytes && collective == Collective::all_reduce ? Suite::quick
                                                                            : Suite::standard;
   c.prepare = [=](Context& context) {
-    return nccl_workload(context, machine, lazy, collective, whole);
+    return nccl_workload(context, machine, lazy, collective, whole, timed, counted);
   };
   return c;
 }
@@ -159,7 +233,10 @@ std::vector<Case> nccl_cases(const SharedMachine& machine) {
   const auto lazy = std::make_shared<std::shared_ptr<Communicators>>();
   for (const Collective collective : collectives) {
     for (const std::size_t bytes : sizes()) {
-      cases.push_back(nccl_case(machine, lazy, collective, bytes));
+      cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::by_host));
+      if (bytes <= largest_queued_bytes) {
+        cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::queued));
+      }
     }
   }
   return cases;

@@ -31,6 +31,8 @@ struct NcclLibrary::Functions {
   Result (*broadcast)(const void*, void*, std::size_t, int type, int root, void*, cudaStream_t);
   Result (*send)(const void*, std::size_t, int type, int peer, void*, cudaStream_t);
   Result (*receive)(void*, std::size_t, int type, int peer, void*, cudaStream_t);
+  /// Null where NCCL is older than it.
+  Result (*all_to_all)(const void*, void*, std::size_t, int type, void*, cudaStream_t);
 
   Functions() = default;
   Functions(const Functions&) = delete;
@@ -43,6 +45,7 @@ struct NcclLibrary::Functions {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
       return function != nullptr;
     };
+    find(all_to_all, "ncclAlltoAll");
     return find(version, "ncclGetVersion") && find(init_all, "ncclCommInitAll") &&
            find(destroy, "ncclCommDestroy") && find(error_text, "ncclGetErrorString") &&
            find(group_start, "ncclGroupStart") && find(group_end, "ncclGroupEnd") &&
@@ -124,6 +127,17 @@ void Communicators::broadcast(int rank, const Words* in, Words* out, std::size_t
   functions_->check(
       functions_->broadcast(in, out, count, uint32_type, first_rank, ranks_[rank], stream),
       "ncclBroadcast");
+}
+void Communicators::all_to_all(int rank, const Words* in, Words* out, std::size_t count,
+                               cudaStream_t stream) const {
+  if (functions_->all_to_all != nullptr) {
+    return functions_->check(
+        functions_->all_to_all(in, out, count, uint32_type, ranks_[rank], stream), "ncclAlltoAll");
+  }
+  for (int peer = 0; peer < ranks(); ++peer) {
+    send(rank, in + peer * count, count, peer, stream);
+    receive(rank, out + peer * count, count, peer, stream);
+  }
 }
 void Communicators::send(int rank, const Words* in, std::size_t count, int to,
                          cudaStream_t stream) const {

@@ -10,11 +10,25 @@
 namespace fathom::links {
 namespace {
 
-/// Who moves the bytes: a copy engine of the sending GPU, the receiver's SMs by loads, or the sender's by stores.
-enum class Engine { copy, loads, stores };
+/// Who moves the bytes: a copy engine of the sending GPU (it writes) or of the receiving one (it reads), the
+/// receiver's SMs by loads, or the sender's by stores.
+enum class Engine { copy, copy_reads, loads, stores };
+constexpr Engine engines[] = {Engine::copy, Engine::copy_reads, Engine::loads, Engine::stores};
 
 const char* name_of(Engine engine) {
-  return engine == Engine::copy ? "copy engine" : engine == Engine::loads ? "SM loads" : "SM stores";
+  switch (engine) {
+    case Engine::copy:
+      return "copy engine";
+    case Engine::copy_reads:
+      return "copy engine reads";
+    case Engine::loads:
+      return "SM loads";
+    default:
+      return "SM stores";
+  }
+}
+bool by_copy_engine(Engine engine) {
+  return engine == Engine::copy || engine == Engine::copy_reads;
 }
 
 /// Copies in one launch: so many that the microseconds in which GPUs wait for each other's streams do
@@ -37,14 +51,16 @@ struct PeerRun {
 };
 
 /// The GPU that works for a transfer.
-int worker(Engine engine, int from, int to) { return engine == Engine::loads ? to : from; }
+int worker(Engine engine, int from, int to) {
+  return engine == Engine::loads || engine == Engine::copy_reads ? to : from;
+}
 
 void queue_copies(const PeerRun& run, const Node& from, const Node& to, const Node& on, int blocks) {
   const OnDevice here(on.ordinal());
   const auto* source = reinterpret_cast<const std::byte*>(from.sent());
   auto* destination = reinterpret_cast<std::byte*>(to.received());
   for (int i = 0; i < run.copies; ++i) {
-    if (run.engine == Engine::copy) {
+    if (by_copy_engine(run.engine)) {
       FATHOM_CUDA(cudaMemcpyPeerAsync(destination, to.ordinal(), source, from.ordinal(), run.bytes,
                                       on.stream()));
     } else {
@@ -62,7 +78,7 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
   Workload workload;
   // Without access the driver moves the bytes through the host, and waits for them.
   workload.host_paced = !machine->gpus.access(run.from, run.to);
-  workload.capturable = run.engine != Engine::copy;
+  workload.capturable = !by_copy_engine(run.engine);
   workload.launch = [=, &from, &to] {
     const Node& first = worker(run.engine, run.from, run.to) == run.from ? from : to;
     const Node& second = &first == &from ? to : from;
@@ -135,6 +151,71 @@ Case latency_case(const SharedMachine& machine, int from, int to) {
   return c;
 }
 
+/// A chase takes so many loads on each of so many SMs, spread over the GPU: how far an SM is from the links
+/// differs. One pass is over `chase_lines` different lines, more than any L1 holds.
+constexpr int chase_loads = 512, chase_sms = 8;
+
+/// How long a load of another GPU's memory takes: a chase of one thread, whose every load needs the one
+/// before it.
+Workload chase_workload(Context& context, const SharedMachine& machine, int from, int to) {
+  cudaStream_t stream = context.stream();
+  const Node& memory = machine->gpus.node(from);
+  const Node& reader = machine->gpus.node(to);
+  const auto fork = std::make_shared<Event>(make_order_event());
+  const int sms = machine->device.sms;
+  {
+    const OnDevice there(from);
+    launch_chain(memory.received(), memory.stream());
+    FATHOM_CUDA(cudaStreamSynchronize(memory.stream()));
+  }
+  Workload workload;
+  workload.launch = [=, &memory, &reader] {
+    FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
+    reader.wait_for(fork->get());
+    {
+      const OnDevice here(reader.ordinal());
+      for (int i = 0; i < chase_sms; ++i) {
+        launch_chase(memory.received(), i * chase_loads, chase_loads, sms, i * sms / chase_sms,
+                     reader.received() + i, reader.stream());
+      }
+    }
+    reader.make_wait(stream);
+  };
+  workload.poison = [=, &reader] {
+    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    reader.poison(chase_sms * 4);
+  };
+  workload.verify = [=, &reader]() -> std::optional<std::string> {
+    std::uint32_t ends[chase_sms] = {};
+    FATHOM_CUDA(cudaMemcpy(ends, reader.received(), sizeof ends, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < chase_sms; ++i) {
+      const std::uint32_t want = (i + 1) * chase_loads % chase_lines;
+      if (ends[i] != want) {
+        return fmt::format("chase {} ended at line {} instead of {}", i, ends[i], want);
+      }
+    }
+    return std::nullopt;
+  };
+  return workload;
+}
+
+Case chase_case(const SharedMachine& machine, int from, int to) {
+  Case c = peer_case(machine, {Engine::loads, from, to, false});
+  c.name = fmt::format("peer/load latency/{}to{}", from, to);
+  c.axes[0] = {"link", "peer, latency"};
+  c.axes.back() = {"size", std::int64_t{chase_lines} * chase_line_bytes};
+  c.metric = {"latency", "s", Better::lower, std::nullopt};
+  c.value = [](double seconds) { return seconds / (chase_loads * chase_sms); };
+  c.bound.reset();
+  c.prepare = [=](Context& context) { return chase_workload(context, machine, from, to); };
+  return c;
+}
+
+/// Loads and stores need each GPU to reach the other's memory.
+bool reach_each_other(const Machine& machine, int a, int b) {
+  return machine.gpus.access(a, b) && machine.gpus.access(b, a);
+}
+
 }  // namespace
 
 std::vector<Case> peer_cases(const SharedMachine& machine) {
@@ -143,14 +224,17 @@ std::vector<Case> peer_cases(const SharedMachine& machine) {
   for (const int from : gpus)
     for (const int to : gpus)
       if (from != to) cases.push_back(latency_case(machine, from, to));
-  for (const Engine engine : {Engine::copy, Engine::loads, Engine::stores}) {
+  for (const int from : gpus)
+    for (const int to : gpus)
+      if (from != to && reach_each_other(*machine, from, to))
+        cases.push_back(chase_case(machine, from, to));
+  for (const Engine engine : engines) {
     for (const bool both : {false, true}) {
       for (const int from : gpus) {
         for (const int to : gpus) {
           if (from == to || (both && from > to)) continue;
-          // Loads and stores need each GPU to reach the other's memory.
-          const bool reach = machine->gpus.access(from, to) && machine->gpus.access(to, from);
-          if (engine != Engine::copy && !reach) continue;
+          // Without access the driver goes through the host, whoever asks.
+          if (engine != Engine::copy && !reach_each_other(*machine, from, to)) continue;
           cases.push_back(peer_case(machine, {engine, from, to, both}));
         }
       }

@@ -86,3 +86,22 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
   launch_copy(static_cast<const std::byte*>(mapped), to.data, bytes, 4, gpu.stream.get());
   CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {6}) == 0);
 }
+
+TEST_CASE("a chase goes round the ring, on whichever block works", "[gpu][links][sanitized]") {
+  Words gpu;
+  const Buffer lines = gpu.buffers.output("lines", std::size_t{chase_lines} * chase_line_bytes);
+  const Buffer end = gpu.buffers.output("end", 4);
+  gpu.buffers.poison(lines);
+  launch_chain(lines.as<std::uint32_t>(), gpu.stream.get());
+  for (const int working : {0, 3}) {
+    for (const auto& [first, loads] : {std::pair{0, 1}, {100, 500}, {chase_lines - 2, 5}}) {
+      CAPTURE(working, first, loads);
+      gpu.buffers.poison(end);
+      launch_chase(lines.as<std::uint32_t>(), first, loads, 4, working, end.as<std::uint32_t>(),
+                   gpu.stream.get());
+      CHECK(copy_to_host<std::uint32_t>(end, gpu.stream.get())[0] ==
+            static_cast<std::uint32_t>((first + loads) % chase_lines));
+      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+    }
+  }
+}

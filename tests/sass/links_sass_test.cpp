@@ -23,3 +23,14 @@ TEST_CASE("the copy over links moves 16 bytes an instruction and asks past the c
   CHECK(past_caches == loads);
   CHECK(stores == 5);
 }
+
+TEST_CASE("the chase over links has one load in flight", "[sass][links]") {
+  const auto functions = disassemble_library("probe_links_kernels");
+  int loads = 0;
+  for (const auto& [opcode, count] : find(functions, "chase").histogram("LDG")) {
+    CAPTURE(opcode);
+    CHECK(opcode.find("STRONG.SYS") != std::string::npos);
+    loads += count;
+  }
+  CHECK(loads == 1);
+}

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <set>
@@ -125,6 +126,30 @@ TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[prob
   CHECK(heat_maps == 2);
 }
 
+TEST_CASE("what the receiver does is apart from what the sender does", "[probes]") {
+  std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9)};
+  for (const double value : {280e9, 290e9}) {
+    entries.push_back(peer(value<285e9, value> 285e9, value));
+    entries.back().name += "/reads";
+    entries.back().axes[1] = {"engine", "copy engine reads"};
+  }
+  for (const double seconds : {7e-7, 9e-7}) {
+    Entry e = peer(seconds<8e-7, seconds> 8e-7, seconds);
+    e.name += "/load";
+    e.axes[0] = {"link", "peer, latency"};
+    e.axes[1] = {"engine", "SM loads"};
+    e.metric = {"latency", "s", Better::lower, seconds};
+    entries.push_back(e);
+  }
+  const Findings findings = links::conclude(entries);
+  check_facts(findings.facts);
+  CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
+  CHECK(*fact(findings.facts, "peer.read_bandwidth").value == Approx(285e9));
+  CHECK(*fact(findings.facts, "peer.load_latency").value == Approx(8e-7));
+  CHECK_FALSE(fact(findings.facts, "peer.sm_load_bandwidth").value);
+  CHECK_FALSE(fact(findings.facts, "peer.copy_latency").value);
+}
+
 TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {
   std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
   add_surroundings(entries[0], 2, 0, 0, 0);
@@ -154,7 +179,14 @@ TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
     add_surroundings(e, 4, 0, 12, 22809);
     entries.push_back(e);
   }
+  // Of those that were queued the rate of a size is another's.
+  entries.push_back(entries.back());
+  entries.back().name = "nccl/queued";
+  entries.back().axes[0] = {"link", "NCCL, queued"};
+  entries.back().metric.value = 400e9;
   const Findings findings = links::conclude(entries);
+  CHECK(std::ranges::count_if(
+            findings.views, [](const View& view) { return view.y_label == "Bus bandwidth"; }) == 2);
   const Fact& best = fact(findings.facts, "nccl.all_reduce_bus_bandwidth");
   CHECK(*best.value == 350e9);
   CHECK(best.method.find("2.28.9") != std::string::npos);
