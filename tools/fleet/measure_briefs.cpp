@@ -34,6 +34,8 @@ constexpr Brief briefs[] = {
 /// same.
 constexpr int repetitions_together = 2;
 constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
+/// For one that has measured, whatever those beside it took.
+constexpr milliseconds ending_limit{5'000};
 
 struct Step {
   const Brief* brief;
@@ -96,7 +98,7 @@ void HostMeasurement::measure_briefs() {
   // Those told to begin, once they have measured or their time is up.
   const auto finish = [&](const std::vector<BriefRun*>& runs) {
     std::vector<std::unique_ptr<ChildProcess>> children;
-    milliseconds left{0};
+    milliseconds left = ending_limit;
     for (BriefRun* run : runs) {
       // Who waited for its word has had the interrupt instead of it.
       if (stopped()) run->held.child()->signal(SIGINT);
@@ -163,6 +165,9 @@ void HostMeasurement::measure_briefs() {
       }
       wait_for_words(released, inbox_, measuring_limit);
       for (BriefRun* run : now) run->elapsed_s = seconds_since(begin);
+      // What hangs is not to be beside the next one.
+      if (seconds_since(begin) >= std::chrono::duration<double>(measuring_limit).count())
+        finish(now);
       exclusive = turns_.all_here();
     }
   std::vector<BriefRun*> rest;
