@@ -23,7 +23,7 @@
 #include "harness/published_facts.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
-#include "results/timed_only.h"
+#include "results/probe_environment.h"
 #include "results/utc_time.h"
 #include "results/verdict.h"
 #include "results/version.h"
@@ -46,6 +46,10 @@ struct Measured {
 TimingPolicy policy_for(const ProbeOptions& options) {
   TimingPolicy policy;
   if (options.suite == Suite::quick) policy.time_limit_s = 0.5;
+  if (const char* limit = std::getenv(sampling_limit_variable)) {
+    const double limit_s = std::strtod(limit, nullptr);
+    if (limit_s > 0) policy.time_limit_s = std::min(policy.time_limit_s, limit_s);
+  }
   if (options.time_limit_s > 0) policy.time_limit_s = options.time_limit_s;
   return policy;
 }

@@ -25,7 +25,7 @@
 #include "results/error.h"
 #include "results/file_descriptor.h"
 #include "results/fingerprint_json.h"
-#include "results/timed_only.h"
+#include "results/probe_environment.h"
 
 namespace {
 

@@ -118,10 +118,10 @@ __global__ void __launch_bounds__(1024) products(int steps, float* out) {
   store_matrix_sync(out + warp * tile_elements, sum, 16, mem_row_major);
 }
 
-__global__ void __launch_bounds__(1024) atomics(int steps, int cells, int* out) {
+__global__ void __launch_bounds__(1024) atomics(int steps, int cells, int sets, int* out) {
   int* cell = out + (blockIdx.x * blockDim.x + threadIdx.x) % cells;
 #pragma unroll 1
-  for (int i = 0; i < steps; ++i) atomicMax(cell, i);
+  for (int i = 0; i < steps; ++i) atomicMax(cell + i % sets * cells, i);
 }
 
 constexpr unsigned words_per_slot = slot_bytes / sizeof(unsigned);
@@ -240,8 +240,9 @@ void launch_products(const Grid& grid, int steps, float* out, cudaStream_t strea
   FATHOM_CUDA(cudaGetLastError());
 }
 
-void launch_atomics(const Grid& grid, int steps, int cells, int* out, cudaStream_t stream) {
-  atomics<<<grid.blocks, grid.warps * lanes, 0, stream>>>(steps, cells, out);
+void launch_atomics(const Grid& grid, int steps, int cells, int sets, int* out,
+                    cudaStream_t stream) {
+  atomics<<<grid.blocks, grid.warps * lanes, 0, stream>>>(steps, cells, sets, out);
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("Rounds are processes that leave a result", "[gate]") {
   const Folder folder;
   std::ofstream(folder.path / "time") << "1500";
   const std::string command = benchmark(folder.path);
-  ProcessRounds rounds({Side::base, command, ""}, {Side::head, command, ""}, folder.path / "kept",
+  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path / "kept",
                        std::chrono::seconds(20));
   CHECK(rounds.can_select());
   const RunMetrics run = rounds.round(Side::base, {});
@@ -78,15 +78,15 @@ TEST_CASE("Rounds are processes that leave a result", "[gate]") {
 
 TEST_CASE("Rounds that go wrong say how", "[gate]") {
   const Folder folder;
-  const SideCommand fine(Side::base, "true", "");
-  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7", ""}, folder.path,
+  const SideCommand fine(Side::base, "true");
+  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7"}, folder.path,
                         std::chrono::seconds(20));
   CHECK(message_of(failing, Side::head) ==
         "Round 1 of --head ended with exit status 7; its last words: the reason.");
   CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
-  ProcessRounds slow(fine, {Side::head, "sleep 60", ""}, folder.path, std::chrono::seconds(1));
+  ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path, std::chrono::seconds(1));
   CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
-  CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string(), ""), Error);
+  CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string()), Error);
 }
 
 TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate]") {
@@ -94,7 +94,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   fs::create_directories(folder.path / "bin");
   std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\n";
   fs::permissions(folder.path / "bin/fathom", fs::perms::owner_all);
-  const SideCommand build(Side::head, folder.path.string(), "quick");
+  const SideCommand build(Side::head, folder.path.string(), {"quick", 0.25});
   CHECK(build.is_build());
   const auto start = build.start("/out", {"copy/x", "copy/y", "sum/z vs cub"});
   const std::string flags = [&] {
@@ -110,4 +110,6 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   CHECK(flags.find("--no-counters --no-report") != std::string::npos);
   REQUIRE(std::getenv("FATHOM_CHECK_TIMED_ONLY") != nullptr);
   CHECK(std::string(std::getenv("FATHOM_CHECK_TIMED_ONLY")) == "1");
+  REQUIRE(std::getenv("FATHOM_CHECK_SAMPLING_LIMIT") != nullptr);
+  CHECK(std::string(std::getenv("FATHOM_CHECK_SAMPLING_LIMIT")) == "0.25");
 }

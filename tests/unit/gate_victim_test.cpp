@@ -58,4 +58,7 @@ TEST_CASE("A chain's end tells how many steps were taken", "[gate]") {
         CHECK(chain_end(chain, turns) != chain_end(chain, other));
   CHECK(chase_end(128, 10'000) != chase_end(128, 10'001));
   CHECK(shared_chase_end(3, 10'000) != shared_chase_end(3, 10'001));
+  // Steps 0 to 9 in turn over four sets: 8, 9, 6 and 7 are the last of each.
+  for (int set = 0; set < 4; ++set) CHECK(atomics_end(10, 4, set) == (set < 2 ? 8 + set : 4 + set));
+  CHECK(atomics_end(10, 1, 0) == 9);
 }

@@ -6,7 +6,7 @@
 
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "results/timed_only.h"
+#include "results/probe_environment.h"
 #include "tools/fleet/children.h"
 #include "tools/fleet/cpus.h"
 #include "tools/fleet/part_result.h"

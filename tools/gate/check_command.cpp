@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 
 struct CheckArguments {
   std::vector<std::string> results;
-  std::string baseline, base, head, suite = "quick", config, keep;
+  std::string baseline, base, head, config, keep;
   int rounds = 2, confirmation_rounds = 0;
+  gate::BuildRound round;
   double time_limit_s = 180, round_limit_s = 600;
   std::uint64_t seed = 0;
   std::string markdown, junit, json;
@@ -42,8 +43,8 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
     folder = temporary->path();
   }
   using gate::Side;
-  gate::ProcessRounds rounds({Side::base, arguments.base, arguments.suite},
-                             {Side::head, arguments.head, arguments.suite}, fs::absolute(folder),
+  gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
+                             {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
                              std::chrono::seconds(static_cast<long>(arguments.round_limit_s) + 1));
   gate::PairedOptions options;
   options.rounds = arguments.rounds;
@@ -142,9 +143,15 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   app.add_option("--head", arguments.head, "The same of what is to be judged")
       ->type_name("BUILD_OR_COMMAND")
       ->group(group);
-  app.add_option("--suite", arguments.suite, "What builds of Fathom run")
+  app.add_option("--suite", arguments.round.suite, "What builds of Fathom run")
       ->check(one_of(suite_names()))
       ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--sampling-limit", arguments.round.sampling_limit_s,
+                 "Seconds for which a round of a build of Fathom samples a case at most")
+      ->check(seconds())
+      ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
   app.add_option("--rounds", arguments.rounds, "Rounds of everything, per side; even")

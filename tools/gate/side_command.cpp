@@ -8,7 +8,7 @@
 #include <set>
 
 #include "results/error.h"
-#include "results/timed_only.h"
+#include "results/probe_environment.h"
 
 namespace fathom::gate {
 namespace {
@@ -65,8 +65,8 @@ std::string filter_for(const std::vector<std::string>& names) {
   return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
 }
 
-SideCommand::SideCommand(Side side, const std::string& build_or_command, const std::string& suite)
-    : side_(side), command_(build_or_command), suite_(suite) {
+SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
+    : side_(side), command_(build_or_command), round_(std::move(round)) {
   std::error_code ignored;
   if (!fs::is_directory(build_or_command, ignored)) return;
   for (const fs::path& place :
@@ -91,8 +91,9 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
   const std::string filter = filter_for(only);
   if (is_build()) {
     setenv(timed_only_variable, "1", 1);
+    setenv(sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s).c_str(), 1);
     Start start{program_,
-                {"run", "--suite", suite_, "--out", folder.string(), "--require-gpu",
+                {"run", "--suite", round_.suite, "--out", folder.string(), "--require-gpu",
                  "--no-counters", "--no-report", "--wait"},
                 folder / "result.json"};
     for (const std::string& probe : probes_of(only))

@@ -10,17 +10,24 @@
 
 namespace fathom::gate {
 
+/// What a round of a build of Fathom measures.
+struct BuildRound {
+  std::string suite = "quick";
+  double sampling_limit_s = 0.15;  ///< of a case
+};
+
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
 /// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
 /// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
-/// build is run without counters, without a report, and, by FATHOM_CHECK_TIMED_ONLY=1, without the
-/// cases that only counters can decide: the gate would read nothing of them.
+/// build is run without counters, without a report, and, by results/probe_environment.h, without the
+/// cases that only counters can decide (the gate would read nothing of them) and with each case sampled
+/// for a limited time (a round is one value of a metric, and rounds differ by more than its samples leave open).
 class SideCommand {
  public:
-  /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.
-  SideCommand(Side side, const std::string& build_or_command, const std::string& suite);
+  /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.
+  SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
   bool is_build() const { return !program_.empty(); }
   /// Whether it runs less where less is asked for.
@@ -37,7 +44,8 @@ class SideCommand {
  private:
   Side side_;
   std::filesystem::path program_;  ///< of a build
-  std::string command_, suite_;
+  std::string command_;
+  BuildRound round_;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
