@@ -28,38 +28,58 @@ TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
   }
 }
 
-// Each kernel once, at edges, with more stages than its ring has; under the sanitizer where
-// operands need not be copied first.
-TEST_CASE("each kernel of tf32 and of fp32 by tf32 is right",
-          "[gpu][gemm][half][tf32][sanitized]") {
+namespace {
+
+void check_on_rungs(const std::vector<Task>& tasks, Class of) {
   test::RungBench bench;
-  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
-    // Two blocks share the k of narrow tiles, the last is for the ring of 12 stages.
-    const Shape edges[] = {{140, 144, more_than(6, of)},
-                           {12, 140, more_than(17, of)},
-                           {48, 140, more_than(17, of)},
-                           {100, 140, more_than(13, of)},
-                           {140, 4, more_than(25, of)}};
-    std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
-    for (const Shape& s : edges) {
-      for (Problem p : layouts(of, s.m, s.n, s.k)) {
-        if (p.transb == Transpose::no) {
-          p.alpha = 2;
-          p.beta = 1;
-        }
-        tasks.push_back({p, test::under_sanitizer()});
-      }
+  for (const Task& task : tasks) {
+    for (const Rung* rung : rungs_of(of)) {
+      if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
+        bench.check(*rung, task.problem);
     }
-    // Of whole lines, few columns stream: in one pass, and in three.
+  }
+}
+
+/// Each kernel once, at edges, with more stages than its ring has; under the sanitizer where
+/// operands need not be copied first.
+void check_at_edges(Class of) {
+  // Two blocks share the k of narrow tiles, the last is for the ring of 12 stages.
+  const Shape edges[] = {{140, 144, more_than(6, of)},
+                         {12, 140, more_than(17, of)},
+                         {48, 140, more_than(17, of)},
+                         {100, 140, more_than(13, of)},
+                         {140, 4, more_than(25, of)}};
+  std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
+  for (const Shape& s : edges) {
+    for (Problem p : layouts(of, s.m, s.n, s.k)) {
+      if (p.transb == Transpose::no) {
+        p.alpha = 2;
+        p.beta = 1;
+      }
+      tasks.push_back({p, test::under_sanitizer()});
+    }
+  }
+  check_on_rungs(tasks, of);
+}
+
+}  // namespace
+
+TEST_CASE("each kernel of tf32 is right", "[gpu][gemm][half][tf32][sanitized]") {
+  check_at_edges(Class::tf32);
+}
+
+TEST_CASE("each kernel of fp32 by tf32 is right", "[gpu][gemm][half][tf32][sanitized]") {
+  check_at_edges(Class::fp32_3xtf32);
+}
+
+// Of whole lines, few columns stream: in one pass, and in three.
+TEST_CASE("products of tf32 with few columns are right", "[gpu][gemm][half][tf32][sanitized]") {
+  for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
+    std::vector<Task> tasks;
     for (const Shape& s : {Shape{16, 140, 32 * 17}, Shape{12, 40, 32 * 257}}) {
       for (const Problem& p : layouts(of, s.m, s.n, s.k)) tasks.push_back({p, true, true});
     }
-    for (const Task& task : tasks) {
-      for (const Rung* rung : rungs_of(of)) {
-        if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
-          bench.check(*rung, task.problem);
-      }
-    }
+    check_on_rungs(tasks, of);
   }
 }
 
