@@ -188,8 +188,10 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
-  for (const Rung* rung : last_contenders(rungs))
-    add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
+  for (const Rung* rung : last_contenders(rungs)) {
+    for (const std::int64_t size : sustained_sizes(rung->of))
+      add(*rung, cube(*rung, size), Suite::standard, "sustained");
+  }
   return cases;
 }
 

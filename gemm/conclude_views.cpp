@@ -209,10 +209,12 @@ View contest() {
 }
 
 /// Of one type, since rungs of others have the same names.
-View lasting_load(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
-  std::vector<AxisValue> rungs;
-  for (const Entry* entry : select(entries, {{"part", "sustained"}, {"type", type}}))
+View lasting_load(std::span<const Entry> entries, const std::string& type) {
+  std::vector<AxisValue> rungs, sizes;
+  for (const Entry* entry : select(entries, {{"part", "sustained"}, {"type", type}})) {
     rungs.emplace_back(rung_of(*entry));
+    sizes.push_back(*find_axis(*entry, "m"));
+  }
   View view;
   view.title = "In a burst and under lasting load: " + type;
   view.note =
@@ -221,8 +223,9 @@ View lasting_load(std::span<const Entry> entries, const std::string& type, std::
       "product by the GPU's energy counter, which a burst is too short for.";
   view.section = type;
   view.where = {
-      {"part", {"ladder", "sustained"}}, {"type", {type}}, {"m", {size}}, {"rung", rungs}};
+      {"part", {"ladder", "contest", "sustained"}}, {"type", {type}}, {"m", sizes}, {"rung", rungs}};
   view.columns = {"rung",
+                  "m",
                   "part",
                   "time",
                   "metric",
@@ -273,7 +276,7 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
       views.push_back(tiles_table(row.name));
     }
     if (measured(entries, {{"part", "sustained"}, {"type", row.name}})) {
-      views.push_back(lasting_load(entries, row.name, size));
+      views.push_back(lasting_load(entries, row.name));
     }
   }
   return views;

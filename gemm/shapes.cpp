@@ -16,6 +16,12 @@ std::span<const std::int64_t> swept_sizes() {
   return sizes;
 }
 
+std::span<const std::int64_t> sustained_sizes(Class of) {
+  static constexpr std::array<std::int64_t, 2> sizes{ladder_size, 2 * ladder_size};
+  const bool both = of == Class::fp16 || of == Class::bf16;
+  return std::span(sizes).first(both ? 2 : 1);
+}
+
 std::span<const std::int64_t> sizes_around_tiles() {
   // 256 is the side of most tiles, and a multiple of all others.
   static constexpr std::array<std::int64_t, 16> sizes{3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600,

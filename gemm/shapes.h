@@ -22,6 +22,9 @@ std::span<const Shape> contested_shapes();
 
 /// Sizes m = n = k over which the top rung and the library are swept.
 std::span<const std::int64_t> swept_sizes();
+/// Those at which a class is held against the library under lasting load: the ladder's own, and of the classes
+/// that the power limit holds hardest one eight times as long.
+std::span<const std::int64_t> sustained_sizes(Class of);
 
 /// m of products with n = k = `ladder_size` around multiples of a tile's side (claim T2): at each multiple, just
 /// past it, and halfway to the next. They end where 4096 is passed, and all are multiples of 16, so that

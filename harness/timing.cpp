@@ -234,6 +234,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
   }
 
   result.timing.launches_per_sample = prepared[0].launches;
+  result.timing.rest = policy.rest;
   const std::string& sample_timer = workloads[0]->sample_timer;
   const bool by_host = in_kernel && sample_timer == host_timer_name;
   result.timing.mode = by_host                    ? "host clock"

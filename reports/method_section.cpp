@@ -43,7 +43,9 @@ void write_timing(Writing& to) {
     std::vector<std::size_t> samples;
     std::vector<int> launches;
     for (const Entry* entry : entries) {
-      ++modes[entry->timing.mode];
+      const Timing& timing = entry->timing;
+      ++modes[timing.rest > 0 ? fmt::format("{}, rested {} times as long before each sample", timing.mode, timing.rest)
+                              : timing.mode];
       ++timers[entry->timing.timer];
       ++stops[entry->timing.stop];
       samples.push_back(entry->samples.size());

@@ -106,6 +106,8 @@ struct Timing {
   std::string timer;        ///< "cudaEvent", "clock64", "globaltimer", "steady_clock"
   int launches_per_sample = 1;
   int warm_up_launches = 0;
+  /// Before each sample the GPU rested for so many times as long as the last one took; 0: not at all.
+  double rest = 0;
   std::string stop;         ///< "converged" or "time limit" or "sample limit"
   double elapsed_s = 0;     ///< wall time spent on this entry
   friend bool operator==(const Timing&, const Timing&) = default;

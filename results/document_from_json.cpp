@@ -139,6 +139,7 @@ Timing timing(const Json& json) {
           text(json, "timer"),
           get<int>(json, "launches_per_sample"),
           get<int>(json, "warm_up_launches"),
+          optional<double>(json, "rest").value_or(0),
           text(json, "stop"),
           get<double>(json, "elapsed_s")};
 }

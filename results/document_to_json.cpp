@@ -102,12 +102,14 @@ Json telemetry(const Telemetry& t) {
 }
 
 Json timing(const Timing& t) {
-  return {{"mode", t.mode},
-          {"timer", t.timer},
-          {"launches_per_sample", t.launches_per_sample},
-          {"warm_up_launches", t.warm_up_launches},
-          {"stop", t.stop},
-          {"elapsed_s", t.elapsed_s}};
+  Json json{{"mode", t.mode},
+            {"timer", t.timer},
+            {"launches_per_sample", t.launches_per_sample},
+            {"warm_up_launches", t.warm_up_launches},
+            {"stop", t.stop},
+            {"elapsed_s", t.elapsed_s}};
+  if (t.rest > 0) json["rest"] = t.rest;
+  return json;
 }
 
 Json profile(const Profile& p) {

@@ -382,6 +382,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
           return name.starts_with("fp32/") && name.ends_with("/sustained");
         }) == 1);
   CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
   CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));

@@ -13,7 +13,7 @@ namespace fathom::gate {
 /// What a round of a build of Fathom measures.
 struct BuildRound {
   std::string suite = "quick";
-  double sampling_limit_s = 0.15;  ///< of a case
+  double sampling_limit_s = 0.1;  ///< of a case
 };
 
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
