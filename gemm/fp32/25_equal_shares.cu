@@ -17,7 +17,7 @@ constexpr double flops_a_copied_byte = 700;
 /// How the product is fed; null where its tiles are too few for either way.
 std::optional<FedChoice> choice_for(const Problem& p) {
   const FedChoice by_engine = engine_fed_128x256(), by_threads = thread_fed_128x256();
-  if (!by_threads.takes_sizes(p)) return std::nullopt;
+  if (!by_threads.takes(p)) return std::nullopt;
   const auto copied = static_cast<double>(by_engine.copy_bytes(p));
   return p.flops() >= flops_a_copied_byte * copied ? by_engine : by_threads;
 }

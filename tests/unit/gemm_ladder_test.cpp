@@ -5,9 +5,11 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "gemm/cases.h"
 #include "gemm/engine_plan.h"
+#include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/tilings.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
@@ -188,6 +190,30 @@ TEST_CASE("the plan does not take a tile that multiplies fast and waits for its 
   }
   // Of few columns it is the only one that fits.
   CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
+}
+
+TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes", "[gemm]") {
+  const fp32::FedChoice a = fp32::transposing_fed_a(), b = fp32::transposing_fed_b(),
+                        both = fp32::transposing_fed_both();
+  const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
+    return make_problem(Class::fp32, m, n, 512, transa, transb);
+  };
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  for (const auto& [transa, transb, one, two] :
+       {std::tuple{no, no, true, false}, {yes, yes, true, false}, {yes, no, false, true}, {no, yes, false, false}}) {
+    const Problem p = product(512, 512, transa, transb);
+    CAPTURE(p.describe());
+    CHECK(a.takes(p) == one);
+    CHECK(b.takes(p) == one);
+    CHECK(both.takes(p) == two);
+    Problem unaligned = p;
+    ++unaligned.ldb;
+    for (const fp32::FedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
+  }
+  // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
+  CHECK(a.covered(product(128, 8192, no, no)) == 2 * 128 * 8192);
+  CHECK(b.covered(product(128, 8192, no, no)) == 128 * 8192);
+  CHECK(a.covered(product(8192, 128, no, no)) == 128 * 8192);
 }
 
 TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
