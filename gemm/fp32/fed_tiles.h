@@ -30,9 +30,12 @@ FedChoice transposing_fed_both();
 /// Fed by threads.
 FedChoice thread_fed_128x256();
 
-/// Computes any product by equal shares: fed by the copy engine where copying operands first costs little,
-/// else by threads, and one that is smaller than their tile by its plan (gemm/fp32/tilings.h).
+/// Computes any product by equal shares: fed by the copy engine, transposing what lies along k, where lines
+/// start on 16 bytes; else by the engine where copying operands first costs little, else by threads; and one
+/// that is smaller than their tile by its plan (gemm/fp32/tilings.h).
 void launch_equal_shares(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 std::size_t equal_shares_bytes(const Problem& problem, int sms);
+/// What does BLAS's NN with lines on 16 bytes.
+RungKernel equal_shares_kernel();
 
 }  // namespace fathom::gemm::fp32
