@@ -1,4 +1,5 @@
-// As many blocks as the GPU has SMs, and all have the same to do.
+// As many blocks as the GPU has SMs, and all have the same to do; operands along k are transposed on their way
+// into a stage.
 
 #include <optional>
 
@@ -14,10 +15,22 @@ namespace {
 /// product, and feeding by threads costs a twentieth of all.
 constexpr double flops_a_copied_byte = 700;
 
-/// How the product is fed; null where its tiles are too few for either way.
+/// Of the tiles that transpose what lies along k, the one that reaches less beyond C, and of two that reach
+/// as far the one that transposes its shorter side; null where lines do not start on 16 bytes or no
+/// operand lies along k.
+std::optional<FedChoice> transposing_for(const Problem& p) {
+  std::optional<FedChoice> best;
+  for (const FedChoice& tile : {transposing_fed_a(), transposing_fed_b(), transposing_fed_both()}) {
+    if (tile.takes(p) && (!best || tile.covered(p) < best->covered(p))) best = tile;
+  }
+  return best;
+}
+
+/// How the product is fed; null where it is smaller than a tile.
 std::optional<FedChoice> choice_for(const Problem& p) {
   const FedChoice by_engine = engine_fed_128x256(), by_threads = thread_fed_128x256();
-  if (!by_threads.takes_sizes(p)) return std::nullopt;
+  if (!by_threads.takes(p)) return std::nullopt;
+  if (const auto transposing = transposing_for(p)) return transposing;
   const auto copied = static_cast<double>(by_engine.copy_bytes(p));
   return p.flops() >= flops_a_copied_byte * copied ? by_engine : by_threads;
 }
@@ -35,19 +48,26 @@ std::size_t equal_shares_bytes(const Problem& p, int sms) {
   return bytes_of_parts(p, make_plan(p, sms).parts);
 }
 
+RungKernel equal_shares_kernel() {
+  RungKernel kernel = choice_for(make_problem(Class::fp32, 4096, 4096, 4096))->kernel;
+  kernel.parts = 0;
+  return kernel;
+}
+
 Rung equal_shares_of_k() {
   Rung rung;
   rung.id = "fp32/25_equal_shares";
   rung.of = Class::fp32;
   rung.idea = "A block an SM takes tiles one after the other; of those that would be the last, partly "
-              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order.";
+              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order; "
+              "operands along k come by the copy engine too, and four warps transpose them within shared memory.";
   rung.gain = "At 4096 and 8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
-              "tiles keep every SM busy.";
+              "tiles keep every SM busy. Two instructions transpose 128 floats, so that products whose lines start on "
+              "16 bytes need neither a copy of an operand nor threads that copy each element.";
   rung.capability = 90;
   rung.exact_capability = true;
   rung.contender = true;
-  rung.kernel = engine_fed_128x256().kernel;
-  rung.kernel.parts = 0;
+  rung.kernel = equal_shares_kernel();
   rung.launch = &launch_equal_shares;
   rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };
   rung.workspace_bytes = &equal_shares_bytes;

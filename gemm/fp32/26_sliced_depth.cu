@@ -34,10 +34,9 @@ Rung sliced_depth() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.contender = true;
-  rung.kernel = engine_fed_128x256().kernel;
-  rung.kernel.parts = 0;
+  rung.kernel = equal_shares_kernel();
   rung.launch = &launch;
-  rung.takes_own_path = [](const Problem& p) { return is_narrow(p) || thread_fed_128x256().takes_sizes(p); };
+  rung.takes_own_path = [](const Problem& p) { return is_narrow(p) || thread_fed_128x256().takes(p); };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return is_narrow(p) ? std::size_t{0} : equal_shares_bytes(p, sms);
   };

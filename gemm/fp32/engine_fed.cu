@@ -3,7 +3,8 @@
 namespace fathom::gemm::fp32 {
 
 FedChoice engine_fed_128x256() {
-  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 8, EngineFeeder::pad, true>, EngineFeeder>();
+  using Feeder = EngineFeeder;
+  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 8, Feeder::pad_a, Feeder::pad_b, true>, Feeder>();
 }
 
 }  // namespace fathom::gemm::fp32

@@ -22,24 +22,43 @@ inline constexpr MajorsTaken engine_majors{Major::outer, Major::outer};
 template <class Feeder>
 struct FeederHost;
 
+/// Of boxes of `k` of k by `side`, in shared memory contiguous as the operand is.
+inline CUtensorMap box_map(const EngineOperand& o, int side, int k) {
+  if (o.major == Major::k) return plain_tensor_map(o.data, o.element, o.k, o.outer, o.stride, k, side);
+  return plain_tensor_map(o.data, o.element, o.outer, o.k, o.stride, side, k);
+}
+
 template <>
 struct FeederHost<EngineFeeder> {
-  static bool takes_sizes(const Problem&, int, int, bool) { return true; }
+  static bool takes(const Problem&, int, int, bool) { return true; }
   static std::size_t copy_bytes(const Problem& p) { return EngineOperands::copy_bytes(p, engine_majors); }
   template <class Tile>
   static EngineFeeder::Sources sources(const Arguments& arguments, const Product<float>&, bool swapped,
                                        std::byte* copies, cudaStream_t stream) {
     const EngineOperands x = EngineOperands::prepared(arguments, engine_majors, copies, stream);
-    const auto map = [](const EngineOperand& o, int side) {
-      return plain_tensor_map(o.data, o.element, o.outer, o.k, o.stride, side, Tile::k);
-    };
-    return {map(swapped ? x.b : x.a, Tile::m), map(swapped ? x.a : x.b, Tile::n)};
+    return {box_map(swapped ? x.b : x.a, Tile::m, Tile::k), box_map(swapped ? x.a : x.b, Tile::n, Tile::k)};
+  }
+};
+
+template <bool TransposeA, bool TransposeB>
+struct FeederHost<TransposingFeeder<TransposeA, TransposeB>> {
+  using Feeder = TransposingFeeder<TransposeA, TransposeB>;
+  static bool takes(const Problem& p, int, int, bool swapped) {
+    constexpr Major a = TransposeA ? Major::k : Major::outer, b = TransposeB ? Major::k : Major::outer;
+    return EngineOperands::copy_bytes(p, swapped ? MajorsTaken{b, a} : MajorsTaken{a, b}) == 0;
+  }
+  static std::size_t copy_bytes(const Problem&) { return 0; }
+  template <class Tile>
+  static typename Feeder::Sources sources(const Arguments& arguments, const Product<float>&, bool swapped,
+                                          std::byte*, cudaStream_t) {
+    const EngineOperands x = EngineOperands::of(arguments);
+    return {box_map(swapped ? x.b : x.a, Tile::m, Tile::k), box_map(swapped ? x.a : x.b, Tile::n, Tile::k)};
   }
 };
 
 template <>
 struct FeederHost<ThreadFeeder> {
-  static bool takes_sizes(const Problem& p, int m, int n, bool swapped) {
+  static bool takes(const Problem& p, int m, int n, bool swapped) {
     return swapped ? p.m >= m && p.n >= n : p.n >= m && p.m >= n;
   }
   static std::size_t copy_bytes(const Problem&) { return 0; }
@@ -50,18 +69,21 @@ struct FeederHost<ThreadFeeder> {
   }
 };
 
+/// Elements of the tiles that cover C.
+template <class Tile>
+std::int64_t covered(const Problem& p, bool swapped) {
+  const std::int64_t m = swapped ? p.m : p.n, n = swapped ? p.n : p.m;
+  return ceil_div(m, Tile::m) * Tile::m * ceil_div(n, Tile::n) * Tile::n;
+}
+
 /// Which way the tile lies: the one in which it reaches less beyond C, of those that the feeder takes;
 /// nothing if there is none.
 template <class Tile, class Feeder>
 std::optional<bool> swapped_for(const Problem& p) {
-  const auto covered = [&](bool swapped) {
-    const std::int64_t m = swapped ? p.m : p.n, n = swapped ? p.n : p.m;
-    return ceil_div(m, Tile::m) * Tile::m * ceil_div(n, Tile::n) * Tile::n;
-  };
   std::optional<bool> best;
   for (const bool swapped : {false, true}) {
-    if (!FeederHost<Feeder>::takes_sizes(p, Tile::m, Tile::n, swapped)) continue;
-    if (!best || covered(swapped) < covered(*best)) best = swapped;
+    if (!FeederHost<Feeder>::takes(p, Tile::m, Tile::n, swapped)) continue;
+    if (!best || covered<Tile>(p, swapped) < covered<Tile>(p, *best)) best = swapped;
   }
   return best;
 }
@@ -115,9 +137,10 @@ void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing 
   p.sources = FeederHost<Feeder>::template sources<Tile>(arguments, p.product, swapped,
                                                          workspace.data + on_256(sums_bytes), stream);
   const auto kernel = fed_product<Tile, Feeder>;
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::shared_bytes));
+  constexpr int shared_bytes = fed_shared_bytes<Tile, Feeder>();
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   const int blocks = sharing == Sharing::none ? p.shares.tiles : workspace.sms;
-  kernel<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
+  kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -126,11 +149,12 @@ FedChoice fed_choice() {
   return {Tile::m,
           Tile::n,
           [](const Problem& p) { return swapped_for<Tile, Feeder>(p).has_value(); },
+          [](const Problem& p) { return covered<Tile>(p, swapped_for<Tile, Feeder>(p).value()); },
           &FeederHost<Feeder>::copy_bytes,
           &fed_workspace_bytes<Tile, Feeder>,
           &launch_fed<Tile, Feeder>,
-          {reinterpret_cast<const void*>(&fed_product<Tile, Feeder>), Tile::threads, Tile::shared_bytes,
-           Tile::m, Tile::n, Tile::k}};
+          {reinterpret_cast<const void*>(&fed_product<Tile, Feeder>), Tile::threads,
+           fed_shared_bytes<Tile, Feeder>(), Tile::m, Tile::n, Tile::k}};
 }
 
 }  // namespace fathom::gemm::fp32

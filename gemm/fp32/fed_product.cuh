@@ -99,6 +99,14 @@ __device__ void store_fed(const FedProduct<Feeder>& p, const Multiplier<Tile>& m
       });
 }
 
+/// Dynamic shared memory of a block.
+template <class Tile, class Feeder>
+constexpr int fed_shared_bytes() {
+  constexpr int bytes = Tile::shared_bytes + Feeder::template staging_bytes<Tile>;
+  static_assert(bytes <= 227 * 1024);
+  return bytes;
+}
+
 /// Registers of a thread that feeds and of one that multiplies: a quarter of an SM has 512 for a lane
 /// of the one and two of the other.
 inline constexpr int feeding_registers = 40, multiplying_registers = 232;

@@ -5,7 +5,7 @@
 
 namespace fathom::gemm::fp32 {
 
-/// A rung that computes every product whose sizes it takes by one tile of the warp-specialised kernel,
+/// A rung that computes every product that it takes by one tile of the warp-specialised kernel,
 /// a block a tile.
 template <FedChoice (*tile)()>
 Rung fed_rung() {
@@ -14,12 +14,12 @@ Rung fed_rung() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.kernel = tile().kernel;
-  rung.takes_own_path = [](const Problem& p) { return tile().takes_sizes(p) && tile().copy_bytes(p) == 0; };
+  rung.takes_own_path = [](const Problem& p) { return tile().takes(p) && tile().copy_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return tile().workspace_bytes(p, sms, Sharing::none);
   };
   rung.launch = [](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-    if (!tile().takes_sizes(arguments.problem)) return launch_slower_path(arguments, stream);
+    if (!tile().takes(arguments.problem)) return launch_slower_path(arguments, stream);
     tile().launch(arguments, workspace, Sharing::none, stream);
   };
   return rung;

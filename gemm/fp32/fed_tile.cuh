@@ -9,9 +9,9 @@
 namespace fathom::gemm::fp32 {
 
 /// A block's tile in row-major terms, and how its multiplying threads share it (ThreadTile). A stage is
-/// 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `Pad` floats
-/// between lines. The loop's body goes `Body` of k at once.
-template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int Pad,
+/// 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and `PadB`
+/// floats between lines. The loop's body goes `Body` of k at once.
+template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA, int PadB,
           bool AskEarly = false>
 struct FedTile {
   static constexpr int rows = TM, columns = TN;
@@ -21,11 +21,12 @@ struct FedTile {
   using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
   /// The first of the block's threads multiply; a warpgroup feeds the ring.
   static constexpr int multiplying = Threads::threads, feeding = 128, threads = multiplying + feeding;
-  static constexpr int pitch_a = m + Pad, pitch_b = n + Pad;
+  static constexpr int pitch_a = m + PadA, pitch_b = n + PadB;
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;
-  static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4;
-  static constexpr int shared_bytes = Stages * (stage_bytes + 8);
-  static_assert(Stages >= 2 && k % Body == 0 && Body % 2 == 0 && shared_bytes <= 227 * 1024);
+  static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4, b_bytes = stage_bytes - a_bytes;
+  /// Of the stages and their barriers, on 128 bytes.
+  static constexpr int shared_bytes = (Stages * (stage_bytes + 8) + 127) / 128 * 128;
+  static_assert(Stages >= 2 && k % Body == 0 && Body % 2 == 0);
 };
 
 /// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it is read,
@@ -40,6 +41,8 @@ struct FedRing {
       : tiles(shared),
         address(shared_address(shared)),
         barriers(address + Tile::stages * Tile::stage_bytes) {}
+  /// Where a feeder's own memory starts.
+  __device__ std::uint32_t behind() const { return address + Tile::shared_bytes; }
   __device__ std::uint32_t stage(int i) const { return address + i * Tile::stage_bytes; }
   /// Ends when the stage is full.
   __device__ std::uint32_t full(int i) const { return barriers + 8 * i; }
@@ -54,6 +57,8 @@ struct FedRing {
   __device__ static void release(int i) { named_arrive(first_id + i, Tile::multiplying + Tile::feeding); }
   /// By all feeding threads: waits for that.
   __device__ static void wait_released(int i) { named_barrier(first_id + i, Tile::multiplying + Tile::feeding); }
+  /// Meets all feeding threads.
+  __device__ static void feeders_meet() { named_barrier(first_id + Tile::stages, Tile::feeding); }
 
  private:
   static constexpr int first_id = 2;

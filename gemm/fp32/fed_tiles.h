@@ -10,10 +10,11 @@ namespace fathom::gemm::fp32 {
 
 struct FedChoice {
   int m, n;
-  bool (*takes_sizes)(const Problem&);
+  bool (*takes)(const Problem&);              ///< its sizes and how its operands lie
+  std::int64_t (*covered)(const Problem&);    ///< elements of the tiles that cover C
   std::size_t (*copy_bytes)(const Problem&);  ///< of operands that are copied first
   std::size_t (*workspace_bytes)(const Problem&, int sms, Sharing);
-  /// Any product whose sizes it takes. With shares, so many blocks as the workspace says that the GPU
+  /// Any product that it takes. With shares, so many blocks as the workspace says that the GPU
   /// has SMs.
   void (*launch)(const Arguments&, const Workspace&, Sharing, cudaStream_t);
   RungKernel kernel;
@@ -21,12 +22,20 @@ struct FedChoice {
 
 /// Fed by the copy engine.
 FedChoice engine_fed_128x256();
+/// Fed by the copy engine, and by threads that transpose the operands along k: A of the tile's shorter side,
+/// B of its longer one, or both. They take products whose operands lie just so, with lines on 16 bytes.
+FedChoice transposing_fed_a();
+FedChoice transposing_fed_b();
+FedChoice transposing_fed_both();
 /// Fed by threads.
 FedChoice thread_fed_128x256();
 
-/// Computes any product by equal shares: fed by the copy engine where copying operands first costs little,
-/// else by threads, and one that is smaller than their tile by its plan (gemm/fp32/tilings.h).
+/// Computes any product by equal shares: fed by the copy engine, transposing what lies along k, where lines
+/// start on 16 bytes; else by the engine where copying operands first costs little, else by threads; and one
+/// that is smaller than their tile by its plan (gemm/fp32/tilings.h).
 void launch_equal_shares(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 std::size_t equal_shares_bytes(const Problem& problem, int sms);
+/// What does BLAS's NN with lines on 16 bytes.
+RungKernel equal_shares_kernel();
 
 }  // namespace fathom::gemm::fp32

@@ -2,16 +2,18 @@
 
 #include <type_traits>
 
+#include "gemm/blocks/box_transposition.cuh"
 #include "gemm/blocks/tile_copy.cuh"
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/fp32/fed_tile.cuh"
 #include "gemm/fp32/work_shares.h"
 
-// Two ways to fill the ring of the warp-specialised product. A feeder has
+// Three ways to fill the ring of the warp-specialised product. A feeder has
 //   Sources: what it reads, given to the kernel;
 //   arrivals: of one stage, at its full barrier;
-//   pad: floats between a stage's lines;
+//   pad_a, pad_b: floats between a stage's lines of A and of B;
+//   staging_bytes: shared memory of its own, behind the ring on 128 bytes;
 //   first(product, corner): where it starts the tile that has this corner;
 //   feed(...): by all feeding threads, fills stage after stage of the walk.
 
@@ -23,7 +25,9 @@ struct EngineFeeder {
   struct Sources {
     CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side
   };
-  static constexpr int arrivals = 1, pad = 0;
+  static constexpr int arrivals = 1, pad_a = 0, pad_b = 0;
+  template <class Tile>
+  static constexpr int staging_bytes = 0;
 
   template <class Tile>
   static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
@@ -51,12 +55,105 @@ struct EngineFeeder {
   }
 };
 
+/// The copy engine, and four warps that transpose in shared memory what it brings of operands along k; one
+/// along its outer dimension it puts where it belongs, as ever. All lines and rows start on 16 bytes.
+///
+/// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and the next
+/// box has nearly a stage's multiplications of time to come. A second would cost a stage of the ring.
+template <bool TransposeA, bool TransposeB>
+struct TransposingFeeder {
+  static_assert(TransposeA || TransposeB);
+  struct Sources {
+    CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side, contiguous as the operand is
+  };
+  static constexpr int warps = 4;
+  static constexpr int arrivals = warps + (TransposeA && TransposeB ? 0 : 1);
+  static constexpr int pad_a = TransposeA ? transposed_line_pad : 0;
+  static constexpr int pad_b = TransposeB ? transposed_line_pad : 0;
+
+  /// Boxes as the engine brings them, rows of 32 of k, and the barrier that ends when they are full.
+  template <class Tile>
+  struct Staging {
+    static_assert(Tile::k == transposed_box_depth);
+    static constexpr int a_bytes = TransposeA ? Tile::m * Tile::k * 4 : 0;
+    static constexpr int box_bytes = a_bytes + (TransposeB ? Tile::n * Tile::k * 4 : 0);
+    std::uint32_t a, b, full;
+
+    __device__ explicit Staging(const FedRing<Tile>& ring) : a(ring.behind()), b(a + a_bytes), full(a + box_bytes) {}
+  };
+  template <class Tile>
+  static constexpr int staging_bytes = Staging<Tile>::box_bytes + 8;
+
+  template <class Tile>
+  static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
+    return corner;  // what is outside reads as zero
+  }
+
+  template <class Tile, class Corner>
+  static __device__ void feed(const Sources& from, const FedRing<Tile>& ring, const Product<float>&,
+                              WorkWalk& walk, Corner corner) {
+    const Staging<Tile> staging(ring);
+    const int thread = static_cast<int>(threadIdx.x) - Tile::multiplying;
+    const bool tells = thread == 0;
+    if (tells) {
+      barrier_init(staging.full, 1);
+      barrier_init_fence();
+    }
+    FedRing<Tile>::feeders_meet();
+    const int warp = __shfl_sync(~0u, thread / 32, 0), lane = thread % 32;
+    StageWalk<Corner, TileIndex> next(walk, corner);
+    const auto fetch = [&] {
+      if (!tells) return;
+      arrive_expecting(staging.full, Staging<Tile>::box_bytes);
+      const int k = next.stage * Tile::k;
+      if constexpr (TransposeA) load_box<false>(staging.a, from.a, k, next.at.m, staging.full, 0);
+      if constexpr (TransposeB) load_box<false>(staging.b, from.b, k, next.at.n, staging.full, 0);
+    };
+    FillOrder<Tile> order;
+    std::uint32_t parity = 0;
+    bool more = next.next();
+    if (more) fetch();
+    while (more) {
+      // First the hardware barrier, where most of the time is waited: when it ends, the box is there.
+      const int i = order.next();
+      const std::uint32_t lines_a = ring.stage(i), lines_b = lines_a + Tile::a_bytes, full = ring.full(i);
+      if constexpr (!(TransposeA && TransposeB)) {
+        if (tells) {
+          const int k = next.stage * Tile::k;
+          arrive_expecting(full, TransposeA ? Tile::b_bytes : Tile::a_bytes);
+          if constexpr (TransposeA) load_box<false>(lines_b, from.b, next.at.n, k, full, 0);
+          if constexpr (TransposeB) load_box<false>(lines_a, from.a, next.at.m, k, full, 0);
+        }
+      }
+      more = next.next();
+      wait(staging.full, parity);
+      parity ^= 1;
+      if constexpr (TransposeA)
+        transpose_rows<Tile::m / warps, Tile::pitch_a>(staging.a, lines_a, lane, warp * (Tile::m / warps));
+      if constexpr (TransposeB)
+        transpose_rows<Tile::n / warps, Tile::pitch_b>(staging.b, lines_b, lane, warp * (Tile::n / warps));
+      // The stage's lines are stored and read by threads alone, so that arriving hands them over. The
+      // engine writes only where threads read and never store: the staging buffer, once all four warps have
+      // read it, and the other operand's lines, once they are released. Between accesses of the two kinds
+      // barriers order reads before writes; a proxy fence would be for what a thread stored and the
+      // engine then touches, and there is no such memory.
+      __syncwarp();
+      if (lane == 0) arrive(full);
+      FedRing<Tile>::feeders_meet();
+      if (more) fetch();
+    }
+    order.finish();
+  }
+};
+
 /// Four warps that copy asynchronously, whatever way an operand lies; m >= Tile::m and n >= Tile::n.
 struct ThreadFeeder {
   struct Sources {
     Along a, b;
   };
-  static constexpr int arrivals = 128, pad = 4;
+  static constexpr int arrivals = 128, pad_a = 4, pad_b = 4;
+  template <class Tile>
+  static constexpr int staging_bytes = 0;
 
   template <class Tile>
   static __device__ TileIndex first(const Product<float>& p, TileIndex corner) {

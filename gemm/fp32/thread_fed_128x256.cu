@@ -3,7 +3,8 @@
 namespace fathom::gemm::fp32 {
 
 FedChoice thread_fed_128x256() {
-  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 16, ThreadFeeder::pad, true>, ThreadFeeder>();
+  using Feeder = ThreadFeeder;
+  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 16, Feeder::pad_a, Feeder::pad_b, true>, Feeder>();
 }
 
 }  // namespace fathom::gemm::fp32

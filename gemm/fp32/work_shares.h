@@ -69,6 +69,32 @@ class WorkWalk {
   int tile_;
 };
 
+/// The stages of a block's pieces, one after the other. `Corner` gives the place of a tile in C.
+template <class Corner, class Place>
+class StageWalk {
+ public:
+  __host__ __device__ StageWalk(WorkWalk& pieces, const Corner& corner) : pieces_(pieces), corner_(corner) {}
+
+  /// Goes to the next stage, at first to the first; false: there is none.
+  __host__ __device__ bool next() {
+    if (++stage < end_) return true;
+    if (pieces_.done()) return false;
+    const WorkPiece piece = pieces_.take();
+    at = corner_(piece.tile);
+    stage = piece.first;
+    end_ = piece.end;
+    return true;
+  }
+
+  Place at{};     ///< of the tile
+  int stage = 0;  ///< of the tile's
+
+ private:
+  WorkWalk& pieces_;
+  const Corner& corner_;
+  int end_ = 0;
+};
+
 /// Whether a launch shares tiles, or computes each by one block.
 enum class Sharing { none, equal };
 

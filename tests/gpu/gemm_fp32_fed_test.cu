@@ -13,33 +13,53 @@
 using namespace fathom;
 using namespace fathom::gemm;
 
-TEST_CASE("fp32 tiles that the copy engine feeds are right in shares and whole",
+namespace {
+
+/// A product of these sizes that the tile takes, the operands lying in the first such way from number `first`
+/// on; with lines on 16 bytes if it must be.
+Problem product_for(const fp32::FedChoice& tile, int m, int n, int k, int first, double beta) {
+  for (const bool aligned : {false, true}) {
+    for (int i = 0; i < 4; ++i) {
+      const auto transpose = [&](int bit) { return ((first + i) >> bit & 1) != 0 ? Transpose::yes : Transpose::no; };
+      Problem problem = make_problem(Class::fp32, m, n, k, transpose(0), transpose(1), 2, beta);
+      if (aligned) {
+        for (std::int64_t* ld : {&problem.lda, &problem.ldb}) *ld = (*ld + 3) / 4 * 4;
+      }
+      if (tile.takes(problem)) return problem;
+    }
+  }
+  FAIL("no way for operands to lie that the tile takes");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and whole",
           "[gpu][gemm][sanitized]") {
   test::Gpu gpu;
   if (gpu.facts.major != 9) SKIP("the kernel is for sm_90a");
   Context context(gpu.facts, gpu.stream.get(), 1);
   const auto references = std::make_shared<ReferenceStore>();
-  constexpr Transpose both[] = {Transpose::no, Transpose::yes};
   // The ring holds 128 of k. Blocks: fewer than tiles, as many as several share one, more than
   // stages. Where every access is instrumented, the least that has each of the first two.
   const bool few = test::under_sanitizer();
   const std::vector<int> depths = few ? std::vector{33, 168} : std::vector{1, 33, 420};
   const std::vector<int> grids = few ? std::vector{0, 3} : std::vector{0, 1, 3, 7, 30};
-  for (const fp32::FedChoice& tile : {fp32::engine_fed_128x256(), fp32::thread_fed_128x256()}) {
+  for (const fp32::FedChoice& tile :
+       {fp32::engine_fed_128x256(), fp32::thread_fed_128x256(), fp32::transposing_fed_a(),
+        fp32::transposing_fed_b(), fp32::transposing_fed_both()}) {
     for (const int k : depths) {
       for (const int beyond : {0, 1}) {
         for (const int blocks : grids) {
           // Every way to lie for each length of a share, not all with all.
-          const Transpose transa = both[(k + blocks) % 2],
-                          transb = both[(k + blocks / 2 + beyond) % 2];
+          const int way = (k + blocks) % 2 + 2 * ((k + blocks / 2 + beyond) % 2);
           const fp32::Sharing sharing = blocks == 0 ? fp32::Sharing::none : fp32::Sharing::equal;
           // The tile along C's rows or along its columns.
           const bool along_rows = blocks % 2 == 0;
-          const Problem problem = make_problem(Class::fp32, (along_rows ? tile.n : tile.m) + beyond,
-                                               (along_rows ? tile.m : tile.n) + beyond, k, transa,
-                                               transb, 2, beyond == 0 ? 0 : -1);
+          const Problem problem =
+              product_for(tile, (along_rows ? tile.n : tile.m) + beyond,
+                          (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
           CAPTURE(tile.m, tile.n, problem.describe(), blocks);
-          REQUIRE(tile.takes_sizes(problem));
           const int sms = std::max(blocks, 1);
           const Operands operands(context, references, problem, "test");
           const std::size_t bytes =

@@ -115,7 +115,10 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
     double share;  ///< at least, of the loop's clocks
   };
   const auto& functions = disassemble_ladder("fp32", "_fed");
-  for (const Expected& e : {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89}}) {
+  for (const Expected& e :
+       {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89},
+        Expected{"TransposingFeeder<true, false>", 0.89},
+        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.89}}) {
     int found = 0;
     for (const SassFunction& function : functions) {
       if (function.name.find("fed_product<") == std::string::npos ||

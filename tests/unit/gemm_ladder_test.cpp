@@ -5,9 +5,11 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "gemm/cases.h"
 #include "gemm/engine_plan.h"
+#include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/tilings.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
@@ -190,6 +192,30 @@ TEST_CASE("the plan does not take a tile that multiplies fast and waits for its 
   CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
 }
 
+TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes", "[gemm]") {
+  const fp32::FedChoice a = fp32::transposing_fed_a(), b = fp32::transposing_fed_b(),
+                        both = fp32::transposing_fed_both();
+  const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
+    return make_problem(Class::fp32, m, n, 512, transa, transb);
+  };
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  for (const auto& [transa, transb, one, two] :
+       {std::tuple{no, no, true, false}, {yes, yes, true, false}, {yes, no, false, true}, {no, yes, false, false}}) {
+    const Problem p = product(512, 512, transa, transb);
+    CAPTURE(p.describe());
+    CHECK(a.takes(p) == one);
+    CHECK(b.takes(p) == one);
+    CHECK(both.takes(p) == two);
+    Problem unaligned = p;
+    ++unaligned.ldb;
+    for (const fp32::FedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
+  }
+  // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
+  CHECK(a.covered(product(128, 8192, no, no)) == 2 * 128 * 8192);
+  CHECK(b.covered(product(128, 8192, no, no)) == 128 * 8192);
+  CHECK(a.covered(product(8192, 128, no, no)) == 128 * 8192);
+}
+
 TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
   const Rung& shares = *find_rung("fp32/25_equal_shares");
@@ -198,10 +224,14 @@ TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]"
     return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
   };
   constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
-  // BLAS's B lies along k: copied for the copy engine where the product is large for it.
-  CHECK(bytes(shares, 4096, 4096, 4096) >= sms * a_tile + 4096 * 4096 * sizeof(float));
-  CHECK(bytes(shares, 128, 8192, 8192) >= sms * a_tile);
-  CHECK(bytes(shares, 128, 8192, 8192) < sms * a_tile + 8192 * 8192 * sizeof(float));
+  // BLAS's B lies along k: copied for the copy engine only where its lines do not start on 16 bytes, and
+  // the product is large for the copy.
+  CHECK(bytes(shares, 4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
+  for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096}, {128, 8192, 8192}, {128, 8192, 8191}}) {
+    CAPTURE(m, n, k);
+    CHECK(bytes(shares, m, n, k) >= sms * a_tile);
+    CHECK(bytes(shares, m, n, k) < sms * a_tile + std::size_t{4} * n * k);
+  }
   CHECK(bytes(shares, 4096, 4096, 0) == 0);
   CHECK(bytes(sliced, 16, 8192, 8192) == 0);
   CHECK(bytes(sliced, 17, 8192, 8192) == bytes(shares, 17, 8192, 8192));

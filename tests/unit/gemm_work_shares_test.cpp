@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "gemm/fp32/work_shares.h"
@@ -53,6 +54,27 @@ TEST_CASE("blocks share a product's stages equally, each taken once", "[gemm]") 
       }
     }
   }
+}
+
+TEST_CASE("stages come one by one in the order of the pieces", "[gemm]") {
+  const WorkShares shares = equal_shares(7, 13, 3);
+  const auto corner = [](int tile) { return 100 * tile; };
+  for (int block = 0; block < 3; ++block) {
+    CAPTURE(block);
+    std::vector<std::pair<int, int>> by_piece, by_stage;
+    for (WorkWalk walk(shares, block, 3); !walk.done();) {
+      const WorkPiece piece = walk.take();
+      for (int i = piece.first; i < piece.end; ++i) by_piece.emplace_back(corner(piece.tile), i);
+    }
+    WorkWalk walk(shares, block, 3);
+    for (StageWalk<decltype(corner), int> stages(walk, corner); stages.next();)
+      by_stage.emplace_back(stages.at, stages.stage);
+    CHECK(by_stage == by_piece);
+    CHECK(by_stage.size() > 13);
+  }
+  const WorkShares one_tile{1, 4, 0};
+  WorkWalk none(one_tile, 1, 2);
+  CHECK_FALSE(StageWalk<decltype(corner), int>(none, corner).next());
 }
 
 TEST_CASE("whole waves are not shared, and a block of a tile each neither", "[gemm]") {

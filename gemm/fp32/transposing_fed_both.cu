@@ -1,0 +1,11 @@
+#include "gemm/fp32/fed_launch.cuh"
+
+namespace fathom::gemm::fp32 {
+
+FedChoice transposing_fed_both() {
+  using Feeder = TransposingFeeder<true, true>;
+  // Both boxes beside the ring leave it room for three stages.
+  return fed_choice<FedTile<16, 8, 2, 4, 4, 3, 8, Feeder::pad_a, Feeder::pad_b, true>, Feeder>();
+}
+
+}  // namespace fathom::gemm::fp32

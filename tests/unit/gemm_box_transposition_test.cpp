@@ -1,0 +1,70 @@
+#include "gemm/blocks/box_transposition.h"
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "models/shared_memory.h"
+#include "models/warp_access.h"
+
+// The copy in shared memory that feeds the fp32 kernel with operands along k: what it moves where, and that
+// nothing of it has a bank conflict.
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+constexpr int lanes = models::warp_size;
+
+/// The warp's access of 16 bytes a lane at these offsets.
+template <class Offset>
+models::SharedCost cost_of(models::Access op, Offset offset) {
+  models::WarpAccess access;
+  access.op = op;
+  access.bytes_per_lane = 16;
+  for (int lane = 0; lane < lanes; ++lane) access.address[lane] = offset(lane);
+  return models::shared_cost(access);
+}
+
+}  // namespace
+
+TEST_CASE("a box is transposed without a bank conflict", "[gemm]") {
+  for (const int rows : {128, 256}) {
+    const int pitch = rows + transposed_line_pad;
+    for (int row = 0; row < rows; row += rows_transposed_at_once) {
+      CAPTURE(rows, row);
+      const auto load = cost_of(models::Access::load, [&](int lane) { return box_row_offset(lane, row); });
+      const auto store =
+          cost_of(models::Access::store, [&](int lane) { return transposed_offset(lane, row, pitch); });
+      CHECK((load.conflicts == 0 && load.wavefronts == 4));
+      CHECK((store.conflicts == 0 && store.wavefronts == 4));
+    }
+    // Without the padding each store would take eight times as long.
+    CHECK(cost_of(models::Access::store, [&](int lane) { return transposed_offset(lane, 0, rows); }).wavefronts == 32);
+  }
+}
+
+TEST_CASE("every element of a box is transposed to its place", "[gemm]") {
+  constexpr int rows = 128, pitch = rows + transposed_line_pad, nobody = -1;
+  const auto element = [](int row, int k) { return row * transposed_box_depth + k; };
+  std::vector<int> lines(transposed_box_depth * pitch, nobody);
+  for (int row = 0; row < rows; row += rows_transposed_at_once) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      for (int matrix = 0; matrix < 4; ++matrix) {
+        // Of matrix j's eight rows, whose addresses come from lanes 8j to 8j + 7, lane l gets four
+        // bytes of row l / 4, the l % 4th (PTX ISA, ldmatrix).
+        const int offset = box_row_offset(8 * matrix + lane / 4, row) + lane % 4 * 4;
+        lines[transposed_offset(lane, row, pitch) / 4 + matrix] = offset / 4;
+      }
+    }
+  }
+  int wrong = 0;
+  for (int k = 0; k < transposed_box_depth; ++k) {
+    for (int row = 0; row < rows; ++row) wrong += lines[k * pitch + row] != element(row, k);
+    for (int row = rows; row < pitch; ++row) wrong += lines[k * pitch + row] != nobody;
+  }
+  CHECK(wrong == 0);
+}
