@@ -69,7 +69,7 @@ inline Entry timed_entry(std::string probe, std::string path, Axes axes, Metric 
   e.repeatability = 0.0011;
   e.iterations = static_cast<std::int64_t>(e.samples.size());
   e.telemetry = telemetry();
-  e.timing = {"cold", "cudaEvent", 1, 3, "converged", 0.125};
+  e.timing = {"cold", "cudaEvent", 1, 3, 2, "converged", 0.125};
   return e;
 }
 
@@ -108,7 +108,7 @@ inline Entry conflict_entry(std::int64_t stride, double wavefronts, double count
                         {"cycles_per_access", "cycles", Better::lower, std::nullopt},
                         samples(wavefronts * 1.01, 0.0005, static_cast<std::uint32_t>(stride)));
   e.real_time_s = 12e-6;
-  e.timing = {"in-kernel clock", "clock64", 1, 3, "sample limit", 0.01};
+  e.timing = {"in-kernel clock", "clock64", 1, 3, 0, "sample limit", 0.01};
   e.bound = {wavefronts, "one wavefront a cycle"};
   e.expected = {wavefronts, 0.02, "wavefronts of the busiest bank"};
   e.counters = {counter("shared_load_wavefronts",
