@@ -15,13 +15,12 @@ namespace {
 /// product, and feeding by threads costs a twentieth of all.
 constexpr double flops_a_copied_byte = 700;
 
-/// Of the tiles that transpose what lies along k, the one that reaches less beyond C, and of two that reach
-/// as far the one that transposes its shorter side; null where lines do not start on 16 bytes or no
+/// Of the tiles that transpose what lies along k, the one that lies best; null where lines do not start on 16 bytes or no
 /// operand lies along k.
 std::optional<FedChoice> transposing_for(const Problem& p) {
   std::optional<FedChoice> best;
   for (const FedChoice& tile : {transposing_fed_a(), transposing_fed_b(), transposing_fed_both()}) {
-    if (tile.takes(p) && (!best || tile.covered(p) < best->covered(p))) best = tile;
+    if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
   }
   return best;
 }

@@ -69,21 +69,15 @@ struct FeederHost<ThreadFeeder> {
   }
 };
 
-/// Elements of the tiles that cover C.
-template <class Tile>
-std::int64_t covered(const Problem& p, bool swapped) {
-  const std::int64_t m = swapped ? p.m : p.n, n = swapped ? p.n : p.m;
-  return ceil_div(m, Tile::m) * Tile::m * ceil_div(n, Tile::n) * Tile::n;
-}
-
-/// Which way the tile lies: the one in which it reaches less beyond C, of those that the feeder takes;
-/// nothing if there is none.
+/// The best way for the tile to lie, of those that the feeder takes; nothing if there is none.
 template <class Tile, class Feeder>
-std::optional<bool> swapped_for(const Problem& p) {
-  std::optional<bool> best;
+std::optional<FedPlacement> placement_of(const Problem& p) {
+  std::optional<FedPlacement> best;
   for (const bool swapped : {false, true}) {
     if (!FeederHost<Feeder>::takes(p, Tile::m, Tile::n, swapped)) continue;
-    if (!best || covered<Tile>(p, swapped) < covered<Tile>(p, *best)) best = swapped;
+    const std::int64_t m = swapped ? p.m : p.n, n = swapped ? p.n : p.m;
+    const FedPlacement placement{ceil_div(m, Tile::m) * Tile::m * ceil_div(n, Tile::n) * Tile::n, swapped};
+    if (!best || placement < *best) best = placement;
   }
   return best;
 }
@@ -109,9 +103,9 @@ std::size_t shared_sums_bytes(const WorkShares& shares, int sms) {
 /// Workspace of a launch: the shared sums, then copies of operands.
 template <class Tile, class Feeder>
 std::size_t fed_workspace_bytes(const Problem& p, int sms, Sharing sharing) {
-  const auto swapped = swapped_for<Tile, Feeder>(p);
-  if (!swapped || p.alpha == 0 || p.k == 0) return 0;
-  return on_256(shared_sums_bytes<Tile>(shares_of<Tile>(p, sms, sharing, *swapped), sms)) +
+  const auto placement = placement_of<Tile, Feeder>(p);
+  if (!placement || p.alpha == 0 || p.k == 0) return 0;
+  return on_256(shared_sums_bytes<Tile>(shares_of<Tile>(p, sms, sharing, placement->swapped), sms)) +
          FeederHost<Feeder>::copy_bytes(p);
 }
 
@@ -119,7 +113,7 @@ template <class Tile, class Feeder>
 void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing sharing,
                 cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const bool swapped = swapped_for<Tile, Feeder>(arguments.problem).value();
+  const bool swapped = placement_of<Tile, Feeder>(arguments.problem).value().swapped;
   FedProduct<Feeder> p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   const TileGrid tiles(p.product.m, p.product.n, Tile::m, Tile::n);
@@ -148,8 +142,8 @@ template <class Tile, class Feeder>
 FedChoice fed_choice() {
   return {Tile::m,
           Tile::n,
-          [](const Problem& p) { return swapped_for<Tile, Feeder>(p).has_value(); },
-          [](const Problem& p) { return covered<Tile>(p, swapped_for<Tile, Feeder>(p).value()); },
+          [](const Problem& p) { return placement_of<Tile, Feeder>(p).has_value(); },
+          [](const Problem& p) { return placement_of<Tile, Feeder>(p).value(); },
           &FeederHost<Feeder>::copy_bytes,
           &fed_workspace_bytes<Tile, Feeder>,
           &launch_fed<Tile, Feeder>,

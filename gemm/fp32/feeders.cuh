@@ -67,7 +67,7 @@ struct TransposingFeeder {
     CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side, contiguous as the operand is
   };
   static constexpr int warps = 4;
-  static constexpr int arrivals = warps + (TransposeA && TransposeB ? 0 : 1);
+  static constexpr int arrivals = 32 * warps + (TransposeA && TransposeB ? 0 : 1);
   static constexpr int pad_a = TransposeA ? transposed_line_pad : 0;
   static constexpr int pad_b = TransposeB ? transposed_line_pad : 0;
 
@@ -137,8 +137,7 @@ struct TransposingFeeder {
       // read it, and the other operand's lines, once they are released. Between accesses of the two kinds
       // barriers order reads before writes; a proxy fence would be for what a thread stored and the
       // engine then touches, and there is no such memory.
-      __syncwarp();
-      if (lane == 0) arrive(full);
+      arrive(full);
       FedRing<Tile>::feeders_meet();
       if (more) fetch();
     }

@@ -211,9 +211,12 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
     for (const fp32::FedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
   }
   // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
-  CHECK(a.covered(product(128, 8192, no, no)) == 2 * 128 * 8192);
-  CHECK(b.covered(product(128, 8192, no, no)) == 128 * 8192);
-  CHECK(a.covered(product(8192, 128, no, no)) == 128 * 8192);
+  CHECK(a.placement(product(128, 8192, no, no)).covered == 2 * 128 * 8192);
+  CHECK(b.placement(product(128, 8192, no, no)).covered == 128 * 8192);
+  // Of two that cover as much, the one whose long side lies along C's columns.
+  CHECK(a.placement(product(4096, 4096, no, no)) < b.placement(product(4096, 4096, no, no)));
+  CHECK(b.placement(product(4096, 4096, yes, yes)) < a.placement(product(4096, 4096, yes, yes)));
+  CHECK(a.placement(product(8192, 128, no, no)).covered == 128 * 8192);
 }
 
 TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
