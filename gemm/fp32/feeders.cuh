@@ -19,20 +19,23 @@
 
 namespace fathom::gemm::fp32 {
 
+/// Of feeders by the copy engine: what is outside reads as zero, so that tiles start at their corners.
+struct CornerFeeder {
+  template <class Tile>
+  static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
+    return corner;
+  }
+};
+
 /// The copy engine, told by one thread. Both operands lie along their outer dimension, and every line
 /// starts on 16 bytes.
-struct EngineFeeder {
+struct EngineFeeder : CornerFeeder {
   struct Sources {
     CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side
   };
   static constexpr int arrivals = 1, pad_a = 0, pad_b = 0;
   template <class Tile>
   static constexpr int staging_bytes = 0;
-
-  template <class Tile>
-  static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
-    return corner;  // what is outside reads as zero
-  }
 
   template <class Tile, class Corner>
   static __device__ void feed(const Sources& from, const FedRing<Tile>& ring, const Product<float>&,
@@ -61,7 +64,7 @@ struct EngineFeeder {
 /// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and the next
 /// box has nearly a stage's multiplications of time to come. A second would cost a stage of the ring.
 template <bool TransposeA, bool TransposeB>
-struct TransposingFeeder {
+struct TransposingFeeder : CornerFeeder {
   static_assert(TransposeA || TransposeB);
   struct Sources {
     CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side, contiguous as the operand is
@@ -83,11 +86,6 @@ struct TransposingFeeder {
   };
   template <class Tile>
   static constexpr int staging_bytes = Staging<Tile>::box_bytes + 8;
-
-  template <class Tile>
-  static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
-    return corner;  // what is outside reads as zero
-  }
 
   template <class Tile, class Corner>
   static __device__ void feed(const Sources& from, const FedRing<Tile>& ring, const Product<float>&,
