@@ -15,8 +15,8 @@ namespace {
 /// product, and feeding by threads costs a twentieth of all.
 constexpr double flops_a_copied_byte = 700;
 
-/// Of the tiles that transpose what lies along k, the one that lies best; null where lines do not start on 16 bytes or no
-/// operand lies along k.
+/// Of the tiles that transpose what lies along k, the one that lies best; null where lines do not start on 16
+/// bytes or no operand lies along k.
 std::optional<FedChoice> transposing_for(const Problem& p) {
   std::optional<FedChoice> best;
   for (const FedChoice& tile : {transposing_fed_a(), transposing_fed_b(), transposing_fed_both()}) {
