@@ -1,0 +1,323 @@
+// `fathom fleet run` from outside, by real MPI with several ranks, and ranks that die, hang or have no
+// GPU. What the others found is kept.
+
+#ifdef FATHOM_MPIEXEC
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "fleet_run.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using namespace std::chrono_literals;
+
+std::vector<std::string> together(std::vector<std::string> first,
+                                  const std::vector<std::string>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+/// mpirun's words for two ranks of one host that share no storage.
+std::vector<std::string> two_disks(const Sandbox& box) {
+  std::vector<std::string> words;
+  for (const char* disk : {"disk0", "disk1"}) {
+    fs::create_directories(box.folder() / disk);
+    if (!words.empty()) words.push_back(":");
+    words = together(
+        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
+                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
+  }
+  return words;
+}
+
+/// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told
+/// to.
+class Job {
+ public:
+  Job(Sandbox& box, int ranks, std::vector<std::string> words)
+      : Job(box, together({"-n", std::to_string(ranks), FATHOM_PROGRAM}, words)) {}
+  Job(Sandbox& box, const std::vector<std::string>& words) {
+    box.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    box.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    box.set("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    box.set("OMPI_MCA_hwloc_base_binding_policy", "none");
+    box.set("OMPI_MCA_btl_base_warn_component_unused", "0");
+    child_.emplace(ChildStart{FATHOM_MPIEXEC, words, output_.get(), output_.get(), {}, {}, {}});
+  }
+  int wait() {
+    const auto ended = supervise(*child_, inbox_, {.limit = 60s, .line = {}});
+    return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
+  }
+  std::string output() const {
+    std::string text(1 << 16, '\0');
+    const ssize_t n = pread(output_.get(), text.data(), text.size(), 0);
+    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return text;
+  }
+
+ private:
+  FileDescriptor output_{memfd_create("output", MFD_CLOEXEC)};
+  SignalInbox inbox_{SignalInbox::Interrupts::act};
+  std::optional<ChildProcess> child_;
+};
+
+/// Holds the probe `lasting` until it is released.
+class Gate {
+ public:
+  explicit Gate(Sandbox& box) : file_(box.folder() / "release") { box.set("FAKE_RELEASE", file_); }
+  void open() const { write_text(file_, ""); }
+  void close() const { fs::remove(file_); }
+
+ private:
+  fs::path file_;
+};
+
+/// Process numbers of the MPI programs and of their supervisors, by rank.
+std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
+  std::map<int, std::pair<pid_t, pid_t>> ranks;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string command = read_text(entry.path() / "cmdline");
+    if (command.find("fathom-fleet-rank") == std::string::npos ||
+        command.find(out.string()) == std::string::npos)
+      continue;
+    const std::string environment = read_text(entry.path() / "environ");
+    // Open MPI's, or MPICH's.
+    const std::string variable = environment.find("OMPI_COMM_WORLD_RANK=") != std::string::npos
+                                     ? "OMPI_COMM_WORLD_RANK="
+                                     : "PMI_RANK=";
+    const auto at = environment.find(variable);
+    const std::string status = read_text(entry.path() / "status");
+    const auto parent = status.find("PPid:");
+    if (at == std::string::npos || parent == std::string::npos) continue;
+    ranks[std::atoi(environment.c_str() + at + variable.size())] = {
+        std::atoi(entry.path().filename().c_str()), std::atoi(status.c_str() + parent + 5)};
+  }
+  return ranks;
+}
+
+/// Once every rank has begun to measure.
+std::map<int, std::pair<pid_t, pid_t>> wait_for_ranks(const Sandbox& box, int count) {
+  for (int i = 0; i < 1500; ++i) {
+    int begun = 0;
+    for (int gpu = 0; gpu < count; ++gpu)
+      begun += read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "suite" / "logs" /
+                         "lasting.log")
+                   .find("log of") != std::string::npos;
+    if (begun == count) return ranks_in(box.out());
+    std::this_thread::sleep_for(10ms);
+  }
+  return {};
+}
+
+TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "4");
+  Job job(box, 4, fleet_run(box));
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  const json fleet = fleet_of(box.out());
+  REQUIRE(fleet.at("gpus").size() == 4);
+  for (int gpu = 0; gpu < 4; ++gpu) {
+    CHECK(status_of(fleet, gpu) == "complete");
+    CHECK(gpu_of(fleet, gpu)->at("rank") == gpu);
+    const auto summary =
+        json::parse(read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
+    CHECK(summary.at("metrics").at("alone").at(1) == 1e-6);
+    CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
+  }
+  CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
+}
+
+TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
+  Sandbox box({"links", "copy_bandwidth"});
+  box.set("FAKE_GPUS", "3");
+  Job job(box, 3, fleet_run(box, {"--alone", "brief"}));
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  check_turns(box.out(), 3, "links");
+  check_turns(box.out(), 3, "copy_bandwidth");
+}
+
+TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  fs::create_directories(box.folder() / "disk1" / "own");
+  write_text(box.folder() / "disk1" / "own" / "gpus", "a file where a folder should be");
+  Job job(box, two_disks(box));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.folder() / "disk0" / "own");
+  REQUIRE(fleet.at("gpus").size() == 1);
+  CHECK(status_of(fleet, 0) == "complete");
+  REQUIRE(fleet.at("problems").size() == 1);
+  CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
+  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
+}
+
+TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  // As srun without --mpi, or another MPI's mpirun, starts them.
+  box.set("SLURM_PROCID", "0");
+  box.set("SLURM_STEP_NUM_TASKS", "4");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::setup_incomplete));
+  CHECK_THAT(run.errors, ContainsSubstring("Slurm started 4 ranks, and MPI knows of 1"));
+  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
+}
+
+TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  Job job(box, two_disks(box));
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  const fs::path out = box.folder() / "disk0" / "own";
+  CHECK(fleet_of(out).at("gpus").size() == 2);
+  for (const char* file : {"gpu.json", "alone/result.json", "suite/result.json"}) {
+    CAPTURE(file);
+    CHECK_FALSE(read_text(out / "gpus" / "box-1" / file).empty());
+    CHECK(read_text(out / "gpus" / "box-1" / file) ==
+          read_text(box.folder() / "disk1" / "own" / "gpus" / "box-1" / file));
+  }
+  CHECK_FALSE(fs::exists(box.folder() / "disk1" / "own" / "fleet.json"));
+}
+
+TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  Job job(box, 3, fleet_run(box, {"--replay", "--no-report"}));
+  const int status = job.wait();
+  INFO(job.output());
+  REQUIRE(status == 0);
+  const json fleet = fleet_of(box.out());
+  REQUIRE(fleet.at("gpus").size() == 3);
+  CHECK(fleet.at("gpus").at(0).at("source") == "replay");
+  CHECK(fleet.at("distributions").size() > 100);
+  CHECK(fleet.at("named").empty());
+}
+
+TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "4");
+  const Gate gate(box);
+  Job job(box, 4, fleet_run(box, {"--alone", "none"}));
+  const auto ranks = wait_for_ranks(box, 4);
+  INFO(job.output());
+  REQUIRE(ranks.size() == 4);
+  REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
+  gate.open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  for (const int gpu : {0, 1, 3}) CHECK(status_of(fleet, gpu) == "complete");
+  CHECK(status_of(fleet, 2) == "failed");
+  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
+    return problem.at("what") == "rank 2" &&
+           problem.at("reason").get<std::string>().find("SIGKILL") != std::string::npos;
+  }));
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
+}
+
+TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "3");
+  const Gate gate(box);
+  Job job(box, 3, fleet_run(box, {"--alone", "none", "--wait", "2"}));
+  const auto ranks = wait_for_ranks(box, 3);
+  INFO(job.output());
+  REQUIRE(ranks.size() == 3);
+  REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
+  gate.open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  kill(ranks.at(1).first, SIGKILL);
+  const json fleet = fleet_of(box.out());
+  for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
+  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
+    return problem.at("what") == "rank 1" &&
+           problem.at("reason").get<std::string>().find("--wait") != std::string::npos;
+  }));
+}
+
+TEST_CASE("If rank 0 dies, what the others found can be collected", "[e2e][fleet][mpi]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "3");
+  const Gate gate(box);
+  Job job(box, 3, fleet_run(box, {"--alone", "none"}));
+  const auto ranks = wait_for_ranks(box, 3);
+  REQUIRE(ranks.size() == 3);
+  REQUIRE(kill(ranks.at(0).first, SIGKILL) == 0);
+  gate.open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status != 0);
+  CHECK_THAT(job.output(), ContainsSubstring("fleet collect"));
+  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
+  INFO(collected.output << collected.errors);
+  CHECK(code(collected) == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  for (const int gpu : {1, 2}) CHECK(status_of(fleet, gpu) == "complete");
+}
+
+TEST_CASE("A supervisor that is killed costs no more than what was not written yet",
+          "[e2e][fleet][mpi]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "3");
+  const Gate gate(box);
+  Job job(box, 3, fleet_run(box));
+  for (int gpu = 0; gpu < 3; ++gpu) {  // one after the other
+    const std::string name = "box-" + std::to_string(gpu);
+    REQUIRE(wait_for_text(box.out() / "gpus" / name / "alone" / "logs" / "lasting.log", "log of"));
+    gate.open();
+    REQUIRE(wait_for_text(box.out() / "gpus" / name / "gpu.json", "lasting/case"));
+    gate.close();
+  }
+  const auto ranks = wait_for_ranks(box, 3);  // the suite together: alone is done
+  REQUIRE(ranks.size() == 3);
+  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  gate.open();
+  job.wait();
+  INFO(job.output());
+  box.fathom({"fleet", "collect", box.out().string()});
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    const auto summary =
+        json::parse(read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
+    CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
+  }
+}
+
+TEST_CASE("More ranks than GPUs: those without one say so", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  Job job(box, 3, fleet_run(box));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  CHECK(status_of(fleet, 0) == "complete");
+  CHECK(status_of(fleet, 1) == "complete");
+  CHECK_THAT(gpu_of(fleet, 2)->at("reason").get<std::string>(),
+             ContainsSubstring("no GPU is left"));
+}
+
+}  // namespace
+}  // namespace fathom
+
+#endif

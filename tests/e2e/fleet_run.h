@@ -1,0 +1,86 @@
+#pragma once
+
+// What the tests of `fathom fleet run` share: its words, what it leaves behind, and whose turn it was.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sandbox.h"
+
+namespace fathom {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+inline json fleet_of(const fs::path& out) { return json::parse(read_text(out / "fleet.json")); }
+
+inline const json* gpu_of(const json& fleet, int number) {
+  for (const json& gpu : fleet.at("gpus"))
+    if (gpu.at("gpu") == number) return &gpu;
+  return nullptr;
+}
+
+inline std::string status_of(const json& fleet, int number) {
+  const json* gpu = gpu_of(fleet, number);
+  return gpu ? gpu->at("status").get<std::string>() : "not there";
+}
+
+inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"fleet", "run", "--out", box.out().string(), "--no-links"};
+  const auto unless_given = [&](const char* flag, const char* value) {
+    if (std::ranges::find(more, flag) == more.end()) words.insert(words.end(), {flag, value});
+  };
+  unless_given("--suite", "quick");
+  unless_given("--alone", "full");
+  unless_given("--host-name", "box");
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// "began 123" of a held fake's log.
+inline long long time_in(const fs::path& log, const std::string& what) {
+  const std::string text = read_text(log);
+  const auto at = text.find(what + " ");
+  return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + what.size() + 1);
+}
+
+/// In turn, none while another measures, and all of them ready before the first of all does.
+inline void check_turns(const fs::path& out, int gpus, const std::string& probe) {
+  const auto at = [&](int gpu, const char* part, const char* what) {
+    return time_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
+  };
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    CAPTURE(gpu, probe);
+    CHECK(at(gpu, "alone", "ready") > 0);
+    CHECK(at(gpu, "alone", "ready") <
+          time_in(out / "gpus" / "box-0" / "alone" / "links.log", "began"));
+    if (gpu > 0) CHECK(at(gpu - 1, "alone", "ended") < at(gpu, "alone", "began"));
+  }
+}
+
+/// Of a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never is.
+inline std::vector<bool> counting(const fs::path& out, int gpus) {
+  std::vector<bool> all;
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const fs::path folder = out / "gpus" / ("box-" + std::to_string(gpu));
+    const auto of = [&](const char* part) {
+      const std::string log = read_text(folder / part / "logs" / "first.log");
+      REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of first"));
+      const bool counts = log.find("flag --no-counters") == std::string::npos;
+      CHECK((log.find("timed only") == std::string::npos) == counts);
+      return counts;
+    };
+    if (fs::exists(folder / "alone")) CHECK_FALSE(of("alone"));
+    all.push_back(of("suite"));
+  }
+  return all;
+}
+
+}  // namespace fathom
