@@ -11,7 +11,6 @@ namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using namespace std::chrono_literals;
 
 TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][fleet]") {
   Sandbox box({"first"});
