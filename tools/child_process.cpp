@@ -42,7 +42,7 @@ constexpr auto kill_patience = 10s;
   dup2(null, STDIN_FILENO);
   dup2(start.output, STDOUT_FILENO);
   dup2(start.errors, STDERR_FILENO);
-  if (start.kept_open) fcntl(*start.kept_open, F_SETFD, 0);
+  for (const int descriptor : start.kept_open) fcntl(descriptor, F_SETFD, 0);
   if (!start.cpus.empty()) {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -267,7 +267,7 @@ CapturedRun run_and_capture(const std::filesystem::path& program,
   const FileDescriptor output(memfd_create("output", MFD_CLOEXEC));
   const FileDescriptor errors(memfd_create("errors", MFD_CLOEXEC));
   SignalInbox inbox(SignalInbox::Interrupts::act);
-  ChildProcess child({program, arguments, output.get(), errors.get(), std::nullopt});
+  ChildProcess child({program, arguments, output.get(), errors.get(), {}});
   const SupervisedEnd end = supervise(child, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
   return {read_from_start(output.get()), read_from_start(errors.get()), end};
 }

@@ -51,7 +51,7 @@ struct ChildStart {
   std::vector<std::string> arguments;
   int output = -1;               ///< descriptor that becomes standard output
   int errors = -1;               ///< descriptor that becomes standard error
-  std::optional<int> kept_open;  ///< a further descriptor that stays open under its number
+  std::vector<int> kept_open{};  ///< further descriptors that stay open under their numbers
   /// Variables beside those of this process, or instead of them.
   std::vector<std::pair<std::string, std::string>> environment{};
   /// CPUs that it and its children may run on; empty: those of this process. Of CPUs that the

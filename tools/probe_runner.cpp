@@ -91,7 +91,7 @@ ProbePart run_probe(const ProbeBinary& probe, const RunArguments& options,
   {
     const FileDescriptor log = open_log(log_path);
     ChildProcess child({probe.program, probe_arguments(options, part, progress_writer.get()),
-                        log.get(), log.get(), progress_writer.get()});
+                        log.get(), log.get(), {progress_writer.get()}});
     progress_writer.close();
     end = supervise(
         child, inbox,

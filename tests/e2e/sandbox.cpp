@@ -78,7 +78,7 @@ std::string Sandbox::report() const { return read_text(out() / "report" / "READM
 Background::Background(const std::vector<std::string>& arguments, int errors)
     : output_(memfd_create("output", MFD_CLOEXEC)),
       child_({FATHOM_PROGRAM, arguments, output_.get(), errors < 0 ? output_.get() : errors,
-              std::nullopt}) {}
+              {}}) {}
 
 int Background::wait() {
   const auto ended = supervise(child_, inbox_, {.limit = 40s, .line = {}});

@@ -73,7 +73,7 @@ TEST_CASE("Lines on a further descriptor arrive one by one", "[tools]") {
                       {"-c", "printf 'one\\ntw' >&" + to + "; sleep 0.1; echo o >&" + to},
                       STDOUT_FILENO,
                       STDERR_FILENO,
-                      writer.get()});
+                      {writer.get()}});
   writer.close();
   supervise(child, inbox, {.limit = 20s, .lines_from = reader.get(), .line = [&](auto line) {
                              lines.emplace_back(line);

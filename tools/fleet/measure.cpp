@@ -75,7 +75,7 @@ std::string HostMeasurement::why_no_counters(const GpuJob& job) const {
 }
 
 ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program, int log) const {
-  ChildStart start{program, {}, log, log, std::nullopt, {}, {}};
+  ChildStart start{program, {}, log, log, {}, {}, {}};
   if (!job.gpu) return start;
   // Not where there is no other: a MIG device's UUID is written another way.
   if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};

@@ -6,9 +6,9 @@
 
 #include "results/error.h"
 #include "tools/fleet/children.h"
-#include "tools/fleet/held_run.h"
 #include "tools/fleet/measure.h"
 #include "tools/fleet/part_result.h"
+#include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 #include "tools/suites.h"

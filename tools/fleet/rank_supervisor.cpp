@@ -130,7 +130,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   fs::remove(folder.rank_done(launcher.rank), ignored);
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   ChildProcess rank(
-      {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, std::nullopt, {}, {}});
+      {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, {}, {}, {}});
   const ProcessEnd end = end_of(rank, farewell, inbox);
   const auto death = death_of(end, launcher.rank);
   if (!death) return static_cast<ExitCode>(end.status);

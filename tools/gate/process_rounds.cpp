@@ -76,7 +76,7 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor log = open_log(log_path);
-    ChildProcess child({start.program, start.arguments, log.get(), log.get(), std::nullopt});
+    ChildProcess child({start.program, start.arguments, log.get(), log.get(), {}});
     Supervision supervision;
     supervision.limit = limit_;
     end = supervise(child, inbox, supervision);

@@ -102,7 +102,7 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
                         {"--suite", "quick", "--wait", "--benchmark_list_tests=true"},
                         file.get(),
                         -1,
-                        std::nullopt,
+                        {},
                         environment_of(setup)});
     end = supervise(child, inbox, {.limit = std::chrono::minutes(2), .line = {}});
   }
@@ -148,7 +148,7 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     std::optional<LoadControl> load;
     if (plan.load) load.emplace(plan, setup.load, environment_of(setup), rounds, expected_s);
     ChildProcess child(
-        {setup.fathom, arguments, output.get(), output.get(), std::nullopt, environment_of(setup)});
+        {setup.fathom, arguments, output.get(), output.get(), {}, environment_of(setup)});
     Supervision supervision;
     supervision.limit = longest_decision;
     if (load) supervision.tick = [&] { load->tick(); };

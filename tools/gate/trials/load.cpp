@@ -91,7 +91,7 @@ void LoadControl::tick() {
 
 void LoadControl::turn_on(double now) {
   load_ = std::make_unique<ChildProcess>(
-      ChildStart{program_, {"--kind", record_.plan.work}, -1, -1, std::nullopt, environment_});
+      ChildStart{program_, {"--kind", record_.plan.work}, -1, -1, {}, environment_});
   on_since_s_ = now;
 }
 

@@ -17,7 +17,7 @@ class HeldRun {
   /// `start` with --start-fd added. Throws Error(setup_incomplete).
   explicit HeldRun(ChildStart start);
 
-  /// To be had by supervise_all.
+  /// To be had by who waits for its end.
   std::unique_ptr<ChildProcess>& child() { return child_; }
   void release() const;
 

@@ -1,4 +1,4 @@
-#include "tools/fleet/held_run.h"
+#include "tools/held_run.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ HeldRun::HeldRun(ChildStart start) {
   gate_ = FileDescriptor(ends[0]);
   // Only the child's from then on: if it dies, the other end says so.
   const FileDescriptor inner(ends[1]);
-  start.kept_open = inner.get();
+  start.kept_open.push_back(inner.get());
   start.arguments.insert(start.arguments.end(), {"--start-fd", std::to_string(inner.get())});
   child_ = std::make_unique<ChildProcess>(start);
 }
