@@ -155,7 +155,7 @@ void require_usable(int ordinal, const Reading<NvmlDevice>& gpu) {
 }  // namespace
 
 DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& versions,
-                                  const NvmlLibrary& nvml) {
+                                  const NvmlLibrary& nvml, bool beside_siblings) {
   const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(cuda.pci_bus_id);
   if (gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required)
     throw Error(ExitCode::gpu_lost,
@@ -193,16 +193,19 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
   facts.fingerprint = fingerprint_of(facts, cuda, versions, nvml, gpu);
   add_bounds(facts);
   for (const Check& check : check_gpu(cuda.ordinal, nvml, gpu, cuda.own_context))
-    if (check.status == CheckStatus::warn || check.status == CheckStatus::fail)
+    if ((check.status == CheckStatus::warn || check.status == CheckStatus::fail) &&
+        !(beside_siblings && (check.id == "processes" || check.id == "memory")))
       facts.warnings.push_back(
           fmt::format("{}: {}. {}", check.what, check.detail, check.what_to_do));
   return facts;
 }
 
-DeviceFacts query_device_facts(int ordinal) {
+DeviceFacts query_device_facts(int ordinal) { return query_device_facts(ordinal, false); }
+
+DeviceFacts query_device_facts(int ordinal, bool beside_siblings) {
   const NvmlLibrary nvml;
   const CudaDevice cuda = read_cuda_device(ordinal, nvml);
-  DeviceFacts facts = assemble_device_facts(cuda, read_cuda_versions(), nvml);
+  DeviceFacts facts = assemble_device_facts(cuda, read_cuda_versions(), nvml, beside_siblings);
   // After the facts: a context of our own would show among the GPU's processes and memory.
   require_usable(ordinal, nvml.device_by_pci_bus_id(cuda.pci_bus_id));
   return facts;

@@ -18,6 +18,7 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
+#include "harness/device_readings.h"
 #include "results/device_lock.h"
 #include "harness/probe_options.h"
 #include "harness/published_facts.h"
@@ -178,7 +179,12 @@ class ProbeRun {
     if (!tell_starter()) return;
     pollfd answer{options_.start_fd, POLLIN, 0};
     while (interrupt_requested == 0 && poll(&answer, 1, 100) <= 0) continue;
-    if (interrupt_requested == 0) lock_ = lock_of(device_, options_);
+    if (interrupt_requested != 0) return;
+    unsigned char held_beside = 0;
+    if (recv(options_.start_fd, &held_beside, 1, MSG_DONTWAIT) == 1)
+      runner_.set_held_beside(held_beside);
+    lock_ = lock_of(device_, options_);
+    start_ = Clock::now();  // to have waited is no part of the measuring
   }
 
   /// That this is ready, and later that it has measured, so that the next one need not wait for what
@@ -348,7 +354,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   }
 
   watch_modules_for(probe, *options);
-  const DeviceFacts device = query_device_facts(options->device);
+  const DeviceFacts device = query_device_facts(options->device, options->start_fd >= 0);
   // One that is held back takes the lock once it may begin: until then it only has CUDA up, and
   // whoever started it may hold several of one GPU.
   std::optional<DeviceLock> lock;

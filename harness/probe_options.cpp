@@ -94,8 +94,9 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                  "Report progress to this file descriptor, one line per case")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--start-fd", options.start_fd,
-                 "Write a byte to this socket once ready, begin when one comes back, and write another "
-                 "once all is measured")
+                 "Write a byte to this socket once ready, begin when one comes back, which is the number "
+                 "of processes still held like this on the same GPU, and write another once all is "
+                 "measured")
       ->check(CLI::NonNegativeNumber);
   const std::vector<ProbeOption> own_options = probe.options();
   std::map<std::string, std::optional<std::string>> given;

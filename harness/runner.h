@@ -26,6 +26,9 @@ class Runner {
          OptionValues options = {});
   ~Runner();
 
+  /// Processes on the GPU that are held back while this one measures, and are not counted as others.
+  void set_held_beside(int processes) { telemetry_.set_held_beside(processes); }
+
   /// A failure of the case alone (wrong output, out of memory) is in the entry's verdict; an error
   /// that leaves the GPU unusable is thrown.
   Entry measure(const std::string& entry_name, const std::string& probe, const Case& c);

@@ -130,7 +130,10 @@ struct TelemetrySampler::State {
     if (!counted_at || now - *counted_at >= process_period) {
       counted_at = now;
       const auto list = device->compute_processes();
-      processes = list ? std::optional(static_cast<int>(other_processes(*list, true).size()))
+      // By their number, since in a container a process' own number need not be NVML's. A list that
+      // hides some of them must not become less than none.
+      processes = list ? std::optional(std::max(
+                             0, static_cast<int>(other_processes(*list, true).size()) - held_beside))
                        : std::nullopt;
     }
     const std::lock_guard guard(mutex);
@@ -141,6 +144,7 @@ struct TelemetrySampler::State {
   std::string problem;
   std::optional<std::chrono::steady_clock::time_point> counted_at;
   std::optional<int> processes;
+  int held_beside = 0;
   std::mutex mutex;
   std::condition_variable wake;
   bool active = false, quit = false;
@@ -195,6 +199,8 @@ Telemetry TelemetrySampler::stop() {
   state_->wake.notify_all();
   return window.summary();
 }
+
+void TelemetrySampler::set_held_beside(int processes) { state_->held_beside = processes; }
 
 std::optional<double> TelemetrySampler::energy_j() const {
   if (!state_->device) return std::nullopt;

@@ -29,6 +29,10 @@ class TelemetrySampler {
   /// Goes on with the window that `stop` ended: what happened in between is not in it.
   void resume();
 
+  /// How many processes are known to use the GPU without disturbing anything, and are not counted:
+  /// those that were started with this one and wait for their turn.
+  void set_held_beside(int processes);
+
   /// Total energy since the driver loaded, in joules (the counter moves every 100 ms or so);
   /// empty where the GPU has no such counter.
   std::optional<double> energy_j() const;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -25,9 +26,10 @@ HeldRun::HeldRun(ChildStart start) {
   child_ = std::make_unique<ChildProcess>(start);
 }
 
-void HeldRun::release() const {
+void HeldRun::release(std::size_t held_beside) const {
+  const auto word = static_cast<unsigned char>(std::min<std::size_t>(held_beside, 255));
   // One that has ended does not need it.
-  [[maybe_unused]] const ssize_t sent = send(gate_.get(), "\n", 1, MSG_NOSIGNAL);
+  [[maybe_unused]] const ssize_t sent = send(gate_.get(), &word, 1, MSG_NOSIGNAL);
 }
 
 void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,8 @@ class HeldRun {
 
   /// To be had by who waits for its end.
   std::unique_ptr<ChildProcess>& child() { return child_; }
-  void release() const;
+  /// Says with it how many others are held on the same GPU, so that they do not pass for a load.
+  void release(std::size_t held_beside) const;
 
  private:
   friend void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,

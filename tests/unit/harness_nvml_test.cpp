@@ -275,6 +275,12 @@ TEST_CASE("MIG, vGPU and fewer lanes show in facts and warnings", "[harness][fac
   CHECK(found.warnings.size() == 3);
 }
 
+TEST_CASE("Processes on the GPU are a warning, unless they may be siblings", "[harness][facts]") {
+  const FakeNvml fake(Answers{{"processes", "2"}});
+  CHECK(facts().warnings.size() == 1);
+  CHECK(fathom::assemble_device_facts(h200(), {13000, 13000}, NvmlLibrary(), true).warnings.empty());
+}
+
 TEST_CASE("An idle healthy GPU gets no complaint", "[harness][doctor]") {
   const FakeNvml fake;
   for (const Check& check : gpu_checks()) {
@@ -422,6 +428,17 @@ TEST_CASE("Telemetry counts the other processes on the GPU", "[harness][telemetr
   const auto telemetry = sampler.stop();
   CHECK_FALSE(telemetry.other_processes);
   CHECK(telemetry.temperature_c.median == 31);
+}
+
+TEST_CASE("Siblings that wait for their turn are no other processes", "[harness][telemetry]") {
+  for (const auto& [seen, counted] : {std::pair("6", 0), std::pair("8", 2), std::pair("2", 0)}) {
+    CAPTURE(seen);
+    const FakeNvml fake(Answers{{"processes", seen}});  // this one is among them
+    fathom::TelemetrySampler sampler{std::string(first_gpu)};
+    sampler.set_held_beside(5);
+    sampler.start();
+    CHECK(sampler.stop().other_processes == counted);
+  }
 }
 
 TEST_CASE("One channel that is refused does not take the others along", "[harness][telemetry]") {

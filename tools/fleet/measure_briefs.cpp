@@ -142,6 +142,14 @@ void HostMeasurement::measure_briefs() {
   for (const BriefRun& run : runs) held.push_back(&run.held);
   wait_for_words(held, inbox_, start_limit);
 
+  // Of those that hold a GPU's memory and do nothing.
+  const auto beside = [&](const BriefRun& run) {
+    return std::count_if(runs.begin(), runs.end(), [&](BriefRun& other) {
+      return &other != &run && other.job == run.job && !other.ended &&
+             !other.held.child()->try_end();
+    });
+  };
+
   bool exclusive = turns_.all_here();
   for (std::size_t step = 0; step < steps.size(); ++step)
     for (int slot = 0; slot < (is_alone(step) ? turns_.gpus() : 1); ++slot) {
@@ -159,7 +167,7 @@ void HostMeasurement::measure_briefs() {
       const auto begin = Clock::now();
       std::vector<const HeldRun*> released;
       for (BriefRun* run : now) {
-        run->held.release();
+        run->held.release(beside(*run));
         run->released = true;
         released.push_back(&run->held);
       }
