@@ -82,13 +82,19 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
+  CLI::Option* no_counters =
+      app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
   app.add_flag("--require-counters", options.require_counters,
                "Fail with exit code 18 if hardware counters cannot be collected");
   app.add_flag("--require-gpu", options.require_gpu,
                "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
   app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  // Profilers of several processes get into each other's way, even of those that wait.
+  app.add_flag("--start-together", options.start_together,
+               "Start all probes at once, as far as the GPU's memory has room for them; they still "
+               "measure one after the other, and a short run ends sooner (with --no-counters)")
+      ->needs(no_counters);
   app.add_flag("--no-report", options.no_report, "Write the document only");
   app.add_option("--seed", options.seed, "Seed of the random data")
       ->check(whole_number())

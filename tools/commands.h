@@ -22,6 +22,7 @@ struct RunArguments {
   bool replay = false;  ///< replay the recording even where there is a GPU
   bool no_report = false;  ///< the document only
   bool wait = false;    ///< for another Fathom that holds the GPU
+  bool start_together = false;  ///< all probes at once, which then measure in turn; no counters
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own
   std::vector<std::string> benchmark_flags;  ///< "--benchmark_filter=1GiB", ...

@@ -32,23 +32,28 @@ void HeldRun::release(std::size_t held_beside) const {
   [[maybe_unused]] const ssize_t sent = send(gate_.get(), &word, 1, MSG_NOSIGNAL);
 }
 
-void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
-                    std::chrono::milliseconds limit) {
+std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
+                                           SignalInbox& inbox, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  std::vector<pollfd> waiting;
-  for (const HeldRun* run : runs) waiting.push_back({run->gate_.get(), POLLIN, 0});
-  while (!waiting.empty() && inbox.interrupts() == 0 &&
+  std::vector<const HeldRun*> silent = runs;
+  while (!silent.empty() && inbox.interrupts() == 0 &&
          std::chrono::steady_clock::now() < deadline) {
+    std::vector<pollfd> waiting;
+    for (const HeldRun* run : silent) waiting.push_back({run->gate_.get(), POLLIN, 0});
     constexpr int look_again_ms = 100;
     poll(waiting.data(), waiting.size(), look_again_ms);
-    std::erase_if(waiting, [](const pollfd& source) {
-      if (source.revents == 0) return false;
+    std::vector<const HeldRun*> still;
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
       char word = 0;  // of one that has ended there is none
-      [[maybe_unused]] const ssize_t read = recv(source.fd, &word, 1, MSG_DONTWAIT);
-      return true;
-    });
+      if (waiting[i].revents == 0)
+        still.push_back(silent[i]);
+      else
+        recv(waiting[i].fd, &word, 1, MSG_DONTWAIT);
+    }
+    silent = std::move(still);
     inbox.drain();
   }
+  return silent;
 }
 
 }  // namespace fathom

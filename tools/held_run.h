@@ -20,18 +20,21 @@ class HeldRun {
 
   /// To be had by who waits for its end.
   std::unique_ptr<ChildProcess>& child() { return child_; }
+  const std::unique_ptr<ChildProcess>& child() const { return child_; }
   /// Says with it how many others are held on the same GPU, so that they do not pass for a load.
   void release(std::size_t held_beside) const;
 
  private:
-  friend void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
-                             std::chrono::milliseconds limit);
+  friend std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
+                                                    SignalInbox& inbox,
+                                                    std::chrono::milliseconds limit);
   FileDescriptor gate_;
   std::unique_ptr<ChildProcess> child_;
 };
 
-/// Until each has sent its next word or has ended, or an interrupt has come.
-void wait_for_words(const std::vector<const HeldRun*>& runs, SignalInbox& inbox,
-                    std::chrono::milliseconds limit);
+/// Until each has sent its next word or has ended, or an interrupt has come. Returns those that have
+/// done neither.
+std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
+                                           SignalInbox& inbox, std::chrono::milliseconds limit);
 
 }  // namespace fathom

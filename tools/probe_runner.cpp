@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -21,12 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string sweep_of(const RunArguments& options) { return find_run_suite(options.suite)->sweep; }
-
-std::chrono::seconds time_limit(const RunArguments& options) {
-  if (options.time_limit_s > 0)
-    return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
-  return std::chrono::seconds(find_run_suite(options.suite)->probe_limit_s);
-}
 
 std::vector<std::string> probe_arguments(const RunArguments& options, const fs::path& document,
                                          int progress_fd) {
@@ -71,40 +66,66 @@ bool has_filter(const RunArguments& options) {
 
 }  // namespace
 
-ProbePart run_probe(const ProbeBinary& probe, const RunArguments& options,
-                    const OutputFolder& folder, SignalInbox& inbox,
-                    const std::function<void(const ProbeProgress&)>& progress) {
-  const fs::path part = folder.parts() / (probe.name + ".json");
-  const fs::path log_path = folder.logs() / (probe.name + ".log");
-  fs::remove(part);  // of an earlier run into the same folder
+std::chrono::seconds probe_time_limit(const RunArguments& options) {
+  if (options.time_limit_s > 0)
+    return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
+  return std::chrono::seconds(find_run_suite(options.suite)->probe_limit_s);
+}
+
+ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options,
+                           const OutputFolder& folder, Start start)
+    : document_(folder.parts() / (probe.name + ".json")),
+      log_(folder.logs() / (probe.name + ".log")),
+      limit_(probe_time_limit(options)),
+      has_filter_(has_filter(options)) {
+  fs::remove(document_);  // of an earlier run into the same folder
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     throw Error(ExitCode::setup_incomplete, fmt::format("No pipe: {}.", std::strerror(errno)));
-  const FileDescriptor progress_reader(ends[0]);
-  FileDescriptor progress_writer(ends[1]);
-  const auto limit = time_limit(options);
-  const auto start = std::chrono::steady_clock::now();
+  progress_ = FileDescriptor(ends[0]);
+  const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
+  const FileDescriptor log = open_log(log_);
+  const ChildStart child{probe.program,
+                         probe_arguments(options, document_, progress_writer.get()),
+                         log.get(),
+                         log.get(),
+                         {progress_writer.get()}};
+  if (start == Start::held)
+    held_.emplace(child);
+  else
+    child_ = std::make_unique<ChildProcess>(child);
+}
 
+void ProbeProcess::release(std::size_t held_beside) {
+  start_ = Clock::now();
+  held_->release(held_beside);
+}
+
+void ProbeProcess::give_up(SignalInbox& inbox) {
+  end_ = wait(inbox, std::chrono::milliseconds(0), [](const ProbeProgress&) {});
+}
+
+void ProbeProcess::kill() const { child().signal(SIGKILL); }
+
+SupervisedEnd ProbeProcess::wait(SignalInbox& inbox, std::chrono::milliseconds limit,
+                                 const std::function<void(const ProbeProgress&)>& progress) const {
+  return supervise(
+      child(), inbox,
+      {.limit = limit, .lines_from = progress_.get(), .line = [&](std::string_view line) {
+         if (const auto parsed = parse_progress(line)) progress(*parsed);
+       }});
+}
+
+ProbePart ProbeProcess::finish(SignalInbox& inbox,
+                               const std::function<void(const ProbeProgress&)>& progress) {
+  const SupervisedEnd end = end_ ? *end_ : wait(inbox, limit_, progress);
   ProbePart result;
-  SupervisedEnd end;
-  {
-    const FileDescriptor log = open_log(log_path);
-    ChildProcess child({probe.program, probe_arguments(options, part, progress_writer.get()),
-                        log.get(), log.get(), {progress_writer.get()}});
-    progress_writer.close();
-    end = supervise(
-        child, inbox,
-        {.limit = limit, .lines_from = progress_reader.get(), .line = [&](std::string_view line) {
-           if (const auto parsed = parse_progress(line)) progress(*parsed);
-         }});
-  }
-  result.elapsed_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.document = read_part(part);
-  result.nothing_selected = !result.document && has_filter(options) && end.end.signal == 0 &&
+  result.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
+  result.document = read_part(document_);
+  result.nothing_selected = !result.document && has_filter_ && end.end.signal == 0 &&
                             end.end.status == to_int(ExitCode::bad_input);
-  result.outcome = judge_probe(end, result.document, last_line_of(log_path), limit);
+  result.outcome = judge_probe(end, result.document, last_line_of(log_), limit_);
   if (result.document)
     for (ProbeSummary& summary : result.document->probes) {
       summary.status = result.outcome.status;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "results/document.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
+#include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 #include "tools/progress.h"
@@ -24,11 +28,48 @@ struct ProbePart {
   double elapsed_s = 0;
 };
 
-/// Runs one probe's program to its end, its time limit or an interrupt; the log goes to
-/// logs/<probe>.log and its document to parts/<probe>.json of `folder`.
-ProbePart run_probe(const ProbeBinary& probe, const RunArguments& options,
-                    const OutputFolder& folder, SignalInbox& inbox,
-                    const std::function<void(const ProbeProgress&)>& progress);
+/// One probe's program, running: measuring from its start on, or held back until it is released.
+/// The log goes to logs/<probe>.log and its document to parts/<probe>.json of `folder`. Its
+/// destructor ends it.
+class ProbeProcess {
+ public:
+  enum class Start { at_once, held };
+  /// Throws Error where it cannot be started or its log cannot be written.
+  ProbeProcess(const ProbeBinary& probe, const RunArguments& options, const OutputFolder& folder,
+               Start start);
+
+  /// Nothing where it was started at once.
+  const HeldRun* held() const { return held_ ? &*held_ : nullptr; }
+  /// Lets one that is held begin; its time limit and its elapsed time count from now on.
+  void release(std::size_t held_beside);
+  /// Ends one that did not become ready within its time limit: that is its outcome.
+  void give_up(SignalInbox& inbox);
+  /// Kills it; the destructor then has less to wait for.
+  void kill() const;
+  /// How it ended, once it has.
+  std::optional<ProcessEnd> try_end() { return child().try_end(); }
+
+  /// Waits for its end, its time limit or an interrupt.
+  ProbePart finish(SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  ChildProcess& child() const { return held_ ? *held_->child() : *child_; }
+  SupervisedEnd wait(SignalInbox& inbox, std::chrono::milliseconds limit,
+                     const std::function<void(const ProbeProgress&)>& progress) const;
+
+  std::filesystem::path document_, log_;
+  std::chrono::seconds limit_;
+  bool has_filter_;
+  FileDescriptor progress_;
+  std::unique_ptr<ChildProcess> child_;  ///< of one that was started at once
+  std::optional<HeldRun> held_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<SupervisedEnd> end_;  ///< of one that was given up
+};
+
+/// How long a probe of this run may take, and may take to become ready where it is held.
+std::chrono::seconds probe_time_limit(const RunArguments& options);
 
 /// A summary for a probe that left no document.
 ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome);

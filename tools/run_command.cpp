@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <memory>
+#include <span>
 #include <thread>
 
 #include "reports/report.h"
@@ -15,7 +17,7 @@
 #include "results/version.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
-#include "tools/probe_runner.h"
+#include "tools/held_probes.h"
 #include "tools/replay.h"
 #include "tools/suites.h"
 
@@ -81,19 +83,28 @@ class Run {
       : options_(options), folder_(folder), fingerprint_(fingerprint) {}
 
   void measure(const std::vector<ProbeBinary>& probes, SignalInbox& inbox) {
+    const std::size_t together = options_.start_together ? most_held_together(fingerprint_) : 1;
+    std::optional<HeldProbes> held;
     ProgressLine progress(probes.size());
     for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (inbox.drain(); inbox.interrupts() > 0 && !stopper_)
-        stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-      if (stopper_) {
+      if (together > 1 && i % together == 0 && !has_to_stop(inbox)) {
+        progress.start_probe(i, probes[i].name);
+        held.emplace(std::span(probes).subspan(i, std::min(together, probes.size() - i)), options_,
+                     folder_, inbox);
+      }
+      if (has_to_stop(inbox)) {
+        held.reset();
         skip(probes[i]);
         continue;
       }
       progress.start_probe(i, probes[i].name);
       ProbePart part;
       try {
-        part = run_probe(probes[i], options_, folder_, inbox,
-                         [&](const ProbeProgress& p) { progress.update(p); });
+        std::unique_ptr<ProbeProcess> probe = held ? held->release_next() : nullptr;
+        if (!probe)
+          probe = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
+                                                 ProbeProcess::Start::at_once);
+        part = probe->finish(inbox, [&](const ProbeProgress& p) { progress.update(p); });
       } catch (const Error& error) {  // it could not be started: the others' results stay
         part.outcome = {ProbeStatus::failed, error.what(), error.code()};
       }
@@ -119,6 +130,12 @@ class Run {
   ExitCode exit_code() const { return combined_exit_code(causes_); }
 
  private:
+  bool has_to_stop(SignalInbox& inbox) {
+    if (inbox.drain(); inbox.interrupts() > 0 && !stopper_)
+      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+    return stopper_.has_value();
+  }
+
   void add(const ProbeBinary& probe, ProbePart part) {
     if (part.nothing_selected) return;
     ++selected_;

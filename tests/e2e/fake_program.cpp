@@ -122,6 +122,8 @@ int device_program(const Flags& flags) {
   fathom::Fingerprint print;
   print.gpu_name = "NVIDIA Fake 100";
   print.gpu_uuid_hash = uuid_hash();
+  const char* memory_gib = std::getenv("FAKE_MEMORY_GIB");
+  print.memory_bytes = (memory_gib ? std::atoll(memory_gib) : 140) << 30;
   std::cout << ordered_json{{"fingerprint", fathom::fingerprint_to_json(print)}};
   return 0;
 }
@@ -219,6 +221,7 @@ void wait_for_start(int descriptor) {
   if (::write(descriptor, &byte, 1) != 1 || ::read(descriptor, &byte, 1) != 1)
     fail(ExitCode::bad_input, "Nobody says when to start.");
   say_when("began");
+  std::cout << "beside " << int{static_cast<unsigned char>(byte)} << std::endl;
   usleep(20'000);
 }
 
@@ -249,6 +252,9 @@ int probe_program(const std::string& name, const Flags& flags) {
 
   const int start_fd = held ? std::stoi(flags.at("--start-fd")) : -1;
   if (held) {
+    if (name == "late") hang();
+    if (name == "stillborn") std::raise(SIGSEGV);
+    if (name == "crowded") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
     wait_for_start(start_fd);
     take_lock();
   }

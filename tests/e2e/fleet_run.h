@@ -6,7 +6,6 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,23 +43,16 @@ inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::s
   return words;
 }
 
-/// "began 123" of a held fake's log.
-inline long long time_in(const fs::path& log, const std::string& what) {
-  const std::string text = read_text(log);
-  const auto at = text.find(what + " ");
-  return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + what.size() + 1);
-}
-
 /// In turn, none while another measures, and all of them ready before the first of all does.
 inline void check_turns(const fs::path& out, int gpus, const std::string& probe) {
   const auto at = [&](int gpu, const char* part, const char* what) {
-    return time_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
+    return number_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
   };
   for (int gpu = 0; gpu < gpus; ++gpu) {
     CAPTURE(gpu, probe);
     CHECK(at(gpu, "alone", "ready") > 0);
     CHECK(at(gpu, "alone", "ready") <
-          time_in(out / "gpus" / "box-0" / "alone" / "links.log", "began"));
+          number_in(out / "gpus" / "box-0" / "alone" / "links.log", "began"));
     if (gpu > 0) CHECK(at(gpu - 1, "alone", "ended") < at(gpu, "alone", "began"));
   }
 }

@@ -23,9 +23,12 @@ using namespace std::chrono_literals;
 
 TEST_CASE("An interrupted run keeps what was measured and says what is missing", "[e2e]") {
   const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
-  CAPTURE(number);
+  const bool together = GENERATE(false, true);
+  CAPTURE(number, together);
   Sandbox box({"first", "slow", "zero"});
-  Background run({"run", "--out", box.out().string()});
+  std::vector<std::string> words{"run", "--out", box.out().string()};
+  if (together) words.insert(words.end(), {"--no-counters", "--start-together"});
+  Background run(words);
   const auto log = box.out() / "logs" / "slow.log";
   REQUIRE(wait_for_text(log, "pids"));
   run.signal(number);
@@ -40,6 +43,22 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
   CHECK_THAT(box.report(), ContainsSubstring("not started") && ContainsSubstring("interrupted"));
   CHECK_THAT(last_line(run.output()), ContainsSubstring("README.md"));
   for (const int pid : pids_in(log)) CHECK_FALSE(alive(pid));
+}
+
+TEST_CASE("Ctrl-C while probes become ready leaves none of them", "[e2e]") {
+  Sandbox box({"first", "late"});
+  Background run({"run", "--no-counters", "--start-together", "--out", box.out().string()});
+  const auto log = box.out() / "logs" / "late.log";
+  REQUIRE(wait_for_text(log, "pids"));
+  run.signal(SIGINT);
+  CHECK(run.wait() == to_int(ExitCode::interrupted));
+  for (const char* probe : {"first", "late"}) {
+    CHECK(summary_of(box.result(), probe).status == ProbeStatus::interrupted);
+    CHECK_THAT(summary_of(box.result(), probe).status_reason, ContainsSubstring("not started"));
+  }
+  const auto pids = pids_in(log);
+  REQUIRE(pids.size() == 2);
+  for (const int pid : pids) CHECK_FALSE(alive(pid));
 }
 
 TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {

@@ -133,9 +133,12 @@ TEST_CASE("One probe's bad day costs its own missing results and nothing else", 
       BadDay{"memory", ExitCode::gpu_out_of_memory, ProbeStatus::partial, "free memory", 2},
       BadDay{"mig", ExitCode::partitioned_gpu, ProbeStatus::partial, "MIG slice", 2},
       BadDay{"silent", ExitCode::probe_crashed, ProbeStatus::crashed, "complete results", 0});
-  CAPTURE(day.probe);
+  const bool together = GENERATE(false, true);
+  CAPTURE(day.probe, together);
   Sandbox box({"first", day.probe, "zero"});
-  const auto run = box.run({"--time-limit", "1"});
+  std::vector<std::string> flags{"--time-limit", "1"};
+  if (together) flags.insert(flags.end(), {"--no-counters", "--start-together"});
+  const auto run = box.run(flags);
   INFO(run.output << run.errors);
   CHECK(code(run) == to_int(day.code));
   const Document document = box.result();

@@ -111,6 +111,13 @@ bool wait_for_text(const fs::path& path, const std::string& text) {
   return false;
 }
 
+long long number_in(const fs::path& log, const std::string& word) {
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(word + " ")) return std::atoll(line.c_str() + word.size());
+  return -1;
+}
+
 std::vector<int> pids_in(const fs::path& log) {
   std::ifstream file(log);
   std::vector<int> pids;

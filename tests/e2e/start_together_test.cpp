@@ -1,0 +1,101 @@
+// `fathom run --start-together`: all probes are up before the first one measures, and what comes of
+// a run is what it would be without. Their bad days and interrupts are beside those of other runs.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--no-counters", "--start-together"});
+  return box.run(more);
+}
+
+long long of_log(const Sandbox& box, const std::string& probe, const std::string& word) {
+  return number_in(box.out() / "logs" / (probe + ".log"), word);
+}
+
+TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
+  Sandbox box({"first", "second", "third"});
+  const auto run = run_together(box);
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  for (const char* probe : {"first", "second", "third"}) {
+    CHECK(entries_of(box.result(), probe) == 2);
+    CHECK(of_log(box, probe, "ready") > 0);
+    CHECK(of_log(box, probe, "ready") < of_log(box, "first", "began"));
+    CHECK_THAT(run.output, ContainsSubstring(std::string(probe) + ": 2 cases in"));
+  }
+  CHECK(of_log(box, "first", "ended") < of_log(box, "second", "began"));
+  CHECK(of_log(box, "second", "ended") < of_log(box, "third", "began"));
+  // Of those that wait beside it.
+  CHECK(of_log(box, "first", "beside") == 2);
+  CHECK(of_log(box, "second", "beside") == 1);
+  CHECK(of_log(box, "third", "beside") == 0);
+  REQUIRE(code(box.run({"--no-counters"})) == 0);
+  CHECK(of_log(box, "first", "ready") == -1);
+}
+
+TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
+  Sandbox box({"first", "second", "third"});
+  const auto run = run_together(box, {"--benchmark_filter=second|third"});
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(box.result().probes.size() == 2);
+  CHECK(of_log(box, "second", "beside") == 1);
+}
+
+TEST_CASE("Profilers need the GPU for themselves", "[e2e]") {
+  Sandbox box({"first"});
+  const auto run = box.run({"--start-together"});
+  CHECK(code(run) == to_int(ExitCode::bad_input));
+  CHECK_THAT(run.errors, ContainsSubstring("--no-counters"));
+}
+
+TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {
+  Sandbox box({"first", "second", "third"});
+  box.set("FAKE_MEMORY_GIB", "16");
+  REQUIRE(code(run_together(box)) == 0);
+  CHECK(of_log(box, "second", "ready") < of_log(box, "first", "began"));
+  CHECK(of_log(box, "third", "ready") > of_log(box, "second", "ended"));
+  CHECK(of_log(box, "first", "beside") == 1);
+  box.set("FAKE_MEMORY_GIB", "8");
+  REQUIRE(code(run_together(box)) == 0);
+  CHECK(of_log(box, "first", "ready") == -1);
+  CHECK(entries_of(box.result(), "first") == 2);
+}
+
+TEST_CASE("Where probes take the GPU from each other they start one by one", "[e2e]") {
+  Sandbox box({"crowded", "first"});
+  const auto run = run_together(box);
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(entries_of(box.result(), "crowded") == 2);
+  CHECK(entries_of(box.result(), "first") == 2);
+  CHECK(of_log(box, "first", "ready") == -1);
+}
+
+TEST_CASE("A probe that dies or hangs before it is ready costs its own results", "[e2e]") {
+  Sandbox box({"first", "late", "stillborn", "zero"});
+  const auto run = run_together(box, {"--time-limit", "1"});
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  const Document document = box.result();
+  CHECK(entries_of(document, "first") == 2);
+  CHECK(entries_of(document, "zero") == 2);
+  CHECK(summary_of(document, "late").status == ProbeStatus::timed_out);
+  CHECK_THAT(summary_of(document, "late").status_reason, ContainsSubstring("time limit of 1 s"));
+  CHECK(summary_of(document, "stillborn").status == ProbeStatus::crashed);
+  // Only the other living one; and the time that all of them waited counts for none of them.
+  CHECK(of_log(box, "first", "beside") == 1);
+  for (const int pid : pids_in(box.out() / "logs" / "late.log")) CHECK_FALSE(alive(pid));
+}
+
+}  // namespace
+}  // namespace fathom
