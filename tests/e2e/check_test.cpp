@@ -100,3 +100,30 @@ TEST_CASE("fathom check never passes a replay, and bad input is one sentence and
   CHECK(code(sandbox.fathom({"check", "--base", "exit 9", "--head", "exit 9"})) == 3);
   CHECK(code(sandbox.fathom({"baseline", "lsit"})) == 2);
 }
+
+TEST_CASE("fathom check starts the probes of two builds together, where both can") {
+  Sandbox sandbox({"first", "second"});
+  const fs::path build = sandbox.folder() / "build", old = sandbox.folder() / "old";
+  for (const fs::path& folder : {build, old}) fs::create_directories(folder);
+  fs::create_symlink(FATHOM_PROGRAM, build / "fathom");
+  // Of before the flag: it neither knows it nor names it.
+  write_text(old / "fathom", std::string("#!/bin/sh\n") +
+                                 "case \"$*\" in *--help*) exit 0;; *together*) exit 2;; esac\n" +
+                                 "exec " + FATHOM_PROGRAM + " \"$@\"\n");
+  fs::permissions(old / "fathom", fs::perms::owner_all);
+  const auto check = [&](const fs::path& base) {
+    return sandbox.fathom({"check", "--base", base.string(), "--head", build.string(), "--keep",
+                           sandbox.out().string()});
+  };
+  const auto both = check(build);
+  INFO(both.output << both.errors);
+  CHECK(code(both) == 0);
+  for (const auto& round : fs::directory_iterator(sandbox.out()))
+    CHECK(number_in(round.path() / "logs" / "first.log", "beside") == 1);
+  fs::remove_all(sandbox.out());
+  const auto one = check(old);
+  INFO(one.output << one.errors);
+  CHECK(code(one) == 0);
+  for (const auto& round : fs::directory_iterator(sandbox.out()))
+    CHECK(number_in(round.path() / "logs" / "first.log", "beside") == -1);
+}

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -94,7 +95,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   fs::create_directories(folder.path / "bin");
   std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\n";
   fs::permissions(folder.path / "bin/fathom", fs::perms::owner_all);
-  const SideCommand build(Side::head, folder.path.string(), {"quick", 0.25});
+  SideCommand build(Side::head, folder.path.string(), {"quick", 0.25});
   CHECK(build.is_build());
   const auto start = build.start("/out", {"copy/x", "copy/y", "sum/z vs cub"});
   const std::string flags = [&] {
@@ -112,4 +113,13 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   CHECK(std::string(std::getenv("FATHOM_CHECK_TIMED_ONLY")) == "1");
   REQUIRE(std::getenv("FATHOM_CHECK_SAMPLING_LIMIT") != nullptr);
   CHECK(std::string(std::getenv("FATHOM_CHECK_SAMPLING_LIMIT")) == "0.25");
+  // Of before there was such a flag.
+  CHECK_FALSE(build.can_start_together());
+  CHECK(flags.find("--start-together") == std::string::npos);
+  std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\necho \"  --start-together  $*\"\n";
+  CHECK(build.can_start_together());
+  CHECK_FALSE(SideCommand(Side::base, "echo --start-together").can_start_together());
+  build.start_together();
+  const auto together = build.start("/out", {});
+  CHECK(std::ranges::find(together.arguments, "--start-together") != together.arguments.end());
 }

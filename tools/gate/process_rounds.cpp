@@ -57,7 +57,11 @@ bool is_usable(const SideCommand& command, const ProcessEnd& end) {
 
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
                              std::chrono::seconds limit)
-    : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {}
+    : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
+  if (!base_.can_start_together() || !head_.can_start_together()) return;
+  base_.start_together();
+  head_.start_together();
+}
 
 double ProcessRounds::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

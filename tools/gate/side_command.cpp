@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* out_word = "{out}";
 constexpr const char* filter_word = "{filter}";
+constexpr const char* together_flag = "--start-together";
 
 bool is_program(const fs::path& path) {
   std::error_code ignored;
@@ -86,6 +87,12 @@ bool SideCommand::can_select() const {
          command_.find("FATHOM_CHECK_FILTER") != std::string::npos;
 }
 
+bool SideCommand::can_start_together() const {
+  if (!is_build()) return false;
+  const CapturedRun help = run_and_capture(program_, {"run", "--help"}, std::chrono::seconds(10));
+  return help.output.find(together_flag) != std::string::npos;
+}
+
 SideCommand::Start SideCommand::start(const fs::path& folder,
                                       const std::vector<std::string>& only) const {
   const std::string filter = filter_for(only);
@@ -96,6 +103,7 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
                 {"run", "--suite", round_.suite, "--out", folder.string(), "--require-gpu",
                  "--no-counters", "--no-report", "--wait"},
                 folder / "result.json"};
+    if (starts_together_) start.arguments.push_back(together_flag);
     for (const std::string& probe : probes_of(only))
       start.arguments.insert(start.arguments.end(), {"--probe", probe});
     if (!only.empty()) start.arguments.push_back("--benchmark_filter=" + filter);

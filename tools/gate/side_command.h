@@ -32,6 +32,11 @@ class SideCommand {
   bool is_build() const { return !program_.empty(); }
   /// Whether it runs less where less is asked for.
   bool can_select() const;
+  /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
+  bool can_start_together() const;
+  /// From now on its rounds start all probes at once. Only where both sides do: a GPU that rests
+  /// while a probe starts is another one than one that does not.
+  void start_together() { starts_together_ = true; }
 
   struct Start {
     std::filesystem::path program;
@@ -46,6 +51,7 @@ class SideCommand {
   std::filesystem::path program_;  ///< of a build
   std::string command_;
   BuildRound round_;
+  bool starts_together_ = false;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
@@ -58,7 +64,8 @@ std::string shell_quoted(const std::string& text);
 
 std::string_view to_string(Side side);
 
-/// Rounds of two commands, one process after the other, each in its own folder with its log.
+/// Rounds of two commands, one process after the other, each in its own folder with its log. Of two
+/// builds that can both do it, a round's probes are started together.
 class ProcessRounds : public RoundSource {
  public:
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
