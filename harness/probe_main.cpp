@@ -135,7 +135,7 @@ class ProbeRun {
       const std::optional<Error>& of_campaign = runner_.counter_problem();
       if (of_campaign && code == ExitCode::ok) code = of_campaign->code();
     }
-    tell_starter();
+    if (!fatal_) tell_starter();  // who has lost the GPU says so by its end, before the next begins
     if (interrupt_requested != 0) code = ExitCode::interrupted;
     ProbeStatus status = ProbeStatus::complete;
     std::string reason;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,6 +215,12 @@ void ChildProcess::reap_group() {
 }
 
 SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
+  constexpr int none = -1;
+  return *supervise_until_word(child, inbox, supervision, none);
+}
+
+std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
+                                                  const Supervision& supervision, int word) {
   LineReader lines(supervision);
   auto deadline = Clock::now() + supervision.limit;
   enum class Phase { running, told_to_stop, killed } phase = Phase::running;
@@ -235,7 +242,7 @@ SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervisi
   while (true) {
     if (const auto end = child.try_end()) {
       lines.read_available();
-      return {*end, stopped};
+      return SupervisedEnd{*end, stopped};
     }
     const int interrupts = inbox.interrupts() - interrupts_before;
     if (interrupts > 0 && phase == Phase::running) tell(Stopped::interrupt, SIGINT);
@@ -247,17 +254,21 @@ SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervisi
       else if (phase == Phase::told_to_stop)
         kill_now();
       else
-        return {ProcessEnd{0, SIGKILL, true}, stopped};
+        return SupervisedEnd{ProcessEnd{0, SIGKILL, true}, stopped};
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
     if (supervision.tick) supervision.tick();
     const long longest = supervision.tick ? 20 : 1000;
     const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
-    std::array<pollfd, 2> sources{pollfd{inbox.descriptor(), POLLIN, 0},
-                                  pollfd{lines.descriptor(), POLLIN, 0}};
+    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0},
+                                  pollfd{lines.descriptor(), POLLIN, 0}, pollfd{word, POLLIN, 0}};
     poll(sources.data(), sources.size(), wait_ms);
     inbox.drain();
     lines.read_available();
+    if (sources[2].revents == 0) continue;
+    char byte = 0;
+    if (recv(word, &byte, 1, MSG_DONTWAIT) == 1 && phase == Phase::running) return std::nullopt;
+    word = -1;  // closed: the child is about to end; or it was told to, and that is waited for
   }
 }
 

@@ -26,9 +26,9 @@ class HeldProbes {
   HeldProbes(const HeldProbes&) = delete;
   HeldProbes& operator=(const HeldProbes&) = delete;
 
-  /// The next one in the order of the constructor, released; nothing where it is not held, and is
-  /// to be started now.
-  std::unique_ptr<ProbeProcess> release_next();
+  /// The next one in the order of the constructor, released, beside `ending` others that have
+  /// measured and not ended; nothing where it is not held, and is to be started now.
+  std::unique_ptr<ProbeProcess> release_next(std::size_t ending);
 
  private:
   bool no_room();

@@ -21,6 +21,8 @@ class HeldRun {
   /// To be had by who waits for its end.
   std::unique_ptr<ChildProcess>& child() { return child_; }
   const std::unique_ptr<ChildProcess>& child() const { return child_; }
+  /// The socket on which it sends its words.
+  int words() const { return gate_.get(); }
   /// Says with it how many others are held on the same GPU, so that they do not pass for a load.
   void release(std::size_t held_beside) const;
 

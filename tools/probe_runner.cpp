@@ -103,25 +103,35 @@ void ProbeProcess::release(std::size_t held_beside) {
 }
 
 void ProbeProcess::give_up(SignalInbox& inbox) {
-  end_ = wait(inbox, std::chrono::milliseconds(0), [](const ProbeProgress&) {});
+  end_ = supervise(child(), inbox, supervision(std::chrono::milliseconds(0), {}));
 }
 
 void ProbeProcess::kill() const { child().signal(SIGKILL); }
 
-SupervisedEnd ProbeProcess::wait(SignalInbox& inbox, std::chrono::milliseconds limit,
-                                 const std::function<void(const ProbeProgress&)>& progress) const {
-  return supervise(
-      child(), inbox,
-      {.limit = limit, .lines_from = progress_.get(), .line = [&](std::string_view line) {
-         if (const auto parsed = parse_progress(line)) progress(*parsed);
-       }});
+Supervision ProbeProcess::supervision(
+    std::chrono::milliseconds limit,
+    const std::function<void(const ProbeProgress&)>& progress) const {
+  return {.limit = limit, .lines_from = progress_.get(), .line = [progress](std::string_view line) {
+            const auto parsed = parse_progress(line);
+            if (parsed && progress) progress(*parsed);
+          }};
+}
+
+bool ProbeProcess::wait_until_measured(
+    SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress) {
+  if (!end_)
+    end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
+  if (!end_) measured_ = Clock::now();
+  return measured_.has_value();
 }
 
 ProbePart ProbeProcess::finish(SignalInbox& inbox,
                                const std::function<void(const ProbeProgress&)>& progress) {
-  const SupervisedEnd end = end_ ? *end_ : wait(inbox, limit_, progress);
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(start_ + limit_ - Clock::now());
+  const SupervisedEnd end = end_ ? *end_ : supervise(child(), inbox, supervision(left, progress));
   ProbePart result;
-  result.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
+  result.elapsed_s = std::chrono::duration<double>(measured_.value_or(Clock::now()) - start_).count();
   result.document = read_part(document_);
   result.nothing_selected = !result.document && has_filter_ && end.end.signal == 0 &&
                             end.end.status == to_int(ExitCode::bad_input);

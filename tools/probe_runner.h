@@ -49,14 +49,19 @@ class ProbeProcess {
   /// How it ended, once it has.
   std::optional<ProcessEnd> try_end() { return child().try_end(); }
 
+  /// Waits until one that was released has measured, or for its end, time limit or an interrupt.
+  /// True where it has measured: it only has to end, which `finish` waits for.
+  bool wait_until_measured(SignalInbox& inbox,
+                           const std::function<void(const ProbeProgress&)>& progress);
+
   /// Waits for its end, its time limit or an interrupt.
   ProbePart finish(SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress);
 
  private:
   using Clock = std::chrono::steady_clock;
   ChildProcess& child() const { return held_ ? *held_->child() : *child_; }
-  SupervisedEnd wait(SignalInbox& inbox, std::chrono::milliseconds limit,
-                     const std::function<void(const ProbeProgress&)>& progress) const;
+  Supervision supervision(std::chrono::milliseconds limit,
+                          const std::function<void(const ProbeProgress&)>& progress) const;
 
   std::filesystem::path document_, log_;
   std::chrono::seconds limit_;
@@ -65,7 +70,8 @@ class ProbeProcess {
   std::unique_ptr<ChildProcess> child_;  ///< of one that was started at once
   std::optional<HeldRun> held_;
   Clock::time_point start_ = Clock::now();
-  std::optional<SupervisedEnd> end_;  ///< of one that was given up
+  std::optional<Clock::time_point> measured_;
+  std::optional<SupervisedEnd> end_;  ///< where it is known before `finish`
 };
 
 /// How long a probe of this run may take, and may take to become ready where it is held.

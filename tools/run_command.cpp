@@ -88,29 +88,41 @@ class Run {
     ProgressLine progress(probes.size());
     for (std::size_t i = 0; i < probes.size(); ++i) {
       if (together > 1 && i % together == 0 && !has_to_stop(inbox)) {
+        finish_measured(inbox);
         progress.start_probe(i, probes[i].name);
         held.emplace(std::span(probes).subspan(i, std::min(together, probes.size() - i)), options_,
                      folder_, inbox);
       }
       if (has_to_stop(inbox)) {
         held.reset();
+        finish_measured(inbox);
         skip(probes[i]);
         continue;
       }
       progress.start_probe(i, probes[i].name);
+      const auto show = [&](const ProbeProgress& p) { progress.update(p); };
       ProbePart part;
       try {
-        std::unique_ptr<ProbeProcess> probe = held ? held->release_next() : nullptr;
-        if (!probe)
-          probe = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
-                                                 ProbeProcess::Start::at_once);
-        part = probe->finish(inbox, [&](const ProbeProgress& p) { progress.update(p); });
+        const std::size_t ending = measured_ && !measured_->process->try_end() ? 1 : 0;
+        std::unique_ptr<ProbeProcess> process = held ? held->release_next(ending) : nullptr;
+        const bool measured = process && process->wait_until_measured(inbox, show);
+        progress.clear();
+        finish_measured(inbox);
+        if (measured) {
+          measured_ = {&probes[i], std::move(process)};
+          continue;
+        }
+        if (!process)
+          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
+                                                   ProbeProcess::Start::at_once);
+        part = process->finish(inbox, show);
       } catch (const Error& error) {  // it could not be started: the others' results stay
         part.outcome = {ProbeStatus::failed, error.what(), error.code()};
       }
       progress.clear();
       add(probes[i], std::move(part));
     }
+    finish_measured(inbox);
   }
 
   bool nothing_selected() const { return selected_ == 0; }
@@ -130,6 +142,19 @@ class Run {
   ExitCode exit_code() const { return combined_exit_code(causes_); }
 
  private:
+  /// One that was started together with others, and only has to end while the next one measures.
+  struct Measured {
+    const ProbeBinary* probe;
+    std::unique_ptr<ProbeProcess> process;
+  };
+
+  void finish_measured(SignalInbox& inbox) {
+    if (!measured_) return;
+    const Measured last = std::move(*measured_);
+    measured_.reset();
+    add(*last.probe, last.process->finish(inbox, [](const ProbeProgress&) {}));
+  }
+
   bool has_to_stop(SignalInbox& inbox) {
     if (inbox.drain(); inbox.interrupts() > 0 && !stopper_)
       stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
@@ -196,6 +221,7 @@ class Run {
   std::vector<ProbeSummary> missing_;
   std::vector<ExitCode> causes_;
   std::optional<ProbeOutcome> stopper_;
+  std::optional<Measured> measured_;
   int selected_ = 0;
   bool all_merged_ = true;
 };

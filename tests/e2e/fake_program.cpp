@@ -260,11 +260,6 @@ int probe_program(const std::string& name, const Flags& flags) {
   }
   FakeProbe probe(name, flags);
   probe.measure(2);
-  if (held) {
-    say_when("ended");
-    // Measured, and not gone yet.
-    if (::write(start_fd, "\n", 1) == 1) usleep(20'000);
-  }
   if (name == "crash") std::raise(SIGSEGV);
   // Bad on one GPU of several.
   if (const char* bad = std::getenv("FAKE_BAD_GPU");
@@ -282,6 +277,12 @@ int probe_program(const std::string& name, const Flags& flags) {
     while (told_to_stop == 0) usleep(10'000);
     probe.write(ProbeStatus::interrupted, "interrupted by the user");
     return 130;
+  }
+  if (held && name != "lost") {
+    say_when("ended");
+    // Measured, and not gone yet.
+    if (::write(start_fd, "\n", 1) == 1) usleep(name == "lingering" ? 1'000'000 : 20'000);
+    say_when("left");
   }
   if (name == "lost") {
     probe.write(ProbeStatus::failed, "The GPU is lost.");
