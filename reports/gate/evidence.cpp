@@ -123,6 +123,16 @@ Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& optio
           rank_test_greater(values.base, moved_back(values.head, margin))};
 }
 
+double least_p_with_more(const MetricSeries& series, double effect, std::size_t more) {
+  Badness values = badness_of(series);
+  values.head = moved_back(values.head, on_scale(effect * margin_share, values));
+  const double best = std::min(std::ranges::min(values.base), std::ranges::min(values.head));
+  const double worst = std::max(std::ranges::max(values.base), std::ranges::max(values.head));
+  values.base.insert(values.base.end(), more, best - 1);
+  values.head.insert(values.head.end(), more, worst + 1);
+  return rank_test_greater(values.base, values.head);
+}
+
 Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options, double effect) {
   const Badness values = badness_of(series);
   const double least = on_scale(effect, values);

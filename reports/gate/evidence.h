@@ -40,6 +40,9 @@ double noise_floor_of(std::span<const double> base, std::span<const double> head
 /// Needs at least one value on each side.
 Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect);
 
+/// The smallest p-value that `more` further rounds a side can bring it to.
+double least_p_with_more(const MetricSeries& series, double effect, std::size_t more);
+
 /// Of one or several new runs against at least two earlier ones: Student's t for the mean of new
 /// values from the same normal distribution (a prediction interval), its variance from the earlier
 /// runs alone; the p-value is the larger of that and the rank test's, as far down as the latter can

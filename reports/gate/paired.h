@@ -35,6 +35,9 @@ struct PairedOptions {
   std::uint64_t seed = 1;     ///< of the order of the rounds
 };
 
+/// Rounds of both sides in a block.
+inline constexpr int rounds_of_block = 4;
+
 /// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a
 /// coin. Within a block both sides have the same mean place in time, so that a steady drift
 /// cancels.
@@ -46,8 +49,9 @@ int confirmation_rounds_for(std::size_t suspects, double alpha);
 
 /// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
 /// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone
-/// decide (what was seen before chose them, so it cannot also judge them). With them a few metrics
-/// run again that did not change: if those move too, the machine was disturbed.
+/// decide (what was seen before chose them, so it cannot also judge them), and are measured no
+/// longer once no further round could confirm them. With them a few metrics run again that did not
+/// change: if those move too, the machine was disturbed.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

@@ -57,6 +57,11 @@ double least_effect(const Evidence& evidence, const MetricSeries& series, double
   return effect * std::abs(median_of(series.base).value_or(0));
 }
 
+bool looks_worse(const Evidence& evidence, const MetricSeries& series, double effect) {
+  constexpr double suspicious_share = 0.5;
+  return evidence.worse > suspicious_share * least_effect(evidence, series, effect);
+}
+
 MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
   MetricDecision decision;
   decision.name = series.name;

@@ -17,6 +17,9 @@ double effect_for(const Rule* rule, const GateOptions& options);
 /// The same on the scale of the evidence.
 double least_effect(const Evidence& evidence, const MetricSeries& series, double effect);
 
+/// By half of what counts: worth another look.
+bool looks_worse(const Evidence& evidence, const MetricSeries& series, double effect);
+
 /// Medians, and what is decided without any statistics: ignored, missing, added; else unchanged.
 MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
 

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <random>
 #include <set>
 
+#include "reports/gate/evidence.h"
 #include "reports/gate/paired.h"
+#include "reports/gate/rank_statistics.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -73,6 +76,92 @@ TEST_CASE("What was slower at first only is no regression", "[gate]") {
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(decision(result, 2).outcome == Outcome::unchanged);
   CHECK(decision(result, 2).reason.find("do not confirm") != std::string::npos);
+}
+
+TEST_CASE("What no further round can confirm is measured no longer", "[gate]") {
+  // Metric 2 was slower at first only, metric 4 is.
+  const auto change = [](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= 4) slow_down(run.metrics[2], 0.05);
+    if (side == Side::head) slow_down(run.metrics[4], 0.03);
+  };
+  PlantedRounds rounds(change);
+  const CheckResult result = check_paired(rounds, {}, {});
+  CHECK(exit_code(result) == ExitCode::check_failed);
+  CHECK(count(result, Outcome::regression) == 1);
+  CHECK(decision(result, 2).outcome == Outcome::unchanged);
+  // As two suspects need: 4 of everything and 16; of which the first suspect has one block.
+  CHECK(result.confirmation_rounds == 8);
+  CHECK(decision(result, 2).head_runs == 2);
+  CHECK(decision(result, 4).head_runs == 8);
+  REQUIRE(rounds.asked.size() == 20);
+  const auto asks_for = [&](std::size_t round, const std::string& name) {
+    return std::ranges::find(rounds.asked[round], name) != rounds.asked[round].end();
+  };
+  CHECK(asks_for(7, "probe/2"));
+  CHECK_FALSE(asks_for(8, "probe/2"));
+  CHECK(asks_for(19, "probe/4"));
+
+  // Nothing else is open: the check ends.
+  PlantedRounds one([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= 4) slow_down(run.metrics[2], 0.05);
+  });
+  CHECK(check_paired(one, {}, {}).confirmation_rounds == 2);
+  CHECK(one.asked.size() == 8);
+}
+
+TEST_CASE("A suspect that ranks rule out is settled, however much worse it looks", "[gate]") {
+  // Base and head alternate so that the head's median is far worse and its ranks never can be.
+  PlantedRounds rounds([](Side side, int round, RunMetrics& run) {
+    const int nth = (round - 1) / 4;  // block
+    if (side == Side::head) slow_down(run.metrics[2], round % 2 == 0 ? 0.2 : nth == 0 ? 0.2 : -0.1);
+  });
+  const CheckResult result = check_paired(rounds, {}, {});
+  CHECK(decision(result, 2).outcome != Outcome::regression);
+  CHECK(result.confirmation_rounds < 6);
+}
+
+TEST_CASE("The least p-value to come is that of rounds that are all worse", "[gate]") {
+  const auto series = [](const std::vector<double>& base, const std::vector<double>& head) {
+    MetricSeries all{"probe/1", "s", Better::lower, {}, {}, {}};
+    for (const double value : base)
+      all.base.push_back({"probe/1", "s", Better::lower, value, 0, {}, {}});
+    for (const double value : head)
+      all.head.push_back({"probe/1", "s", Better::lower, value, 0, {}, {}});
+    return all;
+  };
+  CHECK(least_p_with_more(series({1.0, 1.1}, {2.0, 2.1}), 0.01, 4) == smallest_rank_p(6, 6));
+  // Two of four pairs the wrong way round.
+  CHECK(least_p_with_more(series({1.0, 2.05}, {2.0, 2.1}), 0.01, 4) > smallest_rank_p(6, 6));
+  CHECK(least_p_with_more(series({2.0, 2.1}, {1.0, 1.1}), 0.01, 4) > 0.005);
+  // With nothing to come it is the test's own.
+  const MetricSeries slower = series({1.0, 1.1, 1.2}, {1.15, 1.3, 1.4});
+  CHECK(least_p_with_more(slower, 0.01, 0) == evidence_of_rounds(slower, {}, 0.01).p);
+}
+
+TEST_CASE("Suspects for which there is no time are inconclusive", "[gate]") {
+  const auto slower = [](Side side, int, RunMetrics& run) {
+    if (side == Side::head)
+      for (std::size_t i = 0; i < 3; ++i)
+        slow_down(run.metrics[i], 0.03 + 0.01 * static_cast<double>(i));
+  };
+  const auto checked = [&](double time_limit_s) {
+    PlantedRounds rounds(slower);  // of 2 s each: 8 s at first
+    PairedOptions options;
+    options.time_limit_s = time_limit_s;
+    return check_paired(rounds, options, {});
+  };
+  CHECK(count(checked(180), Outcome::regression) == 3);
+  // One block of all three fits in, all of their rounds do not: the worst one goes on.
+  const CheckResult late = checked(20);
+  CHECK(exit_code(late) == ExitCode::check_failed);
+  CHECK(decision(late, 2).outcome == Outcome::regression);
+  CHECK(decision(late, 0).outcome == Outcome::inconclusive);
+  CHECK(decision(late, 0).repeated);
+  CHECK(decision(late, 0).reason.find("as often as it takes") != std::string::npos);
+  const CheckResult none = checked(9);
+  CHECK(decision(none, 2).outcome == Outcome::regression);
+  CHECK(decision(none, 0).outcome == Outcome::inconclusive);
+  CHECK_FALSE(decision(none, 0).repeated);
 }
 
 TEST_CASE("A clock that moved is no regression, and the gate says from where to where", "[gate]") {

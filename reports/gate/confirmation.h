@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reports/gate/disturbance.h"
+#include "reports/gate/paired.h"
+
+namespace fathom::gate {
+
+// The fresh rounds of a paired check, which alone decide.
+
+/// A metric that they measure.
+struct Candidate {
+  std::size_t index;   ///< among the decisions
+  double severity;     ///< how many times what counts it looked worse; of an improvement, better
+  double elapsed_s{};  ///< what measuring it adds to a round
+};
+
+struct Candidates {
+  std::vector<Candidate> suspects, improvements;  ///< the worst, the best first
+  std::vector<Candidate> controls;                ///< that did not change
+};
+
+/// Takes rounds in this order, until the sides turn out not to be comparable: then the result says
+/// why, and this is false.
+bool take_rounds(RoundSource& source, std::span<const Side> order,
+                 const std::vector<std::string>& only, Rounds& to, CheckResult& result);
+
+/// Measures candidates anew, in blocks of A B B A, and decides them in `result`. After each block
+/// those that no further round can confirm are settled and measured no longer, which spares most of
+/// the time where nothing changed; none is ever confirmed early, so that the test stays what it is.
+class Confirmation {
+ public:
+  /// `before`: the rounds that chose the candidates, which took `overhead_s` each beside measuring.
+  Confirmation(RoundSource& source, const PairedOptions& options, const Rules& rules,
+               const Rounds& before, double overhead_s, CheckResult& result)
+      : source_(source),
+        options_(options),
+        rules_(rules),
+        before_(before),
+        overhead_s_(overhead_s),
+        result_(result) {}
+
+  void decide(Candidates candidates);
+
+ private:
+  /// A suspect for which there was no time.
+  struct Late {
+    std::size_t index, before_it;
+    std::string change;
+  };
+
+  bool measure();
+  void settle(const std::vector<MetricSeries>& again, std::vector<Candidate>& open, bool better,
+              std::size_t tests, int rounds_left);
+  void leave_to_time(int rounds);
+  void judge();
+  void tell_late();
+  std::vector<MetricSeries> found(const std::vector<MetricSeries>& again,
+                                  const std::vector<Candidate>& candidates) const;
+  double round_s(std::size_t suspects) const;
+  int rounds_for(std::size_t suspects) const;
+  MetricDecision& decision_of(const Candidate& candidate) const {
+    return result_.metrics[candidate.index];
+  }
+
+  RoundSource& source_;
+  const PairedOptions& options_;
+  const Rules& rules_;
+  const Rounds& before_;
+  double overhead_s_;
+  CheckResult& result_;
+  Candidates all_;   ///< that fresh rounds measure
+  Candidates open_;  ///< those of them that are not settled
+  std::vector<Late> late_;
+  Rounds fresh_;
+};
+
+}  // namespace fathom::gate
