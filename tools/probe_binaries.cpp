@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <memory>
 #include <system_error>
 
 #include "results/error.h"
@@ -29,8 +30,8 @@ bool is_program(const std::filesystem::directory_entry& file) {
          (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
 }
 
-ProbeBinary describe(const std::filesystem::path& program) {
-  const CapturedRun run = run_and_capture(program, {"--describe"}, description_limit);
+ProbeBinary described(const std::filesystem::path& program, CapturedChild& child) {
+  const CapturedRun run = child.wait(description_limit);
   try {
     const auto description = nlohmann::json::parse(run.output);
     return {program,
@@ -68,12 +69,17 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
                             folder.string()));
   std::sort(programs.begin(), programs.end());
   std::vector<ProbeBinary> probes;
-  for (const auto& program : programs) probes.push_back(describe(program));
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    probes.push_back(described(programs[i], *children[i]));
   return probes;
 }
 
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
+  std::vector<std::unique_ptr<CapturedChild>> children;  // all at once: each takes its time to load
+  for (const auto& program : programs)
+    children.push_back(
+        std::make_unique<CapturedChild>(program, std::vector<std::string>{"--describe"}));
                                        const RunSuite& suite) {
   std::vector<ProbeBinary> selected;
   if (names.empty()) {
