@@ -140,6 +140,34 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
   CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
 }
 
+/// mpirun's words for one rank a shell script: `script` ends with what to start as "$@".
+std::vector<std::string> scripted(const std::vector<std::string>& run,
+                                  const std::vector<std::string>& scripts) {
+  std::vector<std::string> words;
+  for (const std::string& script : scripts) {
+    if (!words.empty()) words.push_back(":");
+    words = together(words, {"-n", "1", "/bin/sh", "-c", script, "sh", FATHOM_PROGRAM});
+    words = together(words, run);
+  }
+  return words;
+}
+
+TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  box.set("FAKE_ASKED", box.folder() / "asked");
+  box.set("SEEN", box.folder() / "seen");
+  // MPI_Init of the first one waits for the second, which comes once it has seen the question.
+  const std::string late =
+      "for i in $(seq 200); do [ -e \"$FAKE_ASKED\" ] && break; sleep 0.05; done; "
+      "[ -e \"$FAKE_ASKED\" ] && : > \"$SEEN\"; exec \"$@\"";
+  Job job(box, scripted(fleet_run(box, {"--alone", "none"}), {"exec \"$@\"", late}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == 0);
+  CHECK(fs::exists(box.folder() / "seen"));
+}
+
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   Sandbox box({"links", "copy_bandwidth"});
   box.set("FAKE_GPUS", "3");
