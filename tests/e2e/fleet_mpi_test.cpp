@@ -121,7 +121,7 @@ std::map<int, std::pair<pid_t, pid_t>> wait_for_ranks(const Sandbox& box, int co
 }
 
 TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"});
+  Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "4");
   Job job(box, 4, fleet_run(box));
   const int status = job.wait();
@@ -138,6 +138,9 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
   CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
+  CHECK(counting(box.out(), 4, "second") == std::vector{false, true, false, false});
+  CHECK(counters_of(box.out(), 4) ==
+        std::vector<std::vector<std::string>>{{"first"}, {"second"}, {}, {}});
 }
 
 /// mpirun's words for one rank a shell script: `script` ends with what to start as "$@".
@@ -150,6 +153,22 @@ std::vector<std::string> scripted(const std::vector<std::string>& run,
     words = together(words, run);
   }
   return words;
+}
+
+TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][mpi]") {
+  Sandbox box({"first", "second", "third"});
+  box.set("FAKE_GPUS", "2");
+  const auto on = [](const char* gpu) {
+    return std::string("CUDA_VISIBLE_DEVICES=") + gpu + " exec \"$@\"";
+  };
+  Job job(box,
+          scripted(fleet_run(box, {"--alone", "none"}), {on("GPU-0"), on("GPU-0"), on("GPU-1")}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));  // of the one in the middle
+  CHECK(counters_of(box.out(), 3) ==
+        std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
+  CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
 }
 
 TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {

@@ -85,15 +85,18 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank, M
   const Seen seen = seen_by(*gpus);
   const auto assigned = assign_gpus(seen_by_all(seen, turns));
   const auto taken = assigned.at(static_cast<std::size_t>(local));
-  const auto first =
-      std::ranges::find_if(assigned, [](const auto& gpu) { return gpu.has_value(); });
+  const auto measured = [](auto from, auto to) {
+    return static_cast<std::size_t>(
+        std::count_if(from, to, [](const auto& gpu) { return gpu.has_value(); }));
+  };
   const bool all = turns.local_size() == 1;
   for (std::size_t i = 0; i < seen.gpus.size(); ++i) {
     if (!all && i != taken) continue;
     const int number = all ? static_cast<int>(i) : local;
     jobs.push_back(job_of(seen.gpus[i], host, number, number, rank));
     jobs.back().only_visible = seen.gpus.size() == 1;
-    jobs.back().first_of_host = all ? i == 0 : first - assigned.begin() == local;
+    jobs.back().place = all ? i : measured(assigned.begin(), assigned.begin() + local);
+    jobs.back().measured = all ? seen.gpus.size() : measured(assigned.begin(), assigned.end());
   }
   if (jobs.empty()) {
     jobs.push_back(replay_job(host, local, local, rank));
