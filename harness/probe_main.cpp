@@ -65,7 +65,8 @@ void print_description(const Probe& probe) {
 }
 
 /// Whether what started this has no use for cases that only hardware counters can decide: the gate,
-/// whom every one would cost time in each of its rounds, and a fleet, of which one GPU a host counts.
+/// whom every one would cost time in each of its rounds, and a fleet, where one GPU of a host counts for
+/// all of them.
 bool leaves_out_counting() {
   const char* value = std::getenv(timed_only_variable);
   return value && std::string_view(value) == "1";

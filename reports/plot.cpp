@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <utility>
 
 #include "reports/plot_bars.h"
@@ -48,8 +49,11 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 std::optional<Picture> draw(const std::function<std::string(const Theme&)>& script,
                             const std::filesystem::path& folder, const std::string& stem,
                             std::string alt) {
-  const plots::ProgramOutput light = plots::run_gnuplot(script(plots::light_theme()));
+  std::future<plots::ProgramOutput> drawing_light =
+      std::async(std::launch::async,
+                 [text = script(plots::light_theme())] { return plots::run_gnuplot(text); });
   const plots::ProgramOutput dark = plots::run_gnuplot(script(plots::dark_theme()));
+  const plots::ProgramOutput light = drawing_light.get();
   for (const plots::ProgramOutput* drawn : {&light, &dark}) {
     // A picture that broke off is none.
     if (!drawn->problem.empty() || drawn->output.find("</svg>") == std::string::npos) return {};

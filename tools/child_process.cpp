@@ -272,15 +272,23 @@ std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInb
   }
 }
 
+CapturedChild::CapturedChild(const std::filesystem::path& program,
+                             const std::vector<std::string>& arguments)
+    : output_(memfd_create("output", MFD_CLOEXEC)),
+      errors_(memfd_create("errors", MFD_CLOEXEC)),
+      child_({program, arguments, output_.get(), errors_.get(), {}}) {}
+
+CapturedRun CapturedChild::wait(std::chrono::milliseconds limit) {
+  // Later than the child: whether it has ended already is looked at first.
+  SignalInbox inbox(SignalInbox::Interrupts::act);
+  const SupervisedEnd end = supervise(child_, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
+  return {read_from_start(output_.get()), read_from_start(errors_.get()), end};
+}
+
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,
                             std::chrono::milliseconds limit) {
-  const FileDescriptor output(memfd_create("output", MFD_CLOEXEC));
-  const FileDescriptor errors(memfd_create("errors", MFD_CLOEXEC));
-  SignalInbox inbox(SignalInbox::Interrupts::act);
-  ChildProcess child({program, arguments, output.get(), errors.get(), {}});
-  const SupervisedEnd end = supervise(child, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
-  return {read_from_start(output.get()), read_from_start(errors.get()), end};
+  return CapturedChild(program, arguments).wait(limit);
 }
 
 std::string last_line(std::string_view text) {

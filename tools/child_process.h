@@ -112,6 +112,19 @@ struct CapturedRun {
   SupervisedEnd end;
 };
 
+/// A short helper program, started now; its answer is waited for once it is wanted.
+class CapturedChild {
+ public:
+  /// Throws Error(setup_incomplete) if the program cannot be started.
+  CapturedChild(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+  /// Waits for its end, `limit` from now on; once.
+  CapturedRun wait(std::chrono::milliseconds limit);
+
+ private:
+  FileDescriptor output_, errors_;
+  ChildProcess child_;
+};
+
 /// Runs a short helper program to its end and returns what it wrote.
 CapturedRun run_and_capture(const std::filesystem::path& program,
                             const std::vector<std::string>& arguments,

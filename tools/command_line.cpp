@@ -84,6 +84,11 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->capture_default_str();
   CLI::Option* no_counters =
       app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
+  app.add_option("--counters-of", options.counters_of,
+                 "Only this probe collects hardware counters, and the others leave out the cases "
+                 "that only counters can decide; may be given several times")
+      ->excludes(no_counters)
+      ->type_name("NAME");
   app.add_flag("--require-counters", options.require_counters,
                "Fail with exit code 18 if hardware counters cannot be collected");
   app.add_flag("--require-gpu", options.require_gpu,

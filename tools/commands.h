@@ -17,6 +17,8 @@ struct RunArguments {
   std::filesystem::path out;        ///< empty: a folder named for GPU and time
   int device = 0;                   ///< CUDA ordinal
   bool no_counters = false;
+  /// Probes by name that alone collect hardware counters; empty: all, unless `no_counters`.
+  std::vector<std::string> counters_of;
   bool require_counters = false;
   bool require_gpu = false;
   bool replay = false;  ///< replay the recording even where there is a GPU

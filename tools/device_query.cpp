@@ -9,7 +9,6 @@
 
 #include "results/error.h"
 #include "results/fingerprint_json.h"
-#include "tools/child_process.h"
 
 namespace fathom {
 namespace {
@@ -27,8 +26,8 @@ std::string sentence_of(const std::string& errors) {
   return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
 }
 
-std::string ask(const fs::path& programs, const std::vector<std::string>& arguments) {
-  const CapturedRun run = run_and_capture(programs / program_name, arguments, answer_limit);
+std::string answer_of(CapturedChild& child) {
+  const CapturedRun run = child.wait(answer_limit);
   const ProcessEnd& end = run.end.end;
   if (run.end.stopped == Stopped::time_limit)
     throw Error(ExitCode::gpu_lost,
@@ -51,8 +50,8 @@ std::string ask(const fs::path& programs, const std::vector<std::string>& argume
 
 /// What `read` makes of the answer; it may throw for a missing member or one of another type.
 template <class Read>
-auto read_answer(const fs::path& programs, const std::vector<std::string>& arguments, Read read) {
-  const std::string answer = ask(programs, arguments);
+auto read_answer(CapturedChild& child, const fs::path& programs, Read read) {
+  const std::string answer = answer_of(child);
   try {
     return read(Json::parse(answer));
   } catch (const Json::exception&) {
@@ -61,6 +60,12 @@ auto read_answer(const fs::path& programs, const std::vector<std::string>& argum
                             "./fathom run.",
                             (programs / program_name).string()));
   }
+}
+
+template <class Read>
+auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Read read) {
+  CapturedChild child(programs / program_name, arguments);
+  return read_answer(child, programs, read);
 }
 
 template <class T>
@@ -80,13 +85,22 @@ std::string first_word_of(const fs::path& path) {
 }  // namespace
 
 Fingerprint query_device(const fs::path& programs, int device) {
-  return read_answer(
-      programs, {"--facts", "--device", std::to_string(device)},
-      [](const Json& answer) { return fingerprint_from_json(answer.at("fingerprint")); });
+  return ask(programs, {"--facts", "--device", std::to_string(device)},
+             [](const Json& answer) { return fingerprint_from_json(answer.at("fingerprint")); });
 }
 
-std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
-  return read_answer(programs, {"--gpus"}, [](const Json& answer) {
+GpusQuery::GpusQuery(const fs::path& programs) : programs_(programs) {
+  try {
+    child_ = std::make_unique<CapturedChild>(programs / program_name,
+                                             std::vector<std::string>{"--gpus"});
+  } catch (const Error& error) {
+    failure_ = error;
+  }
+}
+
+std::vector<VisibleGpu> GpusQuery::answer() {
+  if (failure_) throw *failure_;
+  return read_answer(*child_, programs_, [](const Json& answer) {
     std::vector<VisibleGpu> gpus;
     for (const Json& gpu : answer.at("gpus")) {
       const Json& health = gpu.at("health");
@@ -101,10 +115,14 @@ std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
   });
 }
 
+std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
+  return GpusQuery(programs).answer();
+}
+
 std::vector<DoctorCheck> query_checks(const fs::path& programs, std::optional<int> device) {
   std::vector<std::string> arguments{"--doctor"};
   if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
-  return read_answer(programs, arguments, [](const Json& answer) {
+  return ask(programs, arguments, [](const Json& answer) {
     std::vector<DoctorCheck> checks;
     for (const Json& check : answer.at("checks"))
       checks.push_back({check.at("id"), check.at("status"), optional_value<int>(check, "gpu"),

@@ -1,10 +1,12 @@
 #include "tools/probe_binaries.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -29,8 +31,8 @@ bool is_program(const std::filesystem::directory_entry& file) {
          (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
 }
 
-ProbeBinary describe(const std::filesystem::path& program) {
-  const CapturedRun run = run_and_capture(program, {"--describe"}, description_limit);
+ProbeBinary described(const std::filesystem::path& program, CapturedChild& child) {
+  const CapturedRun run = child.wait(description_limit);
   try {
     const auto description = nlohmann::json::parse(run.output);
     return {program,
@@ -47,6 +49,12 @@ ProbeBinary describe(const std::filesystem::path& program) {
                     "./fathom run.",
                     program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said));
   }
+}
+
+std::vector<std::string> names_of(const std::vector<ProbeBinary>& probes) {
+  std::vector<std::string> names;
+  for (const auto& probe : probes) names.push_back(probe.name);
+  return names;
 }
 
 }  // namespace
@@ -67,8 +75,13 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
                 fmt::format("There are no probe programs in {}: build Fathom with ./fathom run.",
                             folder.string()));
   std::sort(programs.begin(), programs.end());
+  std::vector<std::unique_ptr<CapturedChild>> children;  // all at once: each takes its time to load
+  for (const auto& program : programs)
+    children.push_back(
+        std::make_unique<CapturedChild>(program, std::vector<std::string>{"--describe"}));
   std::vector<ProbeBinary> probes;
-  for (const auto& program : programs) probes.push_back(describe(program));
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    probes.push_back(described(programs[i], *children[i]));
   return probes;
 }
 
@@ -86,16 +99,25 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                               suite.name, suite.group_names()));
     return selected;
   }
-  std::vector<std::string> known;
-  for (const auto& probe : probes) known.push_back(probe.name);
+  const std::vector<std::string> known = names_of(probes);
   for (const auto& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       throw Error(ExitCode::bad_input,
                   fmt::format("There is no probe `{}`.{} `fathom list` shows them all.", name,
                               did_you_mean(name, known)));
   for (const auto& probe : probes)
     if (std::find(names.begin(), names.end(), probe.name) != names.end()) selected.push_back(probe);
   return selected;
+}
+
+void check_selected(const std::string& flag, const std::vector<std::string>& names,
+                    const std::vector<ProbeBinary>& selected) {
+  const std::vector<std::string> known = names_of(selected);
+  for (const auto& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: this run has no probe `{}`, only {}.{}", flag, name,
+                              fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
 }  // namespace fathom

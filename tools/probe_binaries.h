@@ -32,4 +32,8 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite);
 
+/// Throws Error(bad_input) for a name in a flag's list that none of a run's probes has.
+void check_selected(const std::string& flag, const std::vector<std::string>& names,
+                    const std::vector<ProbeBinary>& selected);
+
 }  // namespace fathom

@@ -14,6 +14,7 @@
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/probe_environment.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -23,14 +24,20 @@ namespace fs = std::filesystem;
 
 std::string sweep_of(const RunArguments& options) { return find_run_suite(options.suite)->sweep; }
 
-std::vector<std::string> probe_arguments(const RunArguments& options, const fs::path& document,
-                                         int progress_fd) {
+/// Where only some probes of a run collect counters: whether this is one of the others.
+bool is_left_out(const RunArguments& options, const std::string& probe) {
+  return !options.counters_of.empty() &&
+         std::ranges::find(options.counters_of, probe) == options.counters_of.end();
+}
+
+std::vector<std::string> probe_arguments(const RunArguments& options, const std::string& probe,
+                                         const fs::path& document, int progress_fd) {
   std::vector<std::string> arguments{"--suite",       sweep_of(options),
                                      "--out",         document.string(),
                                      "--device",      std::to_string(options.device),
                                      "--seed",        std::to_string(options.seed),
                                      "--progress-fd", std::to_string(progress_fd)};
-  if (options.no_counters) arguments.push_back("--no-counters");
+  if (options.no_counters || is_left_out(options, probe)) arguments.push_back("--no-counters");
   if (options.require_counters) arguments.push_back("--require-counters");
   arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   return arguments;
@@ -86,11 +93,13 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
   progress_ = FileDescriptor(ends[0]);
   const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
   const FileDescriptor log = open_log(log_);
-  const ChildStart child{probe.program,
-                         probe_arguments(options, document_, progress_writer.get()),
-                         log.get(),
-                         log.get(),
-                         {progress_writer.get()}};
+  ChildStart child{probe.program,
+                   probe_arguments(options, probe.name, document_, progress_writer.get()),
+                   log.get(),
+                   log.get(),
+                   {progress_writer.get()}};
+  // Such a case would fail without its counters, and another run decides it.
+  if (is_left_out(options, probe.name)) child.environment = {{timed_only_variable, "1"}};
   if (start == Start::held)
     held_.emplace(child);
   else

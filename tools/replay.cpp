@@ -42,6 +42,7 @@ std::vector<std::string> flags_without_effect(const RunArguments& options) {
   };
   add(options.device != defaults.device, "--device");
   add(options.no_counters, "--no-counters");
+  add(!options.counters_of.empty(), "--counters-of");
   add(options.require_counters, "--require-counters");
   add(options.wait, "--wait");
   add(options.seed != defaults.seed, "--seed");

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,6 +137,11 @@ class Run {
     merged.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
     merged.executable = "fathom";
     merged.suite = options_.suite;  // the parts name the size of their sweep
+    if (!options_.counters_of.empty())
+      merged.warnings.push_back(
+          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                      "probes' cases that only counters can decide were left out.",
+                      fmt::join(options_.counters_of, ", ")));
     return merged;
   }
 
@@ -270,6 +276,7 @@ ExitCode run_command(const RunArguments& options) {
   const fs::path programs = program_folder();
   const auto probes = select_probes(find_probes(programs), options.probes,
                                     *find_run_suite(options.suite));
+  check_selected("--counters-of", options.counters_of, probes);
   if (options.replay) {
     if (options.require_gpu)
       throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");

@@ -68,6 +68,13 @@ std::vector<Table::Column> columns() {
           {"Likely cause"}};
 }
 
+/// Where a host's GPUs shared the hardware counters: which probes' were this one's to collect.
+std::string counted_text(const GpuSummary& summary) {
+  return summary.counters_of.empty()
+             ? "none"
+             : escape_text(fmt::format("{}", fmt::join(summary.counters_of, ", ")));
+}
+
 }  // namespace
 
 std::string gap_text(double gap) { return fmt::format("{:.2f} %", 100 * gap); }
@@ -171,29 +178,37 @@ void write_host(FleetWriting& to, const std::string& host) {
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
     if (fleet.gpus[i].summary.host == host) cards.push_back(i);
   to.page.heading(1, escape_text("Host " + host), "host");
-  Table health({{"Card"},
-                {"Status"},
-                {"SM clock", Align::right},
-                {"Power", Align::right},
-                {"Power limit", Align::right},
-                {"Temperature", Align::right},
-                {"Held down by"},
-                {"PCIe"},
-                {"ECC errors", Align::right}});
+  const bool counters_shared = std::ranges::any_of(
+      cards, [&](std::size_t i) { return !fleet.gpus[i].summary.counters_of.empty(); });
+  std::vector<Table::Column> state{{"Card"},
+                                   {"Status"},
+                                   {"SM clock", Align::right},
+                                   {"Power", Align::right},
+                                   {"Power limit", Align::right},
+                                   {"Temperature", Align::right},
+                                   {"Held down by"},
+                                   {"PCIe"},
+                                   {"ECC errors", Align::right}};
+  if (counters_shared) state.push_back({"Counters of"});
+  Table health(state);
   for (const std::size_t i : cards) {
     const GpuSummary& s = fleet.gpus[i].summary;
     const Health& h = s.health;
-    health.add_row(
-        {escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
-         escape_text(s.reason.empty() ? to_string(s.status)
-                                      : fmt::format("{}: {}", to_string(s.status), s.reason)),
-         reports::quantity(h.sm_clock_hz, "Hz"), reports::quantity(h.power_w, "W"),
-         reports::quantity(h.power_limit_w, "W"), reports::quantity(h.temperature_c, "C"),
-         escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
-         h.pcie_generation && h.pcie_width
-             ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
-             : "–",
-         reports::quantity(h.uncorrected_ecc_errors, "")});
+    std::vector<std::string> row{
+        escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
+        escape_text(s.reason.empty() ? to_string(s.status)
+                                     : fmt::format("{}: {}", to_string(s.status), s.reason)),
+        reports::quantity(h.sm_clock_hz, "Hz"),
+        reports::quantity(h.power_w, "W"),
+        reports::quantity(h.power_limit_w, "W"),
+        reports::quantity(h.temperature_c, "C"),
+        escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
+        h.pcie_generation && h.pcie_width
+            ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
+            : "–",
+        reports::quantity(h.uncorrected_ecc_errors, "")};
+    if (counters_shared) row.push_back(counted_text(s));
+    health.add_row(std::move(row));
   }
   to.page.table("State", health);
   std::vector<Table::Column> header{{"Metric"}};

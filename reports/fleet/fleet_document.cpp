@@ -96,6 +96,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                     {"reason", s.reason},
                     {"exit_code", s.exit_code},
                     {"no_counters", s.no_counters},
+                    {"counters_of", s.counters_of},
                     {"summary", fleet.gpus[i].where.string()},
                     {"elapsed_s",
                      {{"alone", or_null(s.elapsed_s.alone)},

@@ -91,6 +91,9 @@ struct GpuSummary {
   int exit_code = 0;
   /// Why its run was not to collect hardware counters, a clause; empty: it was, or nobody knows.
   std::string no_counters;
+  /// Probes whose hardware counters its run was to collect, where it was not to collect all; empty
+  /// beside a reason in `no_counters`.
+  std::vector<std::string> counters_of;
   std::string model;  ///< what cards must share to be compared at all
   Settings settings;
   Health health;

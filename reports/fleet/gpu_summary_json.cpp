@@ -104,6 +104,15 @@ Health health_of(const Fields& own) {
   return h;
 }
 
+/// Of before there was such a list: none.
+std::vector<std::string> counters_of(const Fields& own) {
+  std::vector<std::string> probes;
+  if (!own.has("counters_of")) return probes;
+  for (const dom::element probe : own.list("counters_of"))
+    probes.push_back(gate::text_of(probe, own.place().at("counters_of")));
+  return probes;
+}
+
 Settings settings_of(const Fields& own) {
   Settings settings;
   const Place place = own.place().at("settings");
@@ -168,7 +177,8 @@ std::string to_text(const GpuSummary& s) {
       "{}, "
       "\"model\": {},\n\"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, \"reason\": "
       "{}, "
-      "\"exit_code\": {}, \"no_counters\": {},\n\"settings\": {{{}}},\n\"health\": "
+      "\"exit_code\": {}, \"no_counters\": {}, \"counters_of\": "
+      "{},\n\"settings\": {{{}}},\n\"health\": "
       "{},\n\"elapsed_s\": {{\"alone\": {}, "
       "\"together\": {}, \"suite\": {}}},\n\"metrics\": {{\n\"name\": {},\n\"unit\": "
       "{},\n\"better\": "
@@ -177,8 +187,9 @@ std::string to_text(const GpuSummary& s) {
       s.rank ? std::to_string(*s.rank) : "null", json_text(s.gpu_name), json_text(s.uuid_hash),
       json_text(s.model), json_text(s.date), json_text(s.suite), json_text(to_string(s.source)),
       json_text(to_string(s.status)), json_text(s.reason), s.exit_code, json_text(s.no_counters),
-      settings, health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
-      number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
+      list(s.counters_of, json_text), settings, health_text(s.health), number(s.elapsed_s.alone),
+      number(s.elapsed_s.together), number(s.elapsed_s.suite),
+      names([](const MetricName& m) { return m.name; }),
       names([](const MetricName& m) { return m.unit; }),
       names([](const MetricName& m) { return std::string(to_string(m.better)); }),
       column(s, &MetricFigures::alone), column(s, &MetricFigures::together),
@@ -210,6 +221,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.reason = own.text("reason");
   s.exit_code = count_of(own, "exit_code");
   s.no_counters = own.text_or("no_counters", "");
+  s.counters_of = counters_of(own);
   s.settings = settings_of(own);
   s.health = health_of(own);
   const Fields elapsed(own.member("elapsed_s"), own.place().at("elapsed_s"));

@@ -138,9 +138,15 @@ void write_times(const Fleet& fleet, reports::Page& page) {
     page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
 }
 
-/// Whose runs were not to collect hardware counters, and why: not by name where one reason holds
-/// for all.
+/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
+/// by name where one reason holds for all.
 void write_counters(const Fleet& fleet, reports::Page& page) {
+  if (std::ranges::any_of(fleet.gpus,
+                          [](const FleetGpu& gpu) { return !gpu.summary.counters_of.empty(); }))
+    page.paragraph(
+        "Each probe's hardware counters were to be collected by one GPU of its host (`--counters "
+        "shared`), which the host's page names; the others leave out its cases that only counters "
+        "can decide.");
   std::map<std::string, std::vector<std::size_t>> without;
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
     if (const std::string& why = fleet.gpus[i].summary.no_counters; !why.empty())

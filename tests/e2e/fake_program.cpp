@@ -111,6 +111,7 @@ int device_program(const Flags& flags) {
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
     fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
   if (flags.contains("--gpus")) {
+    if (const char* asked = std::getenv("FAKE_ASKED")) std::ofstream(asked).flush();
     std::cout << ordered_json{{"gpus", visible_gpus()}};
     return 0;
   }
@@ -294,7 +295,8 @@ int probe_program(const std::string& name, const Flags& flags) {
   probe.write(ProbeStatus::complete);
   if (name == "hog") fill_disk(flags.at("--out") + ".ballast");
   if (name == "mismatch") return 1;
-  if (name == "counters") fail(ExitCode::counters_unavailable, "Counters are not permitted.");
+  if (name == "counters" && !flags.contains("--no-counters"))
+    fail(ExitCode::counters_unavailable, "Counters are not permitted.");
   return 0;
 }
 

@@ -121,7 +121,7 @@ std::map<int, std::pair<pid_t, pid_t>> wait_for_ranks(const Sandbox& box, int co
 }
 
 TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"});
+  Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "4");
   Job job(box, 4, fleet_run(box));
   const int status = job.wait();
@@ -138,6 +138,53 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
     CHECK(summary.at("metrics").at("together").at(1) == 1e-6);
   }
   CHECK(counting(box.out(), 4) == std::vector{true, false, false, false});
+  CHECK(counting(box.out(), 4, "second") == std::vector{false, true, false, false});
+  CHECK(counters_of(box.out(), 4) ==
+        std::vector<std::vector<std::string>>{{"first"}, {"second"}, {}, {}});
+}
+
+/// mpirun's words for one rank a shell script: `script` ends with what to start as "$@".
+std::vector<std::string> scripted(const std::vector<std::string>& run,
+                                  const std::vector<std::string>& scripts) {
+  std::vector<std::string> words;
+  for (const std::string& script : scripts) {
+    if (!words.empty()) words.push_back(":");
+    words = together(words, {"-n", "1", "/bin/sh", "-c", script, "sh", FATHOM_PROGRAM});
+    words = together(words, run);
+  }
+  return words;
+}
+
+TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][mpi]") {
+  Sandbox box({"first", "second", "third"});
+  box.set("FAKE_GPUS", "2");
+  const auto on = [](const char* gpu) {
+    return std::string("CUDA_VISIBLE_DEVICES=") + gpu + " exec \"$@\"";
+  };
+  Job job(box,
+          scripted(fleet_run(box, {"--alone", "none"}), {on("GPU-0"), on("GPU-0"), on("GPU-1")}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));  // of the one in the middle
+  CHECK(counters_of(box.out(), 3) ==
+        std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
+  CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
+}
+
+TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  box.set("FAKE_ASKED", box.folder() / "asked");
+  box.set("SEEN", box.folder() / "seen");
+  // MPI_Init of the first one waits for the second, which comes once it has seen the question.
+  const std::string late =
+      "for i in $(seq 200); do [ -e \"$FAKE_ASKED\" ] && break; sleep 0.05; done; "
+      "[ -e \"$FAKE_ASKED\" ] && : > \"$SEEN\"; exec \"$@\"";
+  Job job(box, scripted(fleet_run(box, {"--alone", "none"}), {"exec \"$@\"", late}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == 0);
+  CHECK(fs::exists(box.folder() / "seen"));
 }
 
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {

@@ -58,19 +58,32 @@ inline void check_turns(const fs::path& out, int gpus, const std::string& probe)
 }
 
 /// Of a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never is.
-inline std::vector<bool> counting(const fs::path& out, int gpus) {
+inline std::vector<bool> counting(const fs::path& out, int gpus,
+                                  const std::string& probe = "first") {
   std::vector<bool> all;
   for (int gpu = 0; gpu < gpus; ++gpu) {
     const fs::path folder = out / "gpus" / ("box-" + std::to_string(gpu));
     const auto of = [&](const char* part) {
-      const std::string log = read_text(folder / part / "logs" / "first.log");
-      REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of first"));
+      const std::string log = read_text(folder / part / "logs" / (probe + ".log"));
+      REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of " + probe));
       const bool counts = log.find("flag --no-counters") == std::string::npos;
       CHECK((log.find("timed only") == std::string::npos) == counts);
       return counts;
     };
     if (fs::exists(folder / "alone")) CHECK_FALSE(of("alone"));
     all.push_back(of("suite"));
+  }
+  return all;
+}
+
+/// The probes that each GPU's summary says it was to collect counters for.
+inline std::vector<std::vector<std::string>> counters_of(const fs::path& out, int gpus) {
+  std::vector<std::vector<std::string>> all;
+  const json fleet = fleet_of(out);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    all.push_back(gpu_of(fleet, gpu)->at("counters_of"));
+    const fs::path summary = out / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json";
+    CHECK(json::parse(read_text(summary)).at("counters_of") == all.back());
   }
   return all;
 }

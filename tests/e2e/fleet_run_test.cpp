@@ -83,26 +83,81 @@ TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]"
   CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(), ContainsSubstring("SIGSEGV"));
 }
 
-TEST_CASE("Missing permission for counters is told and fails nothing", "[e2e][fleet]") {
-  Sandbox box({"counters"});
+TEST_CASE("Missing permission for counters is told by who was to collect them, and fails nothing",
+          "[e2e][fleet]") {
+  Sandbox box({"counters", "first"});
   box.set("FAKE_GPUS", "2");
   const auto run = box.fathom(fleet_run(box));
   INFO(run.output << run.errors);
   CHECK(code(run) == 0);
-  CHECK_THAT(gpu_of(fleet_of(box.out()), 0)->at("reason").get<std::string>(),
+  const json fleet = fleet_of(box.out());
+  CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
              ContainsSubstring("counters are not permitted"));
+  CHECK(gpu_of(fleet, 1)->at("reason") == "");
+  CHECK(status_of(fleet, 0) == "complete");
 }
 
-TEST_CASE("One GPU of a host collects counters, unless all or none are to", "[e2e][fleet]") {
-  Sandbox box({"first"});
+using Names = std::vector<std::string>;
+
+TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
+  Sandbox box({"first", "second", "third"});
+  box.set("FAKE_GPUS", "2");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(counting(box.out(), 2, "first") == std::vector{true, false});
+  CHECK(counting(box.out(), 2, "second") == std::vector{false, true});
+  CHECK(counting(box.out(), 2, "third") == std::vector{true, false});
+  CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first", "third"}, {"second"}});
+  const json fleet = fleet_of(box.out());
+  CHECK(fleet.at("problems").empty());
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    CHECK(status_of(fleet, gpu) == "complete");
+    CHECK(gpu_of(fleet, gpu)->at("no_counters") == "");
+  }
+  const std::string page = read_text(box.out() / "report" / "README.md");
+  CHECK_THAT(page,
+             ContainsSubstring("Each probe's hardware counters were to be collected by one GPU of "
+                               "its host (`--counters shared`)"));
+  CHECK_THAT(page, !ContainsSubstring("No hardware counters"));
+  const std::string host = read_text(box.out() / "report" / "host-box.md");
+  CHECK_THAT(host, ContainsSubstring("| first, third |") && ContainsSubstring("| second |"));
+}
+
+TEST_CASE("A GPU for which no probe is left says so, and the only one collects all",
+          "[e2e][fleet]") {
+  Sandbox box({"first", "second"});
+  box.set("FAKE_GPUS", "3");
+  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "none"}))) == 0);
+  CHECK(counters_of(box.out(), 3) == std::vector<Names>{{"first"}, {"second"}, {}});
+  CHECK(counting(box.out(), 3, "second") == std::vector{false, true, false});
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             ContainsSubstring("No hardware counters on 1 of 3 GPUs (its host has more GPUs than "
+                               "the suite has probes (--counters shared)): box GPU 2."));
+  CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), ContainsSubstring("| none |"));
+  box.set("FAKE_GPUS", "1");
+  fs::remove_all(box.out());
+  REQUIRE(code(box.fathom(fleet_run(box))) == 0);
+  CHECK(counters_of(box.out(), 1) == std::vector<Names>{{}});
+  CHECK(counting(box.out(), 1, "first") == std::vector{true});
+  CHECK(counting(box.out(), 1, "second") == std::vector{true});
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"), !ContainsSubstring("--counters"));
+  CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), !ContainsSubstring("Counters of"));
+}
+
+TEST_CASE("One GPU of a host collects counters, or all, or none", "[e2e][fleet]") {
+  Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "3");
   const auto gpus_counting = [&](std::vector<std::string> more) {
     const auto run = box.fathom(fleet_run(box, std::move(more)));
     INFO(run.output << run.errors);
     REQUIRE(code(run) == 0);
-    return counting(box.out(), 3);
+    CHECK(counters_of(box.out(), 3) == std::vector<Names>(3));
+    const auto gpus = counting(box.out(), 3);
+    CHECK(counting(box.out(), 3, "second") == gpus);
+    return gpus;
   };
-  CHECK(gpus_counting({}) == std::vector{true, false, false});
+  CHECK(gpus_counting({"--counters", "first"}) == std::vector{true, false, false});
   const json fleet = fleet_of(box.out());
   CHECK(gpu_of(fleet, 0)->at("no_counters") == "");
   CHECK(gpu_of(fleet, 2)->at("no_counters") ==
@@ -120,8 +175,10 @@ TEST_CASE("One GPU of a host collects counters, unless all or none are to", "[e2
                                "none)): all."));
 }
 
-TEST_CASE("A part of a fleet leaves documents and no report", "[e2e][fleet]") {
-  Sandbox box({"first"});
+TEST_CASE("A part of a fleet leaves documents and no report, and shares among its own GPUs",
+          "[e2e][fleet]") {
+  Sandbox box({"first", "second"});
+  box.set("FAKE_GPUS", "2");
   const auto run = box.fathom(fleet_run(box, {"--part"}));
   INFO(run.output << run.errors);
   CHECK(code(run) == 0);
@@ -129,7 +186,7 @@ TEST_CASE("A part of a fleet leaves documents and no report", "[e2e][fleet]") {
   const auto collected = box.fathom({"fleet", "collect", box.out().string()});
   INFO(collected.output << collected.errors);
   CHECK(code(collected) == 0);
-  CHECK(fleet_of(box.out()).at("gpus").size() == 1);
+  CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
 }
 
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {
@@ -143,6 +200,7 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   };
   const int bad = to_int(ExitCode::bad_input);
   refused({"--suite", "quikc"}, bad);
+  refused({"--counters", "second"}, bad);
   refused({"--alone", "sometimes"}, bad);
   refused({"--gpus", "4"}, bad);
   refused({"--gpus", "0", "--replay"}, bad);

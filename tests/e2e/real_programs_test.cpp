@@ -1,5 +1,6 @@
 // The programs as they are built, where no GPU is to be seen: hidden, if the machine has one.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "results/error.h"
 #include "sandbox.h"
+#include "tools/fleet/counter_shares.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {
@@ -43,6 +45,24 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
     const auto wrong = run_and_capture(probe.program, {"--siute", "quick"}, 30s);
     CHECK(code(wrong) == to_int(ExitCode::bad_input));
     CHECK_THAT(wrong.errors, ContainsSubstring("Did you mean `--suite`?"));
+  }
+}
+
+TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {
+  std::vector<std::string> names;
+  for (const ProbeBinary& probe :
+       select_probes(find_probes(programs), {}, *find_run_suite("quick")))
+    names.push_back(probe.name);
+  for (std::size_t gpus = 2; gpus <= 8; ++gpus) {
+    CAPTURE(gpus);
+    const auto place_of = [&](const char* probe) {
+      std::size_t place = 0;
+      while (place < gpus && std::ranges::count(share_of(names, place, gpus), probe) == 0) ++place;
+      return place;
+    };
+    CHECK(place_of("model_validation") < gpus);
+    CHECK(place_of("copy_bandwidth") < gpus);
+    CHECK(place_of("model_validation") != place_of("copy_bandwidth"));
   }
 }
 

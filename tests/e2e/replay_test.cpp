@@ -72,6 +72,8 @@ TEST_CASE("What a replay cannot do is in its report", "[e2e]") {
       "without effect were --device, --no-counters, --require-counters, --wait, --seed, "
       "--time-limit, --benchmark_filter, --benchmark_repetitions.";
   CHECK_THAT(run.output, ContainsSubstring(note));
+  CHECK_THAT(box.run({"--counters-of", "first"}).output,
+             ContainsSubstring("without effect were --counters-of."));
   CHECK_THAT(box.run().output, !ContainsSubstring("without effect"));
 }
 

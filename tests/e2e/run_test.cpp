@@ -86,6 +86,45 @@ TEST_CASE("What is asked of the probes reaches them", "[e2e]") {
   CHECK_THAT(read_text(box.out() / "logs" / "first.log"), !ContainsSubstring("counters"));
 }
 
+TEST_CASE("Only some probes collect counters, and the others leave out what these decide",
+          "[e2e]") {
+  Sandbox box({"first", "second", "third"});
+  const auto run = box.run({"--counters-of", "third", "--counters-of", "first"});
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  const auto log = [&](const char* probe) {
+    return read_text(box.out() / "logs" / (std::string(probe) + ".log"));
+  };
+  CHECK_THAT(log("second"),
+             ContainsSubstring("flag --no-counters") && ContainsSubstring("timed only"));
+  for (const char* probe : {"first", "third"})
+    CHECK_THAT(log(probe), ContainsSubstring("log of") && !ContainsSubstring("--no-counters") &&
+                               !ContainsSubstring("timed only"));
+  CHECK(box.result().probes.size() == 3);
+  REQUIRE(box.result().warnings.size() == 1);
+  CHECK_THAT(box.result().warnings.front(),
+             ContainsSubstring("asked for of third, first only (--counters-of)"));
+  REQUIRE(code(box.run({"--no-counters"})) == 0);
+  CHECK(box.result().warnings.empty());
+  CHECK_THAT(log("second"), !ContainsSubstring("timed only"));
+}
+
+TEST_CASE("Counters of a probe that is not there, or of none, are bad input", "[e2e]") {
+  Sandbox box({"first", "atlas_first"});
+  const auto refused = [&](const std::vector<std::string>& flags, const std::string& said) {
+    const auto run = box.run(flags);
+    INFO(run.errors);
+    CHECK(code(run) == to_int(ExitCode::bad_input));
+    CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+    CHECK_THAT(run.errors, ContainsSubstring(said));
+    CHECK_FALSE(std::filesystem::exists(box.out()));
+  };
+  refused({"--counters-of", "frist"}, "no probe `frist`, only first. Did you mean `first`?");
+  refused({"--counters-of", "first", "--counters-of", "atlas_first"}, "no probe `atlas_first`");
+  refused({"--counters-of", "first", "--no-counters"}, "--no-counters excludes --counters-of");
+  refused({"--counters-of", "first", "--start-together"}, "--no-counters");
+}
+
 TEST_CASE("A GPU that does not exist is bad input", "[e2e]") {
   Sandbox box({"first"});
   for (const char* command : {"run", "doctor"}) {

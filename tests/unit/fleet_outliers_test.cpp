@@ -102,6 +102,23 @@ TEST_CASE("Of four cards the slow one is named, of two none, and a better one ne
   CHECK(find_outliers(better.fleet(), {}).named() == 0);
 }
 
+TEST_CASE("Of a metric that one card a host has, these are held against each other", "[fleet]") {
+  const auto with_counters = [](int hosts) {
+    Cards planted(0.001);
+    for (int i = 0; i < 4 * hosts; ++i) {
+      GpuSummary& card = planted.add();
+      if (i % 4 != 2) continue;
+      card.names.push_back({"model/time", "s", Better::lower});
+      card.figures.emplace_back().together = i == 2 ? 2e-6 : 1e-6;
+    }
+    return planted.fleet();
+  };
+  const Fleet ten = with_counters(10);
+  CHECK(named(ten, find_outliers(ten, {})) == std::vector<std::string>{"host0 GPU 2"});
+  const Fleet two = with_counters(2);
+  CHECK(find_outliers(two, {}).named() == 0);
+}
+
 TEST_CASE("Gaps that are nobody's trouble are not named, however exact the metric", "[fleet]") {
   Cards planted(0.00001);
   for (int i = 0; i < 200; ++i) planted.add(i == 5 ? 0.005 : 0);

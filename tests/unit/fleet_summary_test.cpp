@@ -55,9 +55,13 @@ TEST_CASE("A summary keeps what a fleet's report needs, and comes back as it was
   CHECK(summary.health.sm_clock_hz == Approx(1.98e9));
   GpuSummary counted = summary;
   counted.no_counters = "not asked for";
-  CHECK(parse_summary(to_text(counted), "gpu.json").no_counters == "not asked for");
+  counted.counters_of = {"copy", "quoted\"name"};
+  const GpuSummary counted_again = parse_summary(to_text(counted), "gpu.json");
+  CHECK(counted_again.no_counters == "not asked for");
+  CHECK(counted_again.counters_of == counted.counters_of);
   const GpuSummary read = parse_summary(to_text(summary), "gpu.json");
   CHECK(read.no_counters.empty());
+  CHECK(read.counters_of.empty());
   CHECK(read.host == summary.host);
   CHECK(read.rank == 11);
   CHECK(read.names == summary.names);
@@ -114,6 +118,9 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
   };
   CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"),
              ContainsSubstring("version 2"));
+  CHECK_THAT(changed("\"counters_of\": []", "\"counters_of\": [7]"),
+             ContainsSubstring("counters_of"));
+  CHECK(changed(", \"counters_of\": []", "") == "accepted");  // as older ones are
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), ContainsSubstring("gpu is no count"));
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), ContainsSubstring("gpu is no count"));
   CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""),

@@ -8,6 +8,7 @@
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
 #include "tools/fleet/assign_gpus.h"
+#include "tools/fleet/counter_shares.h"
 #include "tools/fleet/cpus.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/parcel.h"
@@ -85,6 +86,49 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has", "[fleet]")
   CHECK(assign_gpus({{"a"}, {"a"}}) == Places{0, std::nullopt});
   CHECK(assign_gpus({{}, {"a"}}) == Places{std::nullopt, 0});
   CHECK(assign_gpus({}).empty());
+}
+
+TEST_CASE("Probes are dealt out over a host's GPUs in turn", "[fleet]") {
+  using Names = std::vector<std::string>;
+  const Names probes{"a", "b", "c", "d", "e"};
+  CHECK(share_of(probes, 0, 1) == probes);
+  CHECK(share_of(probes, 0, 2) == Names{"a", "c", "e"});
+  CHECK(share_of(probes, 1, 2) == Names{"b", "d"});
+  CHECK(share_of(probes, 2, 4) == Names{"c"});
+  CHECK(share_of(probes, 6, 8).empty());
+  CHECK(share_of({}, 0, 2).empty());
+  for (std::size_t gpus = 1; gpus <= 8; ++gpus) {
+    CAPTURE(gpus);
+    Names dealt;
+    for (std::size_t place = 0; place < gpus; ++place)
+      for (const std::string& probe : share_of(probes, place, gpus)) dealt.push_back(probe);
+    std::ranges::sort(dealt);
+    CHECK(dealt == probes);
+  }
+}
+
+TEST_CASE("A GPU that has nobody to share with collects all counters, and a replay all of them",
+          "[fleet]") {
+  FleetRunArguments arguments;
+  std::vector<GpuJob> jobs(2);
+  jobs[0].gpu.emplace();
+  jobs[1].measured = 2;
+  decide_counters(arguments, jobs);
+  for (const GpuJob& job : jobs) {
+    CHECK(job.summary.counters_of.empty());
+    CHECK(job.summary.no_counters.empty());
+  }
+}
+
+TEST_CASE("Where it is not known which probes there are, nobody collects counters", "[fleet]") {
+  const Environment environment(std::map<std::string, std::string>{{"FATHOM_BIN_DIR", "/nowhere"}});
+  FleetRunArguments arguments;
+  std::vector<GpuJob> jobs(1);
+  jobs[0].gpu.emplace();
+  jobs[0].measured = 2;
+  decide_counters(arguments, jobs);
+  CHECK(jobs[0].summary.counters_of.empty());
+  CHECK(jobs[0].summary.no_counters.find("no probe programs in /nowhere") != std::string::npos);
 }
 
 TEST_CASE("A rank's note says why, and a torn one that it died", "[fleet]") {

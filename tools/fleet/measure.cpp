@@ -8,6 +8,7 @@
 #include "results/error.h"
 #include "results/probe_environment.h"
 #include "tools/fleet/children.h"
+#include "tools/fleet/counter_shares.h"
 #include "tools/fleet/cpus.h"
 #include "tools/fleet/part_result.h"
 #include "tools/output_folder.h"
@@ -32,10 +33,8 @@ HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const Fleet
       program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
 
 void HostMeasurement::run() {
-  for (GpuJob& job : jobs_) {
-    job.summary.no_counters = why_no_counters(job);
-    write(job);
-  }
+  decide_counters(arguments_, jobs_);
+  for (const GpuJob& job : jobs_) write(job);
   using enum fleet::Phase;
   const bool shared = turns_.gpus() > 1;
   if (shared && arguments_.alone == "full") measure_suite_alone();
@@ -65,13 +64,6 @@ void HostMeasurement::measure_suite_alone() {
 void HostMeasurement::note_not_alone(GpuJob& job) {
   note(job, fleet::GpuStatus::partial, "not measured alone: another rank of its host is gone",
        to_int(ExitCode::incomplete));
-}
-
-std::string HostMeasurement::why_no_counters(const GpuJob& job) const {
-  if (arguments_.counters == "none") return "not asked for (--counters none)";
-  // A replay repeats those of the recording.
-  if (arguments_.counters == "all" || job.first_of_host || !job.gpu) return "";
-  return "its host's first GPU collects them (--counters first)";
 }
 
 ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program, int log) const {
@@ -105,6 +97,9 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
       if (part != "suite" || !job->summary.no_counters.empty()) {
         start.arguments.push_back("--no-counters");
         start.environment.emplace_back(timed_only_variable, "1");
+      } else {
+        for (const std::string& probe : job->summary.counters_of)
+          start.arguments.insert(start.arguments.end(), {"--counters-of", probe});
       }
       start.arguments.push_back(job->gpu ? "--require-gpu" : "--replay");
       children.push_back(std::make_unique<ChildProcess>(start));

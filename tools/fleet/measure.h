@@ -37,7 +37,9 @@ struct GpuJob {
   std::optional<VisibleGpu> gpu;  ///< nothing in a replay
   bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
   int slot = 0;                   ///< its turn among the GPUs of its host
-  bool first_of_host = false;     ///< of those that are measured
+  /// Among the GPUs of its host that are measured, in the order of their slots, and how many these
+  /// are.
+  std::size_t place = 0, measured = 1;
   fleet::GpuSummary summary;
 };
 
@@ -79,8 +81,6 @@ class HostMeasurement {
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
-  /// Why the job's suite collects no hardware counters; empty: it does.
-  std::string why_no_counters(const GpuJob& job) const;
   void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);

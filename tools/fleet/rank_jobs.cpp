@@ -8,7 +8,6 @@
 
 #include "results/error.h"
 #include "tools/fleet/assign_gpus.h"
-#include "tools/probe_binaries.h"
 
 namespace fathom {
 namespace {
@@ -20,10 +19,10 @@ struct Seen {
   int code = to_int(ExitCode::incomplete);
 };
 
-Seen look() {
+Seen seen_by(GpusQuery& query) {
   Seen seen;
   try {
-    seen.gpus = query_gpus(program_folder());
+    seen.gpus = query.answer();
   } catch (const Error& error) {
     seen.problem = error.what();
     seen.code = to_int(error.code());
@@ -72,29 +71,32 @@ std::string devices_of_host(const std::vector<GpuJob>& own, const MpiHostTurns& 
 
 }  // namespace
 
-std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank,
-                                 MpiHostTurns& turns) {
+std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank, MpiHostTurns& turns,
+                                 std::optional<GpusQuery>& gpus) {
   const std::string& host = arguments.host_name;
   const int local = turns.local_rank();
   std::vector<GpuJob> jobs;
-  if (arguments.replay) {
+  if (!gpus) {
     const int count = turns.local_size() == 1 ? arguments.gpus : 1;
     for (int i = 0; i < count; ++i) jobs.push_back(replay_job(host, local + i, local + i, rank));
     turns.set_gpus(std::max(turns.local_size(), count), "");
     return jobs;
   }
-  const Seen seen = look();
+  const Seen seen = seen_by(*gpus);
   const auto assigned = assign_gpus(seen_by_all(seen, turns));
   const auto taken = assigned.at(static_cast<std::size_t>(local));
-  const auto first =
-      std::ranges::find_if(assigned, [](const auto& gpu) { return gpu.has_value(); });
+  const auto measured = [](auto from, auto to) {
+    return static_cast<std::size_t>(
+        std::count_if(from, to, [](const auto& gpu) { return gpu.has_value(); }));
+  };
   const bool all = turns.local_size() == 1;
   for (std::size_t i = 0; i < seen.gpus.size(); ++i) {
     if (!all && i != taken) continue;
     const int number = all ? static_cast<int>(i) : local;
     jobs.push_back(job_of(seen.gpus[i], host, number, number, rank));
     jobs.back().only_visible = seen.gpus.size() == 1;
-    jobs.back().first_of_host = all ? i == 0 : first - assigned.begin() == local;
+    jobs.back().place = all ? i : measured(assigned.begin(), assigned.begin() + local);
+    jobs.back().measured = all ? seen.gpus.size() : measured(assigned.begin(), assigned.end());
   }
   if (jobs.empty()) {
     jobs.push_back(replay_job(host, local, local, rank));

@@ -28,6 +28,7 @@
 #include "tools/fleet/rank_note.h"
 #include "tools/fleet/run_arguments.h"
 #include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
 
 namespace {
 
@@ -227,6 +228,8 @@ ExitCode gather(const FleetRunArguments& arguments, const FleetFolder& folder, M
 ExitCode run(int argc, char** argv) {
   FleetRunArguments arguments = parse(argc, argv);
   std::optional<SetupWatch> watch(std::in_place);
+  std::optional<GpusQuery> gpus;  // asked while MPI starts
+  if (!arguments.replay) gpus.emplace(program_folder());
   MpiJob job(&argc, &argv);
   check_ranks(job);
   SignalInbox inbox(SignalInbox::Interrupts::collect);
@@ -234,7 +237,7 @@ ExitCode run(int argc, char** argv) {
   arguments.host_name = turns.unique_host_name(arguments.host_name);
   const FleetFolder folder{arguments.report.out};
   const bool shared = shares_storage(job, folder.root);
-  std::vector<GpuJob> jobs = jobs_of_rank(arguments, job.rank(), turns);
+  std::vector<GpuJob> jobs = jobs_of_rank(arguments, job.rank(), turns, gpus);
   watch.reset();
   if (job.rank() == 0) {
     fmt::print("{} ranks, suite {}, into {}.\n", job.size(), arguments.suite, folder.root.string());

@@ -44,9 +44,10 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   auto& counters =
       *app.add_option(
               "--counters", a.counters,
-              "Which GPUs of a host collect hardware counters: first, all (they wait for each "
-              "other), none. The others leave out the cases that only counters can decide")
-           ->check(one_of({"first", "all", "none"}))
+              "Which GPUs of a host collect hardware counters: shared (each probe's are one GPU's, "
+              "in turn), first, all (they wait for each other), none. The others leave out the "
+              "cases that only counters can decide")
+           ->check(one_of({"shared", "first", "all", "none"}))
            ->type_name("WHICH")
            ->capture_default_str();
   app.add_flag_callback(

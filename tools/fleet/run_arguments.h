@@ -11,8 +11,8 @@ namespace fathom {
 struct FleetRunArguments {
   std::string suite = "quick";
   std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
-  /// Which GPUs of a host collect hardware counters: "first", "all" or "none".
-  std::string counters = "first";
+  /// Which GPUs of a host collect hardware counters: "shared", "first", "all" or "none".
+  std::string counters = "shared";
   FleetReportArguments report;
   std::string host_name;  ///< empty: the machine's
   int gpus = 1;           ///< that a replay has for each process

@@ -47,7 +47,8 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
     jobs.back().only_visible = gpus.size() == 1;
-    jobs.back().first_of_host = i == 0;
+    jobs.back().place = i;
+    jobs.back().measured = gpus.size();
   }
   return jobs;
 }
