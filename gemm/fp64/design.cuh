@@ -26,9 +26,6 @@ struct Design {
   int band = 8;       ///< tile rows that are gone through column by column
   bool persistent =
       true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
-  /// Stages by which one half of the warps goes ahead of the other, so that one half multiplies
-  /// while the other stores a tile.
-  int ahead = 0;
   bool stream_k = false;  ///< what is left after whole waves is shared along k (work_walk.cuh)
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/fp64/warp_sums.cuh"
 
 // The kernel of the upper rungs: one thread has the copy engine fill a ring of stages, warps
@@ -52,40 +51,10 @@ __device__ inline void take_over_rest(const DmmaProduct& p, WarpSums<d>& sums, i
   }
 }
 
-/// Lets the first warpgroup begin so many stages before the second.
-template <Design d>
-class HeadStart {
-  static_assert(d.ahead >= 0 && d.ahead < d.stages - 1, "the ring holds what lies between them");
-  static constexpr int barrier = 1;
-
- public:
-  /// Of `left` stages, those to add now; the second warpgroup waits before its first.
-  __device__ int next(int left) {
-    if constexpr (d.ahead == 0) return left;
-    if (given_) return left;
-    if (thread_anew() >= 128) {
-      named_barrier(barrier, 32 * d.warps());
-      given_ = true;
-      return left;
-    }
-    return min(left, d.ahead);
-  }
-  __device__ void added() {
-    if constexpr (d.ahead > 0) {
-      if (!given_) named_arrive(barrier, 32 * d.warps());
-      given_ = true;
-    }
-  }
-
- private:
-  bool given_ = false;
-};
-
 template <Design d, Major a_major, Major b_major>
 __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
   const WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
   RingPosition<d.stages> position;
-  HeadStart<d> start;
   WorkWalk walk(p, worker_of_block<d>());
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     WarpSums<d> sums;
@@ -93,13 +62,7 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
     if constexpr (d.m_blocks == 1) {
       accumulate_plainly<d>(ring, position, s.count, place, sums);
     } else {
-#pragma unroll 1
-      for (int left = s.count; left > 0;) {
-        const int steps = start.next(left);
-        accumulate<d>(ring, position, steps, place, sums);
-        start.added();
-        left -= steps;
-      }
+      accumulate<d>(ring, position, s.count, place, sums);
     }
     if constexpr (d.stream_k) {
       if (s.first > 0) {

@@ -14,11 +14,6 @@ constexpr Design designs[] = {
     {.cluster_n = 2},
     {.stream_k = true},
     {.stages = 4, .cluster_n = 2, .stream_k = true},
-    {.cluster_n = 2, .ahead = 1, .stream_k = true},
-    {.cluster_n = 2, .ahead = 2, .stream_k = true},
-    {.cluster_n = 2, .ahead = 3, .stream_k = true},
-    {.ahead = 2, .stream_k = true},
-    {.ahead = 3, .stream_k = true},
 };
 /// 16 rows in 1 x 8 warps.
 constexpr Design rows_16(int stages) {
@@ -51,7 +46,7 @@ std::string name_of(const Design& d) {
          std::to_string(d.warps_m) + "x" + std::to_string(d.warps_n) + " stages " +
          std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_n) + " band " +
          std::to_string(d.band) + (d.persistent ? "" : " transient") +
-         (d.ahead ? " ahead " + std::to_string(d.ahead) : "") + (d.stream_k ? " stream-k" : "");
+         (d.stream_k ? " stream-k" : "");
 }
 
 /// Skinny products go to the shapes made for about their rows, others to the large ones.
