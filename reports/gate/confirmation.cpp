@@ -68,7 +68,8 @@ bool Confirmation::measure() {
         settle(again, open_.suspects, false, all_.suspects.size(), left / 2);
         settle(again, open_.improvements, true, all_.improvements.size(), left / 2);
       }
-      leave_to_time(left);
+      // Two blocks settle most of those that are nothing: until then only the next one has to fit.
+      leave_to_time(done < 2 * rounds_of_block ? rounds_of_block : left);
     }
     std::vector<std::string> names;
     for (const auto* group : {&open_.suspects, &open_.improvements})

@@ -151,12 +151,17 @@ TEST_CASE("Suspects for which there is no time are inconclusive", "[gate]") {
     return check_paired(rounds, options, {});
   };
   CHECK(count(checked(180), Outcome::regression) == 3);
-  // One block of all three fits in, all of their rounds do not: the worst one goes on.
+  // Two blocks of all three fit in, all of their rounds do not: the worst one goes on.
+  const CheckResult later = checked(30);
+  CHECK(count(later, Outcome::regression) == 1);
+  CHECK(decision(later, 0).outcome == Outcome::inconclusive);
+  CHECK(decision(later, 0).head_runs == 4);
+  // One block does, two do not.
   const CheckResult late = checked(20);
   CHECK(exit_code(late) == ExitCode::check_failed);
   CHECK(decision(late, 2).outcome == Outcome::regression);
   CHECK(decision(late, 0).outcome == Outcome::inconclusive);
-  CHECK(decision(late, 0).repeated);
+  CHECK(decision(late, 0).head_runs == 2);
   CHECK(decision(late, 0).reason.find("as often as it takes") != std::string::npos);
   const CheckResult none = checked(9);
   CHECK(decision(none, 2).outcome == Outcome::regression);
