@@ -14,9 +14,10 @@ namespace fathom::gate {
 
 /// A metric that they measure.
 struct Candidate {
-  std::size_t index;   ///< among the decisions
-  double severity;     ///< how many times what counts it looked worse; of an improvement, better
-  double elapsed_s{};  ///< what measuring it adds to a round
+  std::size_t index;     ///< among the decisions
+  double severity;       ///< how many times what counts it looked worse; of an improvement, better
+  double elapsed_s{};    ///< what measuring it adds to a round
+  std::size_t rounds{};  ///< per side, that were to measure it
 };
 
 struct Candidates {
@@ -53,16 +54,18 @@ class Confirmation {
     std::string change;
   };
 
-  bool measure();
+  int all_rounds();
+  bool measure(int rounds);
   void settle(const std::vector<MetricSeries>& again, std::vector<Candidate>& open, bool better,
               std::size_t tests, int rounds_left);
   void leave_to_time(int rounds);
   void judge();
+  bool was_measured(const Candidate& candidate, const MetricSeries* series, bool suspect);
   void tell_late();
+  void tell_refused();
   std::vector<MetricSeries> found(const std::vector<MetricSeries>& again,
                                   const std::vector<Candidate>& candidates) const;
   double round_s(std::size_t suspects) const;
-  int rounds_for(std::size_t suspects) const;
   MetricDecision& decision_of(const Candidate& candidate) const {
     return result_.metrics[candidate.index];
   }
@@ -76,6 +79,7 @@ class Confirmation {
   Candidates all_;   ///< that fresh rounds measure
   Candidates open_;  ///< those of them that are not settled
   std::vector<Late> late_;
+  std::size_t never_measured_ = 0;  ///< of those
   Rounds fresh_;
 };
 

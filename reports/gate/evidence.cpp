@@ -30,6 +30,8 @@ std::vector<double> moved_back(std::vector<double> values, double by) {
   return values;
 }
 
+std::string in_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
+
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value / static_cast<double>(values.size());
@@ -68,8 +70,13 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
   const auto add = [&](const RunMetrics& run, bool is_head) {
     for (const MetricValue& metric : run.metrics) {
       const auto [found, is_new] = places.try_emplace(metric.name, all.size());
-      if (is_new) all.push_back({metric.name, metric.unit, metric.better, {}, {}, {}});
+      if (is_new) all.push_back({metric.name, metric.unit, metric.better, {}, {}, {}, {}});
       MetricSeries& series = all[found->second];
+      if (metric.unit != series.unit)
+        series.redefined = "from " + in_words(series.unit) + " to " + in_words(metric.unit);
+      else if (metric.better != series.better)
+        series.redefined = std::string("to ") +
+                           (metric.better == Better::lower ? "lower" : "higher") + " is better";
       if (metric.problem.empty())
         (is_head ? series.head : series.base).push_back(metric);
       else if (is_head)
@@ -128,8 +135,8 @@ double least_p_with_more(const MetricSeries& series, double effect, std::size_t 
   values.head = moved_back(values.head, on_scale(effect * margin_share, values));
   const double best = std::min(std::ranges::min(values.base), std::ranges::min(values.head));
   const double worst = std::max(std::ranges::max(values.base), std::ranges::max(values.head));
-  values.base.insert(values.base.end(), more, best - 1);
-  values.head.insert(values.head.end(), more, worst + 1);
+  values.base.insert(values.base.end(), more, best - 1 - std::abs(best));
+  values.head.insert(values.head.end(), more, worst + 1 + std::abs(worst));
   return rank_test_greater(values.base, values.head);
 }
 

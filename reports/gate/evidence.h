@@ -16,6 +16,8 @@ struct MetricSeries {
   Better better = Better::lower;
   std::vector<MetricValue> base, head;
   std::string problem;  ///< why a value of the head must not be used
+  std::string
+      redefined;  ///< what it became, where its unit or direction is not the same throughout
 };
 
 /// All metrics of all runs, in the order in which they are first met: the base's runs first.

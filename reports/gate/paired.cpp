@@ -42,6 +42,7 @@ class PairedCheck {
     const double round_s = source_.elapsed_s() / (2.0 * static_cast<double>(result_.rounds));
     for (const MetricSeries& series : series_) {
       result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
+      require_all_rounds(series, result_.metrics.back());
       screen(series, result_.metrics.back());
     }
     if (stop_if_disturbed(all)) return;
@@ -66,6 +67,18 @@ class PairedCheck {
 
   static double elapsed_of(const MetricSeries& series) {
     return series.base.empty() ? 0 : series.base.front().elapsed_s;
+  }
+
+  /// One that is there now and then is no metric that could be compared.
+  void require_all_rounds(const MetricSeries& series, MetricDecision& decision) const {
+    const std::size_t rounds = result_.rounds;
+    if (decision.outcome != Outcome::unchanged ||
+        (series.base.size() == rounds && series.head.size() == rounds))
+      return;
+    const bool lost = series.head.size() < rounds;
+    decision.outcome = lost ? Outcome::missing : Outcome::inconclusive;
+    decision.reason = fmt::format("the {} has it in {} of {} rounds.", lost ? "head" : "base",
+                                  lost ? series.head.size() : series.base.size(), rounds);
   }
 
   double effect_of(const MetricSeries& series) const {

@@ -28,8 +28,10 @@ class RoundSource {
 
 struct PairedOptions {
   GateOptions gate;
-  int rounds = 2;               ///< of all metrics, per side; even
-  int confirmation_rounds = 0;  ///< of the suspects, per side; 0: as many as the test needs
+  int rounds = 2;  ///< of all metrics, per side; even
+  /// Of the suspects, per side; 0: as many as the test needs, with some to spare. More are taken
+  /// where so few could not be sure of them.
+  int confirmation_rounds = 0;
   std::size_t max_suspects = 32;
   double time_limit_s = 180;  ///< the suspects that fit in are repeated, at least the worst
   std::uint64_t seed = 1;     ///< of the order of the rounds
@@ -44,8 +46,8 @@ inline constexpr int rounds_of_block = 4;
 std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
 /// Rounds per side for which the rank test can be sure enough of one of `suspects` metrics, with a
-/// factor of four to spare for ranks that are not perfectly apart; even, at least 6.
-int confirmation_rounds_for(std::size_t suspects, double alpha);
+/// factor of `spare` for ranks that are not perfectly apart; even, at least 6.
+int confirmation_rounds_for(std::size_t suspects, double alpha, double spare = 4);
 
 /// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
 /// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone

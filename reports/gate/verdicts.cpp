@@ -82,6 +82,9 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
     decision.outcome = Outcome::missing;
     decision.reason =
         series.problem.empty() ? "it is in the baseline and not here." : series.problem + ".";
+  } else if (!series.redefined.empty()) {
+    decision.outcome = Outcome::inconclusive;
+    decision.reason = "it is not the same metric throughout: it went " + series.redefined + ".";
   }
   return decision;
 }

@@ -122,7 +122,7 @@ TEST_CASE("A suspect that ranks rule out is settled, however much worse it looks
 
 TEST_CASE("The least p-value to come is that of rounds that are all worse", "[gate]") {
   const auto series = [](const std::vector<double>& base, const std::vector<double>& head) {
-    MetricSeries all{"probe/1", "s", Better::lower, {}, {}, {}};
+    MetricSeries all{"probe/1", "s", Better::lower, {}, {}, {}, {}};
     for (const double value : base)
       all.base.push_back({"probe/1", "s", Better::lower, value, 0, {}, {}});
     for (const double value : head)

@@ -1,0 +1,213 @@
+// What becomes of suspects and improvements in the fresh rounds of a paired check.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "tests/unit/planted_rounds.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+constexpr int first_rounds = 4;
+
+/// The head's first so many metrics are slower.
+PlantedRounds::Change slower(std::size_t metrics, double by) {
+  return [=](Side side, int, RunMetrics& run) {
+    if (side == Side::head)
+      for (std::size_t i = 0; i < metrics; ++i) slow_down(run.metrics[i], by);
+  };
+}
+
+/// Leaves a metric out of a round.
+void lose(RunMetrics& run, const std::string& name) {
+  std::erase_if(run.metrics, [&](const MetricValue& metric) { return metric.name == name; });
+}
+
+MetricValue* metric_of(RunMetrics& run, const std::string& name) {
+  const auto found = std::ranges::find(run.metrics, name, &MetricValue::name);
+  return found == run.metrics.end() ? nullptr : &*found;
+}
+
+CheckResult check_with(const PairedOptions& options, PlantedRounds::Change change) {
+  PlantedRounds rounds(std::move(change));
+  return check_paired(rounds, options, {});
+}
+
+/// Rounds that measure everything whatever they are asked for.
+class Unselective : public PlantedRounds {
+ public:
+  using PlantedRounds::PlantedRounds;
+  RunMetrics round(Side side, const std::vector<std::string>&) override {
+    return PlantedRounds::round(side, {});
+  }
+  bool can_select() const override { return false; }
+};
+
+}  // namespace
+
+TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[gate]") {
+  for (const int rounds : {2, 4, 6}) {
+    for (const std::size_t suspects : {1, 3, 5, 8}) {
+      CAPTURE(rounds, suspects);
+      PairedOptions options;
+      options.confirmation_rounds = rounds;
+      const CheckResult result = check_with(options, slower(suspects, 0.5));
+      CHECK(exit_code(result) == ExitCode::check_failed);
+      CHECK(count(result, Outcome::regression) == suspects);
+      const bool told = std::ranges::any_of(result.notes, [](const std::string& note) {
+        return note.find("cannot be sure of") != std::string::npos;
+      });
+      CHECK(told == (rounds < confirmation_rounds_for(suspects, options.gate.alpha, 1)));
+    }
+  }
+  PairedOptions more;
+  more.confirmation_rounds = 12;
+  CHECK(check_with(more, slower(1, 0.03)).confirmation_rounds == 12);
+}
+
+TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]") {
+  for (const Side of : {Side::base, Side::head}) {
+    for (const int lost : {2, 7}) {  // among the first rounds, among the fresh ones
+      CAPTURE(lost, of == Side::head);
+      int seen = 0;
+      const CheckResult result = check([&](Side side, int round, RunMetrics& run) {
+        if (side == Side::head) slow_down(run.metrics[3], 0.5);
+        // From there on the side's first round that has it.
+        if (side == of && round >= lost && seen++ == 0) lose(run, "probe/3");
+      });
+      const MetricDecision& decided = decision(result, 3);
+      CHECK(decided.outcome == (of == Side::head ? Outcome::missing : Outcome::inconclusive));
+      CHECK(decided.reason.find("rounds") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
+  const CheckResult unit = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) run.metrics[2].unit = "cycles";
+  });
+  CHECK(decision(unit, 2).outcome == Outcome::inconclusive);
+  CHECK(decision(unit, 2).reason.find("from s to cycles") != std::string::npos);
+  const CheckResult turned = check([](Side side, int, RunMetrics& run) {
+    if (side == Side::head) run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
+  });
+  CHECK(decision(turned, 2).outcome == Outcome::inconclusive);
+  CHECK(decision(turned, 2).reason.find("higher is better") != std::string::npos);
+}
+
+TEST_CASE("Where rounds measure everything anyway, the time limit leaves out nobody", "[gate]") {
+  Unselective rounds(slower(3, 0.5));
+  PairedOptions options;
+  options.time_limit_s = 9;  // a round takes two
+  const CheckResult result = check_paired(rounds, options, {});
+  CHECK(count(result, Outcome::regression) == 3);
+  CHECK(count(result, Outcome::inconclusive) == 0);
+}
+
+TEST_CASE("No more than so many suspects are measured again", "[gate]") {
+  PairedOptions options;
+  options.max_suspects = 2;
+  const CheckResult result = check_with(options, slower(4, 0.1));
+  CHECK(count(result, Outcome::regression) == 2);
+  CHECK(count(result, Outcome::inconclusive) == 2);
+}
+
+TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
+  const auto change = [](Side side, int, RunMetrics& run) {
+    if (side != Side::head) return;
+    for (std::size_t i = 0; i < 8; ++i) slow_down(run.metrics[i], i < 3 ? 0.05 : -0.05);
+    for (MetricValue& metric : run.metrics) metric.elapsed_s = 0.15;
+  };
+  const auto at = [&](double time_limit_s) {
+    PairedOptions options;
+    options.time_limit_s = time_limit_s;
+    return check_with(options, change);
+  };
+  const CheckResult both = at(180);
+  CHECK(count(both, Outcome::regression) == 3);
+  CHECK(count(both, Outcome::improved) == 5);
+  // Rounds of the suspects alone fit into this.
+  const CheckResult tight = at(38);
+  CHECK(count(tight, Outcome::regression) == 3);
+  CHECK(count(tight, Outcome::inconclusive) == 0);
+  CHECK(count(tight, Outcome::improved) == 0);
+}
+
+TEST_CASE("An improvement that is none is settled like a suspect", "[gate]") {
+  PlantedRounds rounds([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= first_rounds) slow_down(run.metrics[3], -0.05);
+  });
+  const CheckResult result = check_paired(rounds, {}, {});
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 3).outcome == Outcome::unchanged);
+  CHECK(result.confirmation_rounds == 2);
+}
+
+TEST_CASE("What neither side has when it is measured again is not lost", "[gate]") {
+  const auto gone = [](double by) {
+    return check([=](Side side, int round, RunMetrics& run) {
+      if (side == Side::head) slow_down(run.metrics[3], by);
+      if (round > first_rounds) lose(run, "probe/3");
+    });
+  };
+  CHECK(exit_code(gone(-0.2)) == ExitCode::ok);
+  const CheckResult suspect = gone(0.2);
+  CHECK(exit_code(suspect) == ExitCode::inconclusive);
+  CHECK(decision(suspect, 3).reason.find("neither side") != std::string::npos);
+}
+
+TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", "[gate]") {
+  for (const char* name : {"probe/3", "probe/0"}) {
+    CAPTURE(name);
+    PlantedRounds rounds([&](Side side, int round, RunMetrics& run) {
+      if (side == Side::head) slow_down(run.metrics[3], 0.1);
+      if (side == Side::head && round > first_rounds && round <= first_rounds + 4)
+        metric_of(run, name)->problem = "its output was wrong";
+    });
+    const CheckResult result = check_paired(rounds, {}, {});
+    const auto decided = std::ranges::find(result.metrics, name, &MetricDecision::name);
+    CHECK(decided->outcome == Outcome::missing);
+    CHECK(decided->reason.find("its output was wrong") != std::string::npos);
+    // Nothing is to be gained from measuring that suspect further.
+    if (std::string(name) == "probe/3") CHECK(result.confirmation_rounds == 2);
+  }
+}
+
+TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") {
+  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[3], 0.5);
+    if (round == 7) run.identity[1].second = "590";
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(result.refusals.size() == 1);
+  CHECK(decision(result, 3).outcome == Outcome::inconclusive);
+  CHECK(decision(result, 3).reason.find("cannot be compared") != std::string::npos);
+  CHECK(result.confirmation_rounds > 0);
+}
+
+TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others", "[gate]") {
+  PairedOptions options;
+  options.time_limit_s = 20;
+  const CheckResult result = check_with(options, [](Side side, int round, RunMetrics& run) {
+    if (side == Side::head)
+      for (std::size_t i = 0; i < 3; ++i) slow_down(run.metrics[i], 0.05);
+    if (round > first_rounds && round % 3 == 0)
+      for (MetricValue& metric : run.metrics) slow_down(metric, 0.06);
+  });
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(count(result, Outcome::inconclusive) == 3);
+}
+
+TEST_CASE("A count that was not zero before is judged on its own scale", "[gate]") {
+  // Two errors become five: no logarithm where a round of the base has none.
+  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
+    run.metrics[0].unit = "patterns";
+    run.metrics[0].value = side == Side::head ? 5 : round % 4 == 0 ? 0 : 2;
+  });
+  CHECK(exit_code(result) == ExitCode::check_failed);
+  CHECK(decision(result, 0).outcome == Outcome::regression);
+}
