@@ -58,14 +58,6 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
   check_kernel(wgmma ? "wgmma_throughput" : "throughput_chains", kernels.throughput);
 }
 
-/// Whether the build's machine code has the chip's newest tensor instructions.
-bool built_for_hopper(const std::vector<SassFunction>& functions) {
-  for (const SassFunction& function : functions) {
-    if (function.count("HGMMA") > 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 // The compiler merges, splits and drops what it can: what is timed must be there as often as the
@@ -73,8 +65,8 @@ bool built_for_hopper(const std::vector<SassFunction>& functions) {
 TEST_CASE("every instruction stands in its loops as often as it is counted",
           "[sass][instructions]") {
   const auto functions = disassemble_library("probe_instructions_kernels");
-  const bool hopper = built_for_hopper(functions);
-  // The library does not say what it was built for; what every chip has it must hold anyway.
+  // Of other chips, what every chip has.
+  const bool hopper = functions.front().for_hopper();
   const auto check_all = [&](const auto& instructions) {
     for (const Instruction& instruction : instructions) {
       if (hopper ? instruction.runs_on(9, 0) : instruction.since == 75)

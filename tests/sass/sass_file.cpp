@@ -68,10 +68,13 @@ std::vector<SassFunction> kernels_in(const std::string& file) {
   std::map<std::string, std::size_t> by_mangled_name;
   const std::string tool = FATHOM_CUOBJDUMP;
   std::smatch match;
+  std::string architecture;
   for_each_line(output_of(tool + " -sass " + file + " 2>&1"), [&](std::string_view line) {
-    if (const auto name = after(line, "Function : ")) {
+    if (const auto code_for = after(line, "code for ")) {
+      architecture = *code_for;
+    } else if (const auto name = after(line, "Function : ")) {
       by_mangled_name[std::string(*name)] = functions.size();
-      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, {}});
+      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, architecture, {}});
     } else if (const auto text = instruction(line); text && !functions.empty()) {
       functions.back().lines.emplace_back(*text);
       functions.back().instructions.emplace_back(text->substr(0, text->find_first_of(" ;")));
@@ -118,6 +121,13 @@ std::map<std::string, int> SassFunction::histogram(const std::string& prefix) co
     if (instruction.starts_with(prefix)) ++result[instruction];
   }
   return result;
+}
+
+int SassFunction::capability() const {
+  const std::size_t digits = architecture.find_first_of("0123456789");
+  if (digits == std::string::npos)
+    throw std::runtime_error("cuobjdump does not say what " + name + " is for");
+  return std::stoi(architecture.substr(digits));
 }
 
 std::vector<SassFunction> disassemble(const std::string& file) {

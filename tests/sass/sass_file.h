@@ -10,12 +10,17 @@ struct SassFunction {
   std::string name;                       ///< demangled
   std::vector<std::string> instructions;  ///< opcodes with modifiers, in order: "LDG.E.128"
   int registers = 0, stack_bytes = 0, local_bytes = 0;
+  std::string architecture;        ///< that it was compiled for: "sm_90a"
   std::vector<std::string> lines;  ///< the instructions with operands: "LDG.E.128 R4, [R2.64]"
 
   /// Instructions whose opcode is `prefix` or begins with it and a dot.
   int count(const std::string& opcode) const;
   /// Opcodes that begin with `prefix`, each with its number.
   std::map<std::string, int> histogram(const std::string& prefix) const;
+  /// Of its architecture, 10 x major + minor.
+  int capability() const;
+  /// Whether it may use what Hopper alone has. Says nothing about whether it does.
+  bool for_hopper() const { return architecture == "sm_90a"; }
 };
 
 /// Disassembles an object, static library or program with cuobjdump; throws std::runtime_error if

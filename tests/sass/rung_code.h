@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/sass/sass_file.h"
+
+// What makes each rung of the matrix-product ladder what it is, in the machine code. One table for
+// every rung: gemm_rungs_sass_test.cpp fails for a rung without a row, and for a kernel that no row
+// is about.
+
+/// One kernel of a rung, in all its layouts.
+struct RungCode {
+  std::string rung;    ///< its identifier; "half/06_wgmma" stands for fp16's and bf16's
+  std::string kernel;  ///< parts of its demangled name, in order, with '*' between
+  int kernels;         ///< of that name
+  /// Opcodes, of which `SassFunction::count` finds some, or as many as is said:
+  /// "LDS.128 FFMA>=512 BAR=2 MEMBAR.ALL.GPU<=2".
+  std::string has;
+  std::string lacks;  ///< opcodes that must not be there
+  /// Most that leave an SM room for its blocks; 0: all that a thread can have do.
+  int registers = 0;
+};
+
+/// Of every rung that there is.
+const std::vector<RungCode>& rung_codes();
+/// Parts of it.
+std::vector<RungCode> fp32_codes();
+std::vector<RungCode> fp64_codes();
+std::vector<RungCode> half_codes();
+std::vector<RungCode> other_tensor_codes();
+
+/// The folder of the ladder that a rung is in: "half" of "bf16/06_wgmma", "fp32_3xtf32" of
+/// "fp32-3xtf32/...".
+std::string folder_of(const std::string& rung);
+/// Whether a row is about the rung.
+bool is_about(const RungCode& code, const std::string& rung);
+/// Whether a row is about the kernel, which is of the row's folder; `rung`: of which rung, if it is
+/// to be of that one's type.
+bool is_about(const RungCode& code, const SassFunction& kernel, const std::string& rung = "");
+/// What is wrong with the kernel, in words: nothing, if it is as the row says and spills nothing.
+std::string wrong_with(const RungCode& code, const SassFunction& kernel);

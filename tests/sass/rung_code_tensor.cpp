@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "tests/sass/rung_code.h"
+
+namespace {
+
+/// Of 384 threads, of which the feeding ones give away what the others take.
+constexpr int specialised = 168;
+
+/// What a product by wgmma from what the copy engine brings is made of. The products of a stage are
+/// one group in one loop; the first waits for the stage's bytes.
+struct Engine {
+  const char* product;  ///< the opcode of a product, shape included
+  int products;         ///< of a stage: 4 steps of each block of 64 rows
+  int loads, multicasts, stores;
+  int groups = 1;  ///< of products of a stage, where sums are promoted: two halves of the columns
+};
+
+RungCode engine(const char* rung, const std::string& kernel, int kernels, const Engine& e) {
+  // A barrier per stage and direction, of which a wait looks at the phase. Where the compiler
+  // cannot keep products under way it fences each: one fence a group, a wait for the group before
+  // and one for the last, is what is written.
+  RungCode code{
+      rung,
+      kernel,
+      kernels,
+      fmt::format("{}={} UTMALDG.2D={} UTMALDG.2D.MULTICAST={} UTMASTG.2D={} SYNCS.PHASECHK>=2 "
+                  "WARPGROUP.ARRIVE={} WARPGROUP.DEPBAR<={} ",
+                  e.product, e.products, e.loads, e.multicasts, e.stores, e.groups, 2 * e.groups),
+      "LDGSTS HMMA",
+      specialised};
+  const std::string product = e.product;
+  for (const char* other : {"HGMMA", "IGMMA", "QGMMA"}) {
+    if (!product.starts_with(other)) code.lacks += std::string(" ") + other;
+  }
+  const bool narrow =
+      product.find(".S8") == std::string::npos && product.find("TF32") == std::string::npos;
+  (e.stores > 0 && narrow ? code.has : code.lacks) += " STSM";
+  // One block's threads do both in the first of these rungs.
+  const bool alone = kernel == "::wgmma_product<";
+  if (alone) code.registers = 0;
+  code.has += alone ? " USETMAXREG=0" : " USETMAXREG=2";
+  // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or,
+  // where the blocks share k, three, of which the compiler has the code twice.
+  const bool shares_depth =
+      kernel.find("::Columns") != std::string::npos || kernel.find("Narrow") != std::string::npos;
+  code.has += fmt::format(" MEMBAR.ALL.GPU<={}", shares_depth ? 6 : e.multicasts > 0 ? 2 : 0);
+  return code;
+}
+
+/// What a product whose first operand goes through registers is made of.
+struct Register {
+  const char* product;  ///< the opcode of a product, shape included
+  int stages;           ///< of the loop, as it is written
+  int products;         ///< of a stage
+  int additions;        ///< of a stage's sums to the threads' own
+  int blocks, boxes;    ///< loaded a stage: blocks of the first operand, boxes of the second
+  int multicasts;       ///< boxes among them that others of the cluster get too
+};
+
+RungCode through_registers(const char* rung, const std::string& kernel, bool across,
+                           const Register& e) {
+  // Loaded before the loop and, in it, under the products before: 8 bytes at a time where a
+  // thread's rows are neighbours in memory. A block of 64 rows is one box along k, else two. Where
+  // the compiler cannot keep products under way it fences each of them.
+  return {
+      rung,
+      "register_product<*" + kernel + "*Major)" + (across ? "1>" : "0>"),
+      1,
+      fmt::format(
+          "{}={} LDS{}>={} FADD>={} UTMALDG.2D={} UTMALDG.2D.MULTICAST={} WARPGROUP.ARRIVE={} "
+          "WARPGROUP.DEPBAR<={} USETMAXREG=2",
+          e.product, e.stages * e.products, across ? ".64" : "", (e.stages + 1) * (across ? 8 : 16),
+          e.additions, e.blocks * (across ? 2 : 1) + e.boxes, e.multicasts, e.stages, e.stages + 1),
+      "LDGSTS HMMA UTMASTG",
+      specialised};
+}
+
+}  // namespace
+
+std::vector<RungCode> half_codes() {
+  const std::string hopper = " HGMMA UTMALDG USETMAXREG";
+  const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
+             *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
+  return {
+      // Two blocks of 256 threads. Elements become fp32 on their way into shared memory.
+      {"half/01_simt", "::simt_product<", 1, "FFMA>=1024 LDG.E.U16 LDS.128 STS=16 BAR=2",
+       "HMMA LDSM LDGSTS" + hopper, 128},
+      {"half/02_wmma_global", "::wmma_global_product<", 4, "HMMA", "BAR LDSM LDGSTS" + hopper},
+      {"half/03_wmma", "::wmma_product<", 4, "HMMA>=64 LDG.E.128 STS.128 BAR", "LDGSTS" + hopper},
+      {"half/04_mma_sync", "::mma_sync_product<", 4, "HMMA>=64 LDSM=16 LDG.E.128 STS.128 BAR",
+       "LDGSTS" + hopper},
+      {"half/05_multistage", "::multistage_product<", 4, "HMMA>=128 LDSM LDGSTS LDGDEPBAR",
+       "STS.128" + hopper},
+      engine("half/06_wgmma", "::wgmma_product<", 1, {n128, 8, 8, 0, 0}),
+      engine("half/07_warp_specialised", "::Specialised,", 1, {n128, 4, 4, 0, 0}),
+      engine("half/08_wide_tile", "::Wide,", 1, {n256, 4, 6, 0, 0}),
+      engine("half/09_persistent", "::Persistent,", 1, {n256, 4, 6, 0, 0}),
+      engine("half/10_cluster_multicast", "::Multicast,", 1, {n256, 4, 4, 2, 0}),
+      engine("half/11_overlapped_epilogue", "::Overlapped,", 1, {n256, 4, 4, 2, 4}),
+      engine("half/12_split_depth", "::Columns16<", 4, {n16, 4, 3, 0, 0}),
+      engine("half/12_split_depth", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
+      engine("half/12_split_depth", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
+      engine("half/13_all_layouts", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
+      engine("half/14_large_clusters", "::Large,", 1, {n256, 4, 2, 2, 4}),
+      engine("half/14_large_clusters", "::Large>,", 1, {n256, 4, 4, 2, 4}),
+      // A store under the products, and two where the last tile's are made up for.
+      engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
+             {n256, 4, 2, 2, 3}),
+      engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
+             {n256, 4, 4, 2, 3}),
+      engine("half/15_deferred_stores", "::ColumnHalves<", 4, {n64, 4, 2, 1, 0}),
+  };
+}
+
+std::vector<RungCode> other_tensor_codes() {
+  std::vector<RungCode> codes;
+  const auto add = [&](const char* rung, const char* shape, const Engine& e) {
+    codes.push_back(engine(rung, std::string("specialised_product<*::") + shape, 1, e));
+  };
+  const auto add_registers = [&](const char* rung, const char* kernel, int layouts,
+                                 const Register& e) {
+    codes.push_back(through_registers(rung, kernel, true, e));
+    if (layouts == 2) codes.push_back(through_registers(rung, kernel, false, e));
+  };
+
+  const char *t16 = "HGMMA.64x16x8.F32.TF32", *t64 = "HGMMA.64x64x8.F32.TF32",
+             *t128 = "HGMMA.64x128x8.F32.TF32", *t256 = "HGMMA.64x256x8.F32.TF32";
+  add("tf32/01_wgmma", "WideTile<fathom::gemm::AlongK>,", {t256, 4, 4, 2, 8});
+  add("tf32/01_wgmma", "Columns16<", {t16, 4, 3, 0, 0});
+  add("tf32/01_wgmma", "Columns64<", {t64, 4, 3, 0, 0});
+  add("tf32/01_wgmma", "Columns128<", {t128, 4, 4, 0, 0});
+  add_registers("tf32/02_a_in_registers", "::Across,", 1, {t256, 2, 4, 0, 2, 2, 2});
+  const char* tf32_top = "tf32/03_large_clusters";
+  add_registers(tf32_top, "::LargeClusters,", 1, {t256, 2, 4, 0, 1, 1, 3});
+  add_registers(tf32_top, "::LargeClusters>,", 1, {t256, 2, 4, 0, 2, 2, 2});
+  add_registers(tf32_top, "::HalfWide,", 1, {t128, 2, 4, 0, 2, 1, 1});
+  add_registers(tf32_top, "::Skinny,", 2, {t128, 2, 4, 0, 2, 2, 0});
+  add(tf32_top, "NarrowBoxes,", {t16, 4, 3, 0, 0});
+  // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: of a step of
+  // 32 of k, 4 by 8 for each half of the columns. Blocks of the cluster read each other's sums.
+  codes.push_back(
+      {tf32_top, "streamed_product<*tf32*::Streamed,", 2,
+       "HMMA.1688.F32.TF32=32 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 FADD",
+       "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
+
+  const char* split = "fp32-3xtf32/02_planned_tiles";
+  add_registers("fp32-3xtf32/01_promoted", "::Promoted,", 2, {t128, 1, 12, 64, 2, 2, 2});
+  add_registers(split, "::Wide,", 2, {t128, 1, 12, 64, 2, 2, 2});
+  add_registers(split, "::Narrow,", 2, {t64, 1, 12, 32, 2, 1, 1});
+  add_registers(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});
+  add_registers(split, "::Shared<64,", 2, {t64, 1, 12, 32, 2, 2, 0});
+  add_registers(split, "::Shared<16,", 2, {t16, 1, 12, 8, 2, 1, 0});
+
+  const char *q16 = "QGMMA.64x16x32.F32.E4M3.E4M3", *q64 = "QGMMA.64x64x32.F32.E4M3.E4M3",
+             *q128 = "QGMMA.64x128x32.F32.E4M3.E4M3", *q256 = "QGMMA.64x256x32.F32.E4M3.E4M3";
+  // Half as wide: the other half of the registers has the sums that these are added to.
+  const char *promoted = "fp8/01_promoted", *fast = "fp8/02_fast_accumulation";
+  add(promoted, "WideTile<fathom::gemm::AlongKPromoted>,", {q128, 8, 4, 2, 4, 2});
+  add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted>,", {q128, 8, 2, 2, 4, 2});
+  add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted> >,", {q128, 8, 4, 2, 4, 2});
+  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", {q16, 4, 3, 0, 0});
+  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 4, 3, 0, 0});
+  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 4, 4, 0, 0});
+  for (RungCode& code : codes) {
+    if (code.rung == promoted) code.has += " FADD>=16";
+  }
+  for (const auto& [rung, n16, n64, n128, n256, stores, deferred] :
+       {std::tuple{fast, q16, q64, q128, q256, 4, 3},
+        {"int8/01_wgmma", "IGMMA.64x16x32.S8.S8", "IGMMA.64x64x32.S8.S8", "IGMMA.64x128x32.S8.S8",
+         "IGMMA.64x256x32.S8.S8", 8, 8}}) {
+    add(rung, "WideTile<fathom::gemm::AlongK>,", {n256, 4, 4, 2, stores});
+    add(rung, "LargeClusters<fathom::gemm::AlongK>,", {n256, 4, 2, 2, deferred});
+    add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});
+    add(rung, "ColumnHalves<fathom::gemm::AlongK>,", {n64, 4, 2, 1, 0});
+    add(rung, "Columns16<fathom::gemm::AlongK>,", {n16, 4, 3, 0, 0});
+    add(rung, "Columns64<fathom::gemm::AlongK>,", {n64, 4, 3, 0, 0});
+    add(rung, "Columns128<fathom::gemm::AlongK>,", {n128, 4, 4, 0, 0});
+  }
+  return codes;
+}
