@@ -61,7 +61,8 @@ std::string decision_json(const CheckResult& result) {
                   {"refusals", result.refusals},
                   {"notes", result.notes},
                   {"metrics", std::move(metrics)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // In ASCII: control characters of a document's names are escaped, those above U+007F as well.
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace fathom::gate

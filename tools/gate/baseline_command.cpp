@@ -5,6 +5,7 @@
 
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/identity.h"
+#include "reports/gate/log_text.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
 #include "results/utc_time.h"
@@ -56,9 +57,9 @@ ExitCode list(const BaselineArguments& arguments) {
     fmt::print("{}: {} runs from {} to {}, {} metrics in the newest\n",
                group.folder.filename().string(), runs.size(), runs.front().date, newest.date,
                newest.metrics.size());
-    if (!newest.suite.empty()) fmt::print("  suite: {}\n", newest.suite);
+    if (!newest.suite.empty()) fmt::print("  suite: {}\n", gate::log_text(newest.suite));
     for (const auto& [name, value] : newest.identity)
-      if (!value.empty()) fmt::print("  {}: {}\n", name, value);
+      if (!value.empty()) fmt::print("  {}\n", gate::log_text(name + ": " + value));
   }
   return ExitCode::ok;
 }
