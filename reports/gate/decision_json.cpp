@@ -42,7 +42,7 @@ Json to_json(const MetricDecision& metric) {
 
 }  // namespace
 
-std::string decision_json(const CheckResult& result) {
+std::string decision_json(const CheckResult& result, ExitCode code) {
   Json metrics = Json::array();
   for (const MetricDecision& metric : result.metrics) metrics.push_back(to_json(metric));
   const Json json{{"fathom_check", 1},
@@ -50,7 +50,7 @@ std::string decision_json(const CheckResult& result) {
                   {"mode", result.mode},
                   {"base", result.base},
                   {"head", result.head},
-                  {"exit_code", to_int(exit_code(result))},
+                  {"exit_code", to_int(code)},
                   {"headline", headline(result)},
                   {"rounds", result.rounds},
                   {"confirmation_rounds", result.confirmation_rounds},

@@ -62,8 +62,8 @@ void require_no_command(const std::string& text) {
 void write_all(const CheckResult& result) {
   const std::string table = terminal_table(result, false);
   require_no_command(table);
-  for (const std::string& text :
-       {table, markdown_summary(result), junit_xml(result), decision_json(result)}) {
+  for (const std::string& text : {table, markdown_summary(result), junit_xml(result),
+                                  decision_json(result, exit_code(result))}) {
     require(!text.empty(), "every output");
     require_plain(text);
   }

@@ -97,7 +97,7 @@ TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server"
   CHECK(harmless(terminal_table(result, false)));
   CHECK(no_command(terminal_table(result, false)));
   CHECK(harmless(markdown_summary(result)));
-  CHECK(harmless(decision_json(result)));
+  CHECK(harmless(decision_json(result, exit_code(result))));
   CHECK(harmless(github_annotations(result)));
   const std::string annotations = github_annotations(result);
   CHECK(std::count(annotations.begin(), annotations.end(), '\n') == 5);
@@ -228,7 +228,7 @@ TEST_CASE("The Markdown holds every metric, and markup from names stays text", "
 }
 
 TEST_CASE("The JSON holds everything and parses", "[gate]") {
-  const auto json = nlohmann::json::parse(decision_json(planted_result()));
+  const auto json = nlohmann::json::parse(decision_json(planted_result(), ExitCode::check_failed));
   CHECK(json.at("exit_code") == 1);
   REQUIRE(json.at("metrics").size() == 6);
   CHECK(json.at("metrics")[0].at("outcome") == "regression");
