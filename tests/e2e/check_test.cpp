@@ -209,7 +209,8 @@ TEST_CASE("One file that is no run blocks the decision, and prune alone removes 
     return sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline});
   };
   for (const char* time : {"1000", "1001", "999", "1002", "998"}) CHECK(code(add(time)) == 0);
-  write_text(fs::directory_iterator(folder)->path() / "2026-0123456789abcdef.json", "{\"fathom_baseline\": 1, ");
+  write_text(fs::directory_iterator(folder)->path() / "2026-0123456789abcdef.json",
+             "{\"fathom_baseline\": 1, ");
   const auto more = add("1000.5");
   CHECK(code(more) == 0);
   CHECK(more.output.find("1 metric; 7 runs of this identity") != std::string::npos);
@@ -226,6 +227,7 @@ TEST_CASE("One file that is no run blocks the decision, and prune alone removes 
     CHECK(told.output.find("6 runs") != std::string::npos);
   }
   const auto pruned = sandbox.fathom({"baseline", "prune", "--baseline", baseline, "--keep", "9"});
+  INFO(pruned.output << pruned.errors);
   CHECK(code(pruned) == 0);
   CHECK(pruned.output.find("removed") != std::string::npos);
   CHECK(pruned.output.find("1 file is gone") != std::string::npos);
