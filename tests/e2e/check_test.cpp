@@ -29,11 +29,13 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
   CHECK(code(same) == 0);
   CHECK(first_line(same.output) == "PASS: 1 metrics, no regression");
+  CHECK(same.output.find("\n1 metric: 1 unchanged\n") != std::string::npos);
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
   const auto worse = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow),
                                      "--junit", junit.string(), "--github"});
   CHECK(code(worse) == 1);
+  CHECK(worse.errors.find(", 1 metric again)") != std::string::npos);
   CHECK(worse.output.find("::error title=Regression::BM_Sort: 1 us to 1.05 us") !=
         std::string::npos);
   CHECK(read_text(junit).find("<failure ") != std::string::npos);

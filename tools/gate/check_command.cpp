@@ -67,7 +67,8 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   if (baseline.empty() && !head.front().replay)
     result.refusals = gate::why_none_like(head.front(), folder.newest_of_each());
   result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
-  result.base = fmt::format("{} earlier runs in {}", baseline.size(), arguments.baseline);
+  result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
+                            baseline.size() == 1 ? "" : "s", arguments.baseline);
   return result;
 }
 

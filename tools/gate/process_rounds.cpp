@@ -98,7 +98,9 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     end = supervise(child, inbox, supervision);
   }
   fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
-             only.empty() ? "" : fmt::format(", {} metrics again", only.size()),
+             only.empty()
+                 ? ""
+                 : fmt::format(", {} metric{} again", only.size(), only.size() == 1 ? "" : "s"),
              elapsed_s() - began);
   if (end.stopped == Stopped::interrupt)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
