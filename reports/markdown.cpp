@@ -28,6 +28,8 @@ std::size_t sequence_length(std::string_view text) {
   if (first == 0xED && byte(1) > 0x9F) return 0;
   if (first == 0xF0 && byte(1) < 0x90) return 0;
   if (first == 0xF4 && byte(1) > 0x8F) return 0;
+  // U+FFFE and U+FFFF are no characters, and make an XML file malformed.
+  if (first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
   return length;
 }
 

@@ -8,7 +8,6 @@
 #include "reports/gate/identity.h"
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
 
 namespace fathom::gate {
 namespace {
@@ -49,6 +48,19 @@ bool is_there(const fs::path& path) {
 std::string file_stem(const RunMetrics& run, const std::string& text) {
   return fmt::format("{}-{}", run.date.empty() ? "undated" : reports::slug(run.date),
                      short_hash(text));
+}
+
+bool ends_in_hash(const std::string& name) {
+  constexpr std::size_t digits = 16;
+  return name.size() > digits && name[name.size() - digits - 1] == '-' &&
+         name.find_last_not_of("0123456789abcdef") == name.size() - digits - 1;
+}
+
+/// Whether prune may remove a file that holds no run: one that `add` named, in a folder that it
+/// named. Whatever else lies in a folder given by mistake is nobody's to remove.
+bool is_lost_run(const fs::path& file, const Error& error) {
+  return error.code() == ExitCode::document_malformed && ends_in_hash(file.stem().string()) &&
+         ends_in_hash(file.parent_path().filename().string());
 }
 
 }  // namespace
@@ -97,44 +109,68 @@ std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
   return found;
 }
 
-std::vector<RunMetrics> read_runs(const std::vector<fs::path>& files) {
-  std::vector<RunMetrics> runs;
+ReadRuns read_runs(const std::vector<fs::path>& files) {
+  ReadRuns read;
   for (const fs::path& file : files) {
     try {
-      runs.push_back(read_run_metrics(file));
-    } catch (const Error&) {
-      if (is_there(file)) throw;  // else somebody pruned it meanwhile
+      read.runs.push_back(read_run_metrics(file));
+    } catch (const Error& error) {
+      // Else somebody pruned it meanwhile.
+      if (is_there(file)) read.unreadable.push_back({file, error});
     }
   }
-  std::stable_sort(runs.begin(), runs.end(),
+  std::stable_sort(read.runs.begin(), read.runs.end(),
                    [](const RunMetrics& a, const RunMetrics& b) { return a.date < b.date; });
-  return runs;
+  return read;
+}
+
+std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
+  const fs::path wanted = folder_for(run);
+  for (const Group& group : groups())
+    if (group.folder == wanted) return group.files;
+  return {};
 }
 
 std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
-  const fs::path wanted = folder_for(run);
-  for (const Group& group : groups())
-    if (group.folder == wanted) return read_runs(group.files);
-  return {};
+  ReadRuns read = read_runs(files_like(run));
+  if (read.unreadable.empty()) return std::move(read.runs);
+  const auto& [file, error] = read.unreadable.front();
+  throw Error(
+      error.code(),
+      fmt::format("{}{}", error.what(),
+                  is_lost_run(file, error) ? " `fathom baseline prune` removes such files." : ""));
+}
+
+std::size_t BaselineFolder::count_like(const RunMetrics& run) const {
+  return files_like(run).size();
 }
 
 std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
   std::vector<RunMetrics> newest;
   for (const Group& group : groups()) {
-    auto runs = read_runs({group.files.back()});
-    if (!runs.empty()) newest.push_back(std::move(runs.front()));
+    for (auto file = group.files.rbegin(); file != group.files.rend(); ++file) {
+      ReadRuns read = read_runs({*file});
+      if (read.runs.empty()) continue;
+      newest.push_back(std::move(read.runs.front()));
+      break;
+    }
   }
   return newest;
 }
 
-std::vector<fs::path> BaselineFolder::prune(const Pruning& pruning) const {
-  std::vector<fs::path> going;
+BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
+  Pruned pruned;
+  std::vector<fs::path>& going = pruned.gone;
   for (const Group& group : groups()) {
-    const std::vector<RunMetrics> runs = read_runs(group.files);
+    const auto [runs, unreadable] = read_runs(group.files);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep && runs.size() - i > *pruning.keep;
       if (surplus || (!pruning.older_than.empty() && runs[i].date < pruning.older_than))
         going.emplace_back(runs[i].origin);
+    }
+    for (const auto& [file, error] : unreadable) {
+      pruned.unreadable.emplace_back(error.what());
+      if (is_lost_run(file, error)) going.push_back(file);
     }
   }
   const auto now = fs::file_time_type::clock::now();
@@ -147,7 +183,7 @@ std::vector<fs::path> BaselineFolder::prune(const Pruning& pruning) const {
         going.push_back(file);
     }
   }
-  if (pruning.dry_run) return going;
+  if (pruning.dry_run) return pruned;
   for (const fs::path& file : going) {
     std::error_code error;
     fs::remove(file, error);
@@ -155,7 +191,7 @@ std::vector<fs::path> BaselineFolder::prune(const Pruning& pruning) const {
       throw Error(ExitCode::output_unwritable,
                   fmt::format("{} cannot be removed ({}).", file.string(), error.message()));
   }
-  return going;
+  return pruned;
 }
 
 }  // namespace fathom::gate

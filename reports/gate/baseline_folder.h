@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/gate/run_metrics.h"
+#include "results/error.h"
 
 namespace fathom::gate {
 
@@ -32,9 +33,13 @@ class BaselineFolder {
   std::vector<Group> groups() const;
 
   /// The runs with this run's identity, oldest first; those that go while this reads are left out.
+  /// Throws Error where one cannot be read: what is left would be another baseline.
   std::vector<RunMetrics> runs_like(const RunMetrics& run) const;
 
-  /// The newest run of each group, to say what is there instead.
+  /// How many files there are with this run's identity.
+  std::size_t count_like(const RunMetrics& run) const;
+
+  /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
 
   struct Pruning {
@@ -42,16 +47,31 @@ class BaselineFolder {
     std::string older_than;           ///< ISO 8601: runs from before go; empty: none
     bool dry_run = false;
   };
-  /// Removes runs, and temporary files that are an hour old; returns what went.
-  std::vector<std::filesystem::path> prune(const Pruning& pruning) const;
+  struct Pruned {
+    std::vector<std::filesystem::path> gone;
+    std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
+  };
+  /// Removes runs, temporary files that are an hour old, and files of `add` that hold no run of any
+  /// version. Whatever else cannot be read stays.
+  Pruned prune(const Pruning& pruning) const;
 
  private:
+  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
   std::filesystem::path folder_for(const RunMetrics& run) const;
 
   std::filesystem::path root_;
 };
 
-/// The runs of these files; a file that is gone by now is left out.
-std::vector<RunMetrics> read_runs(const std::vector<std::filesystem::path>& files);
+/// What files hold.
+struct ReadRuns {
+  struct Unreadable {
+    std::filesystem::path file;
+    Error error;
+  };
+  std::vector<RunMetrics> runs;  ///< oldest first
+  std::vector<Unreadable> unreadable;
+};
+/// A file that is gone by now is left out.
+ReadRuns read_runs(const std::vector<std::filesystem::path>& files);
 
 }  // namespace fathom::gate

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/gate/parse.h"
+#include "results/error.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of
 //   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons]
@@ -97,12 +98,12 @@ std::string baseline_text(const RunMetrics& run) {
 }
 
 void parse_baseline(const Fields& document, RunMetrics& run) {
-  if (document.number(baseline_key) != baseline_version) {
-    document.place()
-        .at(baseline_key)
-        .refuse(fmt::format(
-            "is not {}, the version that this Fathom reads; use the Fathom that wrote it",
-            baseline_version));
+  if (const double version = document.number(baseline_key); version != baseline_version) {
+    throw Error(
+        ExitCode::document_version,
+        fmt::format("{}: is a baseline of version {}, and this Fathom reads version {}: use "
+                    "the Fathom that wrote it.",
+                    run.origin, version, baseline_version));
   }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")

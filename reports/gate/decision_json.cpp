@@ -42,7 +42,7 @@ Json to_json(const MetricDecision& metric) {
 
 }  // namespace
 
-std::string decision_json(const CheckResult& result) {
+std::string decision_json(const CheckResult& result, ExitCode code) {
   Json metrics = Json::array();
   for (const MetricDecision& metric : result.metrics) metrics.push_back(to_json(metric));
   const Json json{{"fathom_check", 1},
@@ -50,7 +50,7 @@ std::string decision_json(const CheckResult& result) {
                   {"mode", result.mode},
                   {"base", result.base},
                   {"head", result.head},
-                  {"exit_code", to_int(exit_code(result))},
+                  {"exit_code", to_int(code)},
                   {"headline", headline(result)},
                   {"rounds", result.rounds},
                   {"confirmation_rounds", result.confirmation_rounds},
@@ -61,7 +61,8 @@ std::string decision_json(const CheckResult& result) {
                   {"refusals", result.refusals},
                   {"notes", result.notes},
                   {"metrics", std::move(metrics)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // In ASCII: control characters of a document's names are escaped, those above U+007F as well.
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace fathom::gate

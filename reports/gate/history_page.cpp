@@ -77,8 +77,8 @@ fs::path write_history(const std::vector<MachineHistory>& histories, const fs::p
   for (std::size_t i = 0; i < histories.size(); ++i) {
     const MachineHistory& history = histories[i];
     page.heading(2, reports::escape_text(title_of(history)), "machine");
-    page.paragraph(fmt::format("{} runs of {} metrics, {} changes.", history.dates.size(),
-                               history.metrics, history.changes.size()));
+    page.paragraph(fmt::format("{}, {} change{}.", extent_of(history), history.changes.size(),
+                               history.changes.size() == 1 ? "" : "s"));
     if (history.changes.empty()) continue;
     if (const auto drawn = picture(history, folder, fmt::format("history-{}", i + 1)))
       page.picture(drawn->light, drawn->dark, drawn->alt);

@@ -5,12 +5,20 @@
 
 #include "reports/gate/history.h"
 #include "reports/gate/history_words.h"
+#include "reports/gate/log_text.h"
 #include "results/format.h"
 
 namespace fathom::gate {
 
 std::string title_of(const MachineHistory& history) {
   return history.machine + (history.suite.empty() ? "" : ", suite " + history.suite);
+}
+
+std::string extent_of(const MachineHistory& history) {
+  const auto counted = [](std::size_t number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  return counted(history.dates.size(), "run") + " of " + counted(history.metrics, "metric");
 }
 
 namespace {
@@ -50,15 +58,15 @@ std::vector<std::string> history_cells(const MachineHistory& history, const Hist
 std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
   for (const MachineHistory& history : histories) {
-    text += fmt::format("{}: {} runs of {} metrics", title_of(history), history.dates.size(),
-                        history.metrics);
+    text += fmt::format("{}: {}", log_text(title_of(history)), extent_of(history));
     if (history.dates.size() < fewest_history_runs)
       text += fmt::format("; change points need {} runs", fewest_history_runs);
     else if (history.changes.empty())
       text += ", no change";
     text += "\n";
     for (const HistoryChange& change : history.changes)
-      text += fmt::format("  {}\n", fmt::join(history_cells(history, change), "  "));
+      text += fmt::format(
+          "  {}\n", log_text(fmt::format("{}", fmt::join(history_cells(history, change), "  "))));
   }
   return text;
 }

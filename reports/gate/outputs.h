@@ -23,8 +23,9 @@ std::string github_annotations(const CheckResult& result);
 /// inconclusive ones and refusals are errors, ignored ones skipped.
 std::string junit_xml(const CheckResult& result);
 
-/// Everything, as JSON.
-std::string decision_json(const CheckResult& result);
+/// Everything, as JSON; `code` is what the check ends with, which is not the result's where it
+/// ended before it decided.
+std::string decision_json(const CheckResult& result, ExitCode code);
 
 /// A sentence without line breaks on one metric: "copy_bandwidth/...: 4.286 TB/s to 4.153 TB/s
 /// (-3.1 %): worse by ...".

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "reports/gate/log_text.h"
 #include "reports/gate/outputs.h"
 #include "reports/markdown.h"
 #include "results/format.h"
@@ -35,12 +36,17 @@ std::string threshold_text(const MetricDecision& metric) {
                                    : format_number(metric.evidence->threshold);
 }
 
+/// Clean: the unit is the document's.
 std::string value_text(const std::optional<double>& value, const MetricDecision& metric) {
-  return value ? format_quantity(*value, metric.unit) : "";
+  return value ? reports::clean(format_quantity(*value, metric.unit)) : "";
+}
+
+std::string counted(std::size_t number, const char* one, const char* many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
 std::string counts(const CheckResult& result) {
-  std::string text = fmt::format("{} metrics: ", result.metrics.size());
+  std::string text = counted(result.metrics.size(), "metric", "metrics") + ": ";
   const char* separator = "";
   for (const Outcome outcome :
        {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
@@ -55,6 +61,7 @@ std::string counts(const CheckResult& result) {
 
 std::string method(const CheckResult& result) {
   if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
+  if (result.rounds == 0) return fmt::format("{} in all.", format_time(result.elapsed_s));
   return fmt::format("{} rounds a side{}, {} in all.", result.rounds,
                      result.confirmation_rounds > 0
                          ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
@@ -116,17 +123,18 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     return colour ? fmt::format(style, "{}", text) : text;
   };
   const bool passed = exit_code(result) == ExitCode::ok;
-  std::string text = paint(headline(result), passed ? fmt::fg(fmt::terminal_color::green)
-                                                    : fmt::fg(fmt::terminal_color::red)) +
+  std::string text = paint(log_text(headline(result)), passed ? fmt::fg(fmt::terminal_color::green)
+                                                              : fmt::fg(fmt::terminal_color::red)) +
                      "\n";
   if (!result.metrics.empty()) text += counts(result) + "\n";
-  text += method(result) + "\n";
-  for (const std::string& refusal : result.refusals) text += "  " + reports::clean(refusal) + "\n";
-  for (const std::string& note : result.notes) text += "  note: " + reports::clean(note) + "\n";
+  text += log_text(method(result)) + "\n";
+  for (const std::string& refusal : result.refusals) text += "  " + log_text(refusal) + "\n";
+  for (const std::string& note : result.notes) text += "  note: " + log_text(note) + "\n";
   std::size_t name_width = 0, change_width = 0;
   for (const MetricDecision& metric : result.metrics) {
     if (metric.outcome == Outcome::unchanged) continue;
-    name_width = std::max(name_width, std::min<std::size_t>(reports::width(metric.name), 60));
+    name_width =
+        std::max(name_width, std::min<std::size_t>(reports::width(log_text(metric.name)), 60));
     change_width = std::max(change_width, change_text(metric).size());
   }
   for (const Outcome outcome : told) {
@@ -138,14 +146,13 @@ std::string terminal_table(const CheckResult& result, bool colour) {
         break;
       }
       const MetricDecision* metric = metrics[i];
-      text += fmt::format("  {}  {}  {}",
-                          paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
-                          padded(change_text(*metric), change_width),
-                          padded(reports::clean(metric->name), name_width));
+      text += fmt::format(
+          "  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
+          padded(change_text(*metric), change_width), padded(log_text(metric->name), name_width));
       if (metric->base && metric->head)
-        text += fmt::format("  {} to {}", value_text(metric->base, *metric),
-                            value_text(metric->head, *metric));
-      if (!metric->reason.empty()) text += "  " + reports::clean(metric->reason);
+        text += fmt::format("  {} to {}", log_text(value_text(metric->base, *metric)),
+                            log_text(value_text(metric->head, *metric)));
+      if (!metric->reason.empty()) text += "  " + log_text(metric->reason);
       text += "\n";
     }
   }

@@ -29,11 +29,13 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
   CHECK(code(same) == 0);
   CHECK(first_line(same.output) == "PASS: 1 metrics, no regression");
+  CHECK(same.output.find("\n1 metric: 1 unchanged\n") != std::string::npos);
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
   const auto worse = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow),
                                      "--junit", junit.string(), "--github"});
   CHECK(code(worse) == 1);
+  CHECK(worse.errors.find(", 1 metric again)") != std::string::npos);
   CHECK(worse.output.find("::error title=Regression::BM_Sort: 1 us to 1.05 us") !=
         std::string::npos);
   CHECK(read_text(junit).find("<failure ") != std::string::npos);
@@ -99,6 +101,139 @@ TEST_CASE("fathom check never passes a replay, and bad input is one sentence and
   CHECK(code(sandbox.fathom({"check", "--base", "true", "--head", "true"})) == 2);
   CHECK(code(sandbox.fathom({"check", "--base", "exit 9", "--head", "exit 9"})) == 3);
   CHECK(code(sandbox.fathom({"baseline", "lsit"})) == 2);
+}
+
+TEST_CASE(
+    "fathom check that ends without a decision says so in every file, over an earlier one's") {
+  Sandbox sandbox({});
+  const fs::path junit = sandbox.folder() / "check.xml", markdown = sandbox.folder() / "check.md",
+                 json = sandbox.folder() / "check.json", step = sandbox.folder() / "step.md";
+  sandbox.set("GITHUB_STEP_SUMMARY", step.string());
+  const auto check = [&](const std::string& command, std::vector<std::string> more = {}) {
+    for (const fs::path& file : {junit, markdown, json}) write_text(file, "of an earlier check");
+    write_text(step, "");
+    std::vector<std::string> all{"check",           "--base",  command,        "--head",
+                                 command,           "--junit", junit.string(), "--markdown",
+                                 markdown.string(), "--json",  json.string(),  "--github"};
+    all.insert(all.end(), more.begin(), more.end());
+    return sandbox.fathom(all);
+  };
+  const auto everywhere = [&](const std::string& text) {
+    for (const fs::path& file : {junit, markdown, json}) {
+      CHECK(read_text(file).find(text) != std::string::npos);
+      CHECK(read_text(file).find("of an earlier check") == std::string::npos);
+    }
+  };
+  const auto failed = check("echo why >&2; exit 9");
+  CHECK(code(failed) == 3);
+  CHECK(first_line(failed.output).find("INCONCLUSIVE: Round 1 of --") == 0);
+  CHECK(failed.output.find("\n::warning title=Inconclusive::Round 1 of --") != std::string::npos);
+  everywhere("ended with exit status 9; its last words: why.");
+  CHECK(read_text(step).find("exit status 9") != std::string::npos);
+  CHECK(read_text(json).find("\"exit_code\": 3") != std::string::npos);
+  // The words stay what they are.
+  const auto let_pass = check("exit 9", {"--inconclusive-passes"});
+  CHECK(code(let_pass) == 0);
+  CHECK(first_line(let_pass.output).find("INCONCLUSIVE: ") == 0);
+  everywhere("exit status 9");
+  const auto no_result = check("true", {"--inconclusive-passes"});
+  CHECK(code(no_result) == 2);
+  CHECK(no_result.errors.find("left no result") != std::string::npos);
+  everywhere("left no result");
+  CHECK(read_text(json).find("\"exit_code\": 2") != std::string::npos);
+  check("kill -9 $PPID");
+  everywhere("the check has not ended");
+}
+
+TEST_CASE("fathom check measures nothing for a file that cannot be written") {
+  Sandbox sandbox({});
+  const fs::path began = sandbox.folder() / "began", nowhere = sandbox.folder() / "none" / "file";
+  for (const char* flag : {"--junit", "--markdown", "--json"}) {
+    const auto check = sandbox.fathom({"check", "--base", "touch " + began.string(), "--head",
+                                       "touch " + began.string(), flag, nowhere.string()});
+    CHECK(code(check) == 10);
+    CHECK(!fs::exists(began));
+  }
+  sandbox.set("GITHUB_STEP_SUMMARY", nowhere.string());
+  CHECK(code(sandbox.fathom(
+            {"check", "--base", "touch " + began.string(), "--head", "true", "--github"})) == 10);
+  CHECK(!fs::exists(began));
+}
+
+TEST_CASE("fathom check does not mix its rounds with those of an earlier check") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json";
+  write_text(file, benchmark_file("1000"));
+  const auto check = [&] {
+    return sandbox.fathom({"check", "--base", copying(file), "--head", copying(file), "--keep",
+                           sandbox.out().string()});
+  };
+  CHECK(code(check()) == 0);
+  const auto again = check();
+  CHECK(code(again) == 2);
+  CHECK(again.errors.find("holds rounds of an earlier check") != std::string::npos);
+}
+
+TEST_CASE("What documents and logs hold is no command for a CI server") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json";
+  const std::string baseline = (sandbox.folder() / "baseline").string();
+  const std::string hostile =
+      "::error title=pwn::injected\\u001b[31m\\n::error title=pwn::injected";
+  const auto harmless = [](const CapturedRun& run) {
+    for (const std::string& text : {run.output, run.errors}) {
+      INFO(text);
+      CHECK(text.find('\x1b') == std::string::npos);
+      CHECK(("\n" + text).find("\n::error title=pwn") == std::string::npos);
+    }
+  };
+  std::string text = benchmark_file("1000");
+  write_text(file, text.replace(text.find("\"h\""), 3, "\"" + hostile + "\""));
+  harmless(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline}));
+  harmless(sandbox.fathom({"baseline", "list", "--baseline", baseline}));
+  harmless(sandbox.fathom({"history", baseline}));
+  write_text(file, benchmark_file("1000"));
+  const auto refused = sandbox.fathom({"check", file.string(), "--baseline", baseline, "--github"});
+  CHECK(code(refused) == 3);
+  CHECK(refused.output.find("host_name") != std::string::npos);
+  harmless(refused);
+  const std::string says = "printf 'a\\033[31m##[group]' >&2; ";
+  for (const char* end : {"exit 9", "true"})
+    harmless(sandbox.fathom({"check", "--base", says + end, "--head", says + end, "--github"}));
+}
+
+TEST_CASE("One file that is no run blocks the decision, and prune alone removes it") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json", folder = sandbox.folder() / "baseline";
+  const std::string baseline = folder.string();
+  const auto add = [&](const char* time) {
+    write_text(file, benchmark_file(time));
+    return sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline});
+  };
+  for (const char* time : {"1000", "1001", "999", "1002", "998"}) CHECK(code(add(time)) == 0);
+  write_text(fs::directory_iterator(folder)->path() / "2026-0123456789abcdef.json",
+             "{\"fathom_baseline\": 1, ");
+  const auto more = add("1000.5");
+  CHECK(code(more) == 0);
+  CHECK(more.output.find("1 metric; 7 runs of this identity") != std::string::npos);
+  const auto check = [&] {
+    return sandbox.fathom({"check", file.string(), "--baseline", baseline});
+  };
+  const auto refused = check();
+  CHECK(code(refused) == 2);
+  CHECK(refused.errors.find("2026-0123456789abcdef.json") != std::string::npos);
+  for (const auto& told : {sandbox.fathom({"baseline", "list", "--baseline", baseline}),
+                           sandbox.fathom({"history", baseline})}) {
+    CHECK(code(told) == 0);
+    CHECK(told.output.find("2026-0123456789abcdef.json") != std::string::npos);
+    CHECK(told.output.find("6 runs") != std::string::npos);
+  }
+  const auto pruned = sandbox.fathom({"baseline", "prune", "--baseline", baseline, "--keep", "9"});
+  INFO(pruned.output << pruned.errors);
+  CHECK(code(pruned) == 0);
+  CHECK(pruned.output.find("removed") != std::string::npos);
+  CHECK(pruned.output.find("1 file is gone") != std::string::npos);
+  CHECK(code(check()) == 0);
 }
 
 TEST_CASE("fathom check starts the probes of two builds together, where both can") {

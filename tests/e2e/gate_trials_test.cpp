@@ -160,6 +160,64 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
   CHECK(trials.trials_page().find("0 of 3, 0.00 %") != std::string::npos);
 }
 
+TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
+  Trials trials;
+  const auto first_line_of = [&] { return json::parse(first_line(read_text(trials.journal()))); };
+  const std::vector<std::string> one{"--kind", "unchanged", "--decisions", "1"},
+      two{"--kind", "unchanged", "--decisions", "2", "--resume"};
+  REQUIRE(code(trials.run(one)) == 0);
+  const std::string tool = first_line_of().at("tool");
+  CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
+  CHECK(tool.find(" (") != std::string::npos);  // the commit
+  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
+  CHECK(trials.trials_page().find("### Decided by ") != std::string::npos);
+  // A journal of another commit, and one of before commits were noted.
+  const std::string text = read_text(trials.journal());
+  const auto with_tool = [&](const std::string& by) {
+    std::string changed = text;
+    changed.replace(text.find(",\"tool\""), text.find('}') - text.find(",\"tool\""), by);
+    return changed;
+  };
+  const fs::path other = trials.sandbox().folder() / "other.jsonl";
+  for (const std::string before : {"", ",\"tool\":\"fathom 0.0.1 (abc)\""}) {
+    write_text(other, with_tool(before));
+    REQUIRE(code(trials.report({trials.journal().string(), other.string()})) == 0);
+    const std::string page = trials.trials_page();
+    const auto old = page.find(before.empty() ? "### Decided before commits were noted"
+                                              : "### Decided by fathom 0.0.1 (abc)");
+    CHECK(old != std::string::npos);
+    CHECK(page.find("0 of 1, 0.00 %") != std::string::npos);
+    CHECK(page.find("of 2, ") == std::string::npos);
+    // What another tool began is not gone on with unless that is asked for.
+    write_text(trials.journal(), with_tool(before));
+    const auto refused = trials.run(two);
+    CHECK(code(refused) == 2);
+    CHECK(refused.errors.find("--another-tool") != std::string::npos);
+    CHECK(trials.decisions().size() == 1);
+    std::vector<std::string> asked = two;
+    asked.back() = "--another-tool";
+    REQUIRE(code(trials.run(asked)) == 0);
+    CHECK(trials.decisions().size() == 2);
+    CHECK(std::string(first_line_of().at("tool")).find(", then " + tool) != std::string::npos);
+    write_text(trials.journal(), text);
+  }
+}
+
+TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a cut one apart") {
+  Trials trials;
+  const std::string kept = (trials.sandbox().folder() / "kept").string();
+  fs::create_directories(fs::path(kept) / "decision-0001" / "round-001-base");
+  const std::vector<std::string> flags{"--kind", "unchanged", "--decisions", "1",      "--base",
+                                       "exit 9", "--head",    "exit 9",      "--keep", kept};
+  CHECK(code(trials.run(flags)) == 2);  // somebody else's rounds
+  std::vector<std::string> resumed = flags;
+  resumed.emplace_back("--resume");
+  REQUIRE(code(trials.run(resumed)) == 0);
+  const json decision = trials.decisions().at(0);
+  CHECK(decision.at("exit_code") == 3);
+  CHECK(std::string(decision.at("headline")).find("INCONCLUSIVE: Round 1 of --") == 0);
+}
+
 TEST_CASE("gate_trials refuses what makes no trial in one sentence") {
   Trials trials;
   const auto refused = [&](const std::vector<std::string>& flags) {

@@ -15,7 +15,7 @@ command -v "$compiler" >/dev/null || { echo "fuzz.sh: no $compiler: install clan
 mkdir -p "$build/fuzz/objects" "$build/fuzz/corpus"
 sources=("$here"/gate_fuzz.cpp "$here"/fuzz_main.cpp)
 for name in annotations baseline_format decision decision_json evidence history identity json_fields \
-  junit parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
+  junit log_text parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
   verdicts; do
   sources+=("$root/reports/gate/$name.cpp")
 done

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,42 @@ void require_sentence(const Error& error) {
           "an exit code for bad input");
 }
 
+/// Whatever the document held, no output has a control character but its own line breaks, nor a
+/// reference to one, which XML does not allow.
+void require_plain(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    require((byte >= ' ' || byte == '\n') && byte != 0x7F, "no control character");
+    const bool high =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    require(!high, "no control character above U+007F");
+    if (text.compare(i, 2, "&#") == 0)
+      require(std::strtol(text.c_str() + i + 2, nullptr, 10) >= ' ', "no reference to one");
+  }
+}
+
+/// No line begins what a CI server takes for a command.
+void require_no_command(const std::string& text) {
+  require(text.find("##") == std::string::npos, "no command for a CI server");
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto start = line.find_first_not_of(' ');
+    require(start == std::string::npos || line.compare(start, 2, "::") != 0, "no workflow command");
+  }
+}
+
+void write_all(const CheckResult& result) {
+  const std::string table = terminal_table(result, false);
+  require_no_command(table);
+  for (const std::string& text : {table, markdown_summary(result), junit_xml(result),
+                                  decision_json(result, exit_code(result))}) {
+    require(!text.empty(), "every output");
+    require_plain(text);
+  }
+  require_plain(github_annotations(result));
+  terminal_table(result, true);
+}
+
 void decide_on(const RunMetrics& run) {
   // What is kept is what was read.
   const RunMetrics kept = parse_run_metrics(baseline_text(run), "kept");
@@ -49,11 +86,16 @@ void decide_on(const RunMetrics& run) {
   for (std::size_t i = 0; i < head.metrics.size(); i += 2) head.metrics[i].value *= 1.5;
   const CheckResult result = check_stored(baseline, {&head, 1}, {}, {});
   require(result.refusals.empty(), "a run is comparable with itself");
-  require(!terminal_table(result, true).empty() && !markdown_summary(result).empty() &&
-              !junit_xml(result).empty() && !decision_json(result).empty(),
-          "every output");
-  github_annotations(result);
-  history_text(history_of(baseline, 0.01));
+  write_all(result);
+  // Of another identity: the refusals quote both.
+  RunMetrics other = head;
+  for (auto& fact : other.identity) fact.second += "'";
+  CheckResult refused = check_stored({}, {&other, 1}, {}, {});
+  refused.refusals = why_none_like(other, baseline);
+  write_all(refused);
+  const std::string history = history_text(history_of(baseline, 0.01));
+  require_plain(history);
+  require_no_command(history);
 }
 
 }  // namespace

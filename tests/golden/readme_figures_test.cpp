@@ -6,6 +6,8 @@
 #include <iterator>
 #include <regex>
 #include <string>
+#include <utility>
+#include <vector>
 
 // A figure that the README quotes must stand in a report of the recordings that it names.
 
@@ -45,6 +47,27 @@ int check_figures(const std::string& part, const std::string& report) {
 
 }  // namespace
 
+TEST_CASE("The README's lines for CI stand in the ready workflows", "[golden]") {
+  for (const auto& [file, lines] :
+       {std::pair{
+            "docs/gate/github.yaml",
+            std::vector{
+                "build/bin/fathom check --base build-base --head build --github --junit gate.xml",
+                "if [ \"$code\" -ne 3 ]; then exit \"$code\"; fi"}},
+        std::pair{
+            "docs/gate/gitlab.yaml",
+            std::vector{"build/bin/fathom check --base build-base --head build --junit gate.xml",
+                        "tags: [gpu]", "exit_codes: [3]"}}}) {
+    for (const char* page : {"README.md", "docs/gate.md", file}) {
+      for (const char* line : lines) {
+        CAPTURE(page, line);
+        CHECK(text_of(root / page).find(line) != std::string::npos);
+      }
+    }
+    CHECK(text_of(root / "README.md").find(std::string("(") + file + ")") != std::string::npos);
+  }
+}
+
 TEST_CASE("figures of the README stand in the recordings' reports", "[golden]") {
   const std::string report = text_of(root / "recordings/h200/report/README.md") +
                              text_of(root / "recordings/h200/model_validation/report/README.md");
@@ -71,7 +94,8 @@ TEST_CASE("pictures and documents that the README points to are there", "[golden
   const std::string readme = text_of(root / "README.md");
   const std::regex path("recordings/[A-Za-z0-9_./-]+");
   int found = 0;
-  for (auto it = std::sregex_iterator(readme.begin(), readme.end(), path); it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(readme.begin(), readme.end(), path);
+       it != std::sregex_iterator(); ++it) {
     CAPTURE(it->str());
     CHECK(std::filesystem::exists(root / it->str()));
     ++found;

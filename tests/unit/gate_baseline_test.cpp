@@ -112,10 +112,52 @@ TEST_CASE("A crash in the middle of an add leaves the folder readable", "[gate]"
   // Another job may still be writing it: only an old one goes.
   BaselineFolder::Pruning pruning;
   pruning.keep = 5;
-  CHECK(baseline.prune(pruning).empty());
+  CHECK(baseline.prune(pruning).gone.empty());
   fs::last_write_time(torn, fs::file_time_type::clock::now() - std::chrono::hours(2));
-  CHECK(baseline.prune(pruning).size() == 1);
+  CHECK(baseline.prune(pruning).gone.size() == 1);
   CHECK(!fs::exists(torn));
+}
+
+TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path);
+  for (int i = 0; i < 3; ++i) baseline.add(planted_run(i, i + 1));
+  const fs::path torn = baseline.groups().at(0).folder / "9999-0123456789abcdef.json";
+  std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
+  const auto message = [&] {
+    try {
+      baseline.runs_like(planted_run(1));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message().find("9999-0123456789abcdef.json") != std::string::npos);
+  CHECK(message().find("`fathom baseline prune` removes") != std::string::npos);
+  CHECK(baseline.count_like(planted_run(1)) == 4);
+  REQUIRE(baseline.newest_of_each().size() == 1);
+  CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
+  const ReadRuns read = read_runs(baseline.groups().at(0).files);
+  CHECK(read.runs.size() == 3);
+  REQUIRE(read.unreadable.size() == 1);
+  CHECK(read.unreadable[0].file == torn);
+  // One of another version is not what prune may judge.
+  const fs::path later = torn.parent_path() / "9999-fedcba9876543210.json";
+  std::ofstream(later) << "{\"fathom_baseline\": 99}";
+  // Nor one that `add` did not make.
+  const fs::path foreign = torn.parent_path() / "package.json";
+  std::ofstream(foreign) << "{}";
+  BaselineFolder::Pruning pruning;
+  pruning.keep = 5;
+  const auto pruned = baseline.prune(pruning);
+  CHECK(pruned.gone == std::vector<fs::path>{torn});
+  CHECK(pruned.unreadable.size() == 3);
+  CHECK(!fs::exists(torn));
+  CHECK(fs::exists(later));
+  CHECK(fs::exists(foreign));
+  fs::remove(later);
+  fs::remove(foreign);
+  CHECK(baseline.runs_like(planted_run(1)).size() == 3);
 }
 
 TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
@@ -125,7 +167,7 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   BaselineFolder::Pruning pruning;
   pruning.keep = 6;
   pruning.dry_run = true;
-  CHECK(baseline.prune(pruning).size() == 3);
+  CHECK(baseline.prune(pruning).gone.size() == 3);
   CHECK(baseline.runs_like(planted_run(0)).size() == 9);
   pruning.dry_run = false;
   baseline.prune(pruning);
@@ -134,7 +176,7 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   CHECK(runs.front().metrics[0].value == 4);
   pruning = {};
   pruning.older_than = runs[2].date;
-  CHECK(baseline.prune(pruning).size() == 2);
+  CHECK(baseline.prune(pruning).gone.size() == 2);
 }
 
 TEST_CASE("History finds a planted step and what changed with it", "[gate]") {

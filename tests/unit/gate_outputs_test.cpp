@@ -3,7 +3,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include <sstream>
 
+#include "reports/gate/history.h"
+#include "reports/gate/log_text.h"
 #include "reports/gate/outputs.h"
 
 using namespace fathom;
@@ -46,7 +49,100 @@ CheckResult planted_result() {
   return result;
 }
 
+/// What a document may hold to be obeyed by a terminal or by a CI server.
+const std::string hostile =
+    "\x1b[31m\n::error title=pwn::injected\r##[group]\x01\x7f\xC2\x9B"
+    "2J\xff";
+
+/// One of each outcome, with hostile text wherever a document's stands.
+CheckResult hostile_result() {
+  CheckResult result = planted_result();
+  result.mode = "stored";
+  result.base = result.head = "::error::" + hostile;
+  for (MetricDecision& metric : result.metrics) {
+    metric.name = "::error::" + hostile + metric.name;
+    metric.unit += hostile;
+    metric.reason += hostile;
+  }
+  result.refusals = {"::error::" + hostile};
+  result.notes = {"::error::" + hostile};
+  return result;
+}
+
+/// Whether all is on the lines that it was put on, and none of them is obeyed.
+bool harmless(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < ' ' && byte != '\n') || byte == 0x7F) return false;
+    if (byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) return false;
+  }
+  return text.find("\n::error title=pwn") == std::string::npos &&
+         text.find("::error title=pwn") != 0;
+}
+
+/// Whether a CI server that reads it as a log finds nothing to do.
+bool no_command(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const auto start = line.find_first_not_of(' ');
+    if (start != std::string::npos && line.compare(start, 2, "::") == 0) return false;
+  }
+  return log.find("##") == std::string::npos;
+}
+
 }  // namespace
+
+TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server", "[gate]") {
+  CheckResult result = hostile_result();
+  CHECK(harmless(terminal_table(result, false)));
+  CHECK(no_command(terminal_table(result, false)));
+  CHECK(harmless(markdown_summary(result)));
+  CHECK(harmless(decision_json(result, exit_code(result))));
+  CHECK(harmless(github_annotations(result)));
+  const std::string annotations = github_annotations(result);
+  CHECK(std::count(annotations.begin(), annotations.end(), '\n') == 5);
+  // The headline is the first refusal where nothing failed.
+  std::erase_if(result.metrics, [](const auto& metric) {
+    return metric.outcome != Outcome::unchanged && metric.outcome != Outcome::improved;
+  });
+  REQUIRE(exit_code(result) == ExitCode::inconclusive);
+  CHECK(harmless(terminal_table(result, false)));
+  CHECK(harmless(markdown_summary(result)));
+}
+
+TEST_CASE("JUnit's XML has no character that XML does not allow", "[gate]") {
+  const std::string xml = junit_xml(hostile_result());
+  CHECK(harmless(xml));
+  CHECK(xml.find("&#") == std::string::npos);
+  pugi::xml_document document;
+  CHECK(document.load_string(xml.c_str()));
+}
+
+TEST_CASE("A history's text obeys the same", "[gate]") {
+  MachineHistory history;
+  history.machine = "::error::" + hostile;
+  history.suite = hostile;
+  for (int run = 0; run < 6; ++run) history.dates.push_back(hostile);
+  history.identity_changes.assign(6, {hostile});
+  HistoryChange change;
+  change.metric = "m" + hostile;
+  change.unit = hostile;
+  change.run = 3;
+  change.before = 1;
+  change.after = 2;
+  history.changes = {change};
+  const std::string text = history_text({history});
+  CHECK(harmless(text));
+  CHECK(no_command(text));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("Text for a log begins no command", "[gate]") {
+  CHECK(log_text("::error::x") == ": :error::x");
+  CHECK(log_text("\t ::error::x") == "  : :error::x");
+  CHECK(log_text("a ::error::x") == "a ::error::x");
+  CHECK(log_text("a ##[group]##vso[x] ###") == "a # #[group]# #vso[x] # # #");
+}
 
 TEST_CASE("Exit codes: a regression before a loss before doubt", "[gate]") {
   CheckResult result = planted_result();
@@ -132,7 +228,7 @@ TEST_CASE("The Markdown holds every metric, and markup from names stays text", "
 }
 
 TEST_CASE("The JSON holds everything and parses", "[gate]") {
-  const auto json = nlohmann::json::parse(decision_json(planted_result()));
+  const auto json = nlohmann::json::parse(decision_json(planted_result(), ExitCode::check_failed));
   CHECK(json.at("exit_code") == 1);
   REQUIRE(json.at("metrics").size() == 6);
   CHECK(json.at("metrics")[0].at("outcome") == "regression");

@@ -77,15 +77,30 @@ TEST_CASE("Rounds are processes that leave a result", "[gate]") {
   CHECK(fs::exists(folder.path / "kept/round-002-head/result.json"));
 }
 
+TEST_CASE("A name with the word for the result in it is a name like others", "[gate]") {
+  const SideCommand side(Side::head, "run --out={out} --filter={filter} {out}");
+  const auto start = side.start("/o", {"BM/{out}/1"});
+  CHECK(start.arguments.back() ==
+        "run --out='/o/result.json' --filter='^(BM/\\{out}/1)(/|$)' '/o/result.json'");
+}
+
+TEST_CASE("Rounds of two checks are not mixed in one folder", "[gate]") {
+  const Folder folder;
+  fs::create_directories(folder.path / "kept/round-001-base");
+  CHECK_THROWS_AS(ProcessRounds({Side::base, "true"}, {Side::head, "true"}, folder.path / "kept",
+                                std::chrono::seconds(20)),
+                  Error);
+}
+
 TEST_CASE("Rounds that go wrong say how", "[gate]") {
   const Folder folder;
   const SideCommand fine(Side::base, "true");
-  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7"}, folder.path,
+  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7"}, folder.path / "failing",
                         std::chrono::seconds(20));
   CHECK(message_of(failing, Side::head) ==
         "Round 1 of --head ended with exit status 7; its last words: the reason.");
   CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
-  ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path, std::chrono::seconds(1));
+  ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path / "slow", std::chrono::seconds(1));
   CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
   CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string()), Error);
 }

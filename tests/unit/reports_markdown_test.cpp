@@ -39,6 +39,8 @@ TEST_CASE("Line breaks, control characters and broken bytes stay out", "[reports
   CHECK(clean("\xC2\x9B"
               "31m") == " 31m");  // U+009B starts an escape sequence too
   CHECK(clean("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+  // No character of XML.
+  CHECK(clean("\xEF\xBF\xBF").find("\xEF\xBF\xBF") == std::string::npos);
 }
 
 TEST_CASE("A code span holds any name", "[reports]") {

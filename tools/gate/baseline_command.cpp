@@ -5,6 +5,7 @@
 
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/identity.h"
+#include "reports/gate/log_text.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
 #include "results/utc_time.h"
@@ -29,6 +30,10 @@ void add_folder(CLI::App& app, const Arguments& arguments) {
       ->required();
 }
 
+std::string counted(std::size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
 ExitCode add(const BaselineArguments& arguments) {
   const gate::BaselineFolder folder(arguments.folder);
   // All are read before the first is kept: a bad one among them leaves the folder as it was.
@@ -36,9 +41,9 @@ ExitCode add(const BaselineArguments& arguments) {
   for (const std::string& file : arguments.results) runs.push_back(gate::read_run_metrics(file));
   for (const gate::RunMetrics& run : runs) {
     const auto file = folder.add(run);
-    const std::size_t there = folder.runs_like(run).size();
-    fmt::print("{}: {} metrics; {} of this identity{}\n", file.string(), run.metrics.size(),
-               there == 1 ? "1 run" : fmt::format("{} runs", there),
+    const std::size_t there = folder.count_like(run);
+    fmt::print("{}: {}; {} of this identity{}\n", gate::log_text(file.string()),
+               counted(run.metrics.size(), "metric"), counted(there, "run"),
                there < gate::fewest_baseline_runs
                    ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
                    : "");
@@ -50,15 +55,19 @@ ExitCode list(const BaselineArguments& arguments) {
   const auto groups = gate::BaselineFolder(arguments.folder).groups();
   if (groups.empty()) fmt::print("{} has no run yet.\n", arguments.folder);
   for (const auto& group : groups) {
-    const auto runs = gate::read_runs(group.files);
+    const auto [runs, unreadable] = gate::read_runs(group.files);
+    for (const auto& [file, error] : unreadable)
+      fmt::print("left out: {}\n", gate::log_text(error.what()));
     if (runs.empty()) continue;
     const gate::RunMetrics& newest = runs.back();
-    fmt::print("{}: {} runs from {} to {}, {} metrics in the newest\n",
-               group.folder.filename().string(), runs.size(), runs.front().date, newest.date,
-               newest.metrics.size());
-    if (!newest.suite.empty()) fmt::print("  suite: {}\n", newest.suite);
+    fmt::print("{}\n",
+               gate::log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
+                                          group.folder.filename().string(),
+                                          counted(runs.size(), "run"), runs.front().date,
+                                          newest.date, counted(newest.metrics.size(), "metric"))));
+    if (!newest.suite.empty()) fmt::print("  suite: {}\n", gate::log_text(newest.suite));
     for (const auto& [name, value] : newest.identity)
-      if (!value.empty()) fmt::print("  {}: {}\n", name, value);
+      if (!value.empty()) fmt::print("  {}\n", gate::log_text(name + ": " + value));
   }
   return ExitCode::ok;
 }
@@ -72,10 +81,15 @@ ExitCode prune(const BaselineArguments& arguments) {
     pruning.older_than = utc_time(std::chrono::system_clock::now() -
                                   std::chrono::hours(24 * arguments.max_age_days));
   pruning.dry_run = arguments.dry_run;
-  const auto gone = gate::BaselineFolder(arguments.folder).prune(pruning);
+  const auto [gone, unreadable] = gate::BaselineFolder(arguments.folder).prune(pruning);
+  for (const std::string& why : unreadable) fmt::print("no run: {}\n", gate::log_text(why));
   for (const auto& file : gone)
-    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed", file.string());
-  fmt::print("{} files{}\n", gone.size(), arguments.dry_run ? " would go" : " are gone");
+    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed",
+               gate::log_text(file.string()));
+  fmt::print("{} {}\n", counted(gone.size(), "file"),
+             arguments.dry_run  ? "would go"
+             : gone.size() == 1 ? "is gone"
+                                : "are gone");
   return ExitCode::ok;
 }
 
@@ -85,9 +99,9 @@ ExitCode with_gate_codes(const std::function<ExitCode()>& act) {
   try {
     return act();
   } catch (const Error& error) {
-    if (error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version)
-      throw Error(ExitCode::bad_input, error.what());
-    throw;
+    const bool document =
+        error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version;
+    throw Error(document ? ExitCode::bad_input : error.code(), gate::log_text(error.what()));
   }
 }
 
@@ -110,7 +124,7 @@ Commands add_baseline(CLI::App& app) {
   adding->add_option("RESULT", arguments->results, "Result document or Google Benchmark JSON")
       ->required();
   command("list", "Show what runs there are, by identity", list);
-  CLI::App* pruning = command("prune", "Remove old runs", prune);
+  CLI::App* pruning = command("prune", "Remove old runs, and files that are none", prune);
   pruning->add_option("--keep", arguments->keep, "Newest runs of each identity that stay")
       ->check(whole_number(1))
       ->type_name("N");

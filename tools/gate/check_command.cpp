@@ -1,19 +1,16 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 
 #include "reports/gate/baseline_folder.h"
-#include "reports/gate/outputs.h"
 #include "reports/gate/paired.h"
 #include "reports/gate/stored.h"
-#include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/utc_time.h"
 #include "tools/flag_checks.h"
+#include "tools/gate/check_outputs.h"
 #include "tools/gate/gate_commands.h"
 #include "tools/gate/side_command.h"
 #include "tools/suites.h"
@@ -31,8 +28,8 @@ struct CheckArguments {
   gate::BuildRound round;
   double time_limit_s = 180, round_limit_s = 600;
   std::uint64_t seed = 0;
-  std::string markdown, junit, json;
-  bool github = false;
+  CheckOutputs outputs;
+  bool inconclusive_passes = false;
 };
 
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
@@ -70,7 +67,8 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   if (baseline.empty() && !head.front().replay)
     result.refusals = gate::why_none_like(head.front(), folder.newest_of_each());
   result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
-  result.base = fmt::format("{} earlier runs in {}", baseline.size(), arguments.baseline);
+  result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
+                            baseline.size() == 1 ? "" : "s", arguments.baseline);
   return result;
 }
 
@@ -84,34 +82,24 @@ void require_one_mode(const CheckArguments& arguments) {
               "`fathom check --help`.");
 }
 
-/// GitHub collects what jobs append to this file.
-void append_step_summary(const std::string& markdown) {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (!path || !*path) return;
-  std::ofstream file(path, std::ios::app);
-  file << markdown << '\n';
-  if (!file.flush())
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} (GITHUB_STEP_SUMMARY) cannot be written.", path));
+void require_even_rounds(const CheckArguments& arguments) {
+  if (arguments.rounds % 2 == 0 && arguments.confirmation_rounds % 2 == 0) return;
+  throw Error(ExitCode::bad_input,
+              "--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
 }
 
-void publish(const gate::CheckResult& result, const CheckArguments& arguments) {
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  fmt::print("{}", gate::terminal_table(result, colour));
-  if (!arguments.markdown.empty())
-    write_file_atomically(arguments.markdown, gate::markdown_summary(result));
-  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, gate::junit_xml(result));
-  if (!arguments.json.empty()) write_file_atomically(arguments.json, gate::decision_json(result));
-  if (!arguments.github) return;
-  fmt::print("{}", gate::github_annotations(result));
-  append_step_summary(gate::markdown_summary(result));
+/// What is known of a check before it has measured or read anything.
+gate::CheckResult beginning_of(const CheckArguments& arguments) {
+  gate::CheckResult check;
+  const bool pair = !arguments.base.empty();
+  check.mode = pair ? "paired" : "stored";
+  check.base = pair ? arguments.base : arguments.baseline;
+  check.head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", "));
+  check.date = utc_time(std::chrono::system_clock::now());
+  return check;
 }
 
-ExitCode check(const CheckArguments& arguments) {
-  require_one_mode(arguments);
-  if (arguments.rounds % 2 != 0 || arguments.confirmation_rounds % 2 != 0)
-    throw Error(ExitCode::bad_input,
-                "--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
+gate::CheckResult decide(const CheckArguments& arguments) {
   const gate::Rules rules =
       arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
   gate::CheckResult result =
@@ -124,8 +112,41 @@ ExitCode check(const CheckArguments& arguments) {
     if (!used)
       result.notes.push_back(fmt::format("the rule for `{}` fits no metric", rule.pattern));
   }
-  publish(result, arguments);
-  return gate::exit_code(result);
+  return result;
+}
+
+/// A round that failed leaves nothing to decide on, which is a result; all other errors are told
+/// in the files and thrown on.
+gate::CheckResult decide_or_refuse(const CheckArguments& arguments, gate::CheckResult check) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    gate::CheckResult result;
+    with_gate_codes([&] {
+      result = decide(arguments);
+      return ExitCode::ok;
+    });
+    return result;
+  } catch (const Error& error) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    check.elapsed_s = elapsed.count();
+    if (error.code() != ExitCode::inconclusive) {
+      publish_end(arguments.outputs, check, error);
+      throw;
+    }
+    check.refusals = {error.what()};
+    return check;
+  }
+}
+
+ExitCode check(const CheckArguments& arguments) {
+  require_one_mode(arguments);
+  require_even_rounds(arguments);
+  const gate::CheckResult beginning = beginning_of(arguments);
+  begin_outputs(arguments.outputs, beginning);
+  const gate::CheckResult result = decide_or_refuse(arguments, beginning);
+  publish(arguments.outputs, result);
+  const ExitCode code = gate::exit_code(result);
+  return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }
 
 std::vector<std::string> suite_names() {
@@ -160,7 +181,8 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--confirmation-rounds", arguments.confirmation_rounds,
-                 "Fresh rounds of the suspects, per side; even (default: as the test needs)")
+                 "Fresh rounds of the suspects, per side, at most; even (default: as many as the "
+                 "test needs to be sure of them: 6 for one, 10 for thirty)")
       ->check(whole_number(2, 100))
       ->type_name("N")
       ->group(group);
@@ -199,12 +221,15 @@ std::function<ExitCode()> add_check(CLI::App& app) {
   add_paired_flags(app, *arguments);
   app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
       ->type_name("FILE");
-  app.add_option("--markdown", arguments->markdown, "Write a summary in Markdown")
+  app.add_option("--markdown", arguments->outputs.markdown, "Write a summary in Markdown")
       ->type_name("FILE");
-  app.add_option("--junit", arguments->junit, "Write JUnit XML")->type_name("FILE");
-  app.add_option("--json", arguments->json, "Write everything as JSON")->type_name("FILE");
-  app.add_flag("--github", arguments->github,
+  app.add_option("--junit", arguments->outputs.junit, "Write JUnit XML")->type_name("FILE");
+  app.add_option("--json", arguments->outputs.json, "Write everything as JSON")->type_name("FILE");
+  app.add_flag("--github", arguments->outputs.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
+  app.add_flag("--inconclusive-passes", arguments->inconclusive_passes,
+               "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "
+               "written still says inconclusive");
   app.footer(
       "Exit codes: 0 pass, 1 confirmed regression, 2 bad input, 3 inconclusive or not comparable,\n"
       "4 a metric of the baseline is missing.\n\n"
@@ -213,7 +238,7 @@ std::function<ExitCode()> add_check(CLI::App& app) {
       "  fathom check --base './bench-old --benchmark_out={out} --benchmark_filter={filter}' \\\n"
       "               --head './bench-new --benchmark_out={out} --benchmark_filter={filter}'\n"
       "  fathom check results/result.json --baseline baselines --junit check.xml --github\n");
-  return [arguments] { return with_gate_codes([&] { return check(*arguments); }); };
+  return [arguments] { return check(*arguments); };
 }
 
 }  // namespace fathom

@@ -13,7 +13,7 @@ std::function<ExitCode()> add_history(CLI::App& app);
 Commands add_baseline(CLI::App& app);
 
 /// Does what reads documents; one that is malformed or of another version is bad input here, since
-/// the exit codes of the gate are few.
+/// the exit codes of the gate are few. Errors quote files and logs: they become text for a log.
 ExitCode with_gate_codes(const std::function<ExitCode()>& act);
 
 }  // namespace fathom

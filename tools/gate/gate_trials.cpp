@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "reports/gate/log_text.h"
 #include "results/error.h"
 #include "tools/flag_checks.h"
 #include "tools/gate/trials/decide.h"
@@ -29,7 +30,7 @@ struct RunArguments {
   std::vector<std::string> patterns{"once", "bursts", "sides", "head"};
   double time_limit_s = 1e6, expected_s = 20;
   std::uint64_t seed = 1;
-  bool resume = false;
+  bool resume = false, another_tool = false;
 };
 
 /// Why these options do not go together; empty if they do.
@@ -54,7 +55,7 @@ TrialOptions options_of(const RunArguments& arguments, TrialKind kind) {
   return options;
 }
 
-JournalHeader header_of(const RunArguments& arguments, TrialKind kind) {
+JournalHeader header_of(const RunArguments& arguments, TrialKind kind, std::string tool) {
   std::string how = arguments.base.empty()
                         ? "the victim"
                         : fmt::format("{} against {}", arguments.head, arguments.base);
@@ -66,7 +67,12 @@ JournalHeader header_of(const RunArguments& arguments, TrialKind kind) {
     how += fmt::format(", load {}", fmt::join(arguments.patterns, ", "));
   const bool builds = !arguments.base.empty() && fs::is_directory(arguments.base);
   return {kind, arguments.seed, builds && arguments.suite.empty() ? "quick" : arguments.suite,
-          std::move(how)};
+          std::move(how), std::move(tool)};
+}
+
+Journal::Start start_of(const RunArguments& arguments) {
+  if (arguments.another_tool) return Journal::Start::resume_with_another_tool;
+  return arguments.resume ? Journal::Start::resume : Journal::Start::anew;
 }
 
 TrialSetup setup_of(const RunArguments& arguments) {
@@ -80,7 +86,8 @@ TrialSetup setup_of(const RunArguments& arguments) {
           arguments.head,
           arguments.suite,
           arguments.device,
-          arguments.keep.empty() ? fs::path() : fs::absolute(arguments.keep)};
+          arguments.keep.empty() ? fs::path() : fs::absolute(arguments.keep),
+          start_of(arguments) != Journal::Start::anew};
 }
 
 int run(const RunArguments& arguments) {
@@ -90,7 +97,8 @@ int run(const RunArguments& arguments) {
     throw Error(ExitCode::bad_input, why);
   const TrialOptions options = options_of(arguments, kind);
   const TrialSetup setup = setup_of(arguments);
-  Journal journal(arguments.journal, header_of(arguments, kind), arguments.resume);
+  Journal journal(arguments.journal, header_of(arguments, kind, tool_of(setup)),
+                  start_of(arguments));
   std::vector<std::string> metrics;
   if (kind == TrialKind::slowed || kind == TrialKind::faults) metrics = victim_metrics(setup);
   std::vector<double> seconds;
@@ -109,7 +117,7 @@ int run(const RunArguments& arguments) {
     journal.add(*record);
     seconds.push_back(record->seconds);
     fmt::print("{} {} of {}: {:.1f} s, exit code {}, {}\n", arguments.kind, index + 1,
-               arguments.decisions, record->seconds, record->exit_code, record->headline);
+               arguments.decisions, record->seconds, record->exit_code, log_text(record->headline));
     std::fflush(stdout);
   }
   return 0;
@@ -131,6 +139,8 @@ void add_run_flags(CLI::App& app, RunArguments& arguments) {
       ->type_name("FILE")
       ->required();
   app.add_flag("--resume", arguments.resume, "Go on with a journal that is there");
+  app.add_flag("--another-tool", arguments.another_tool,
+               "The same with another `fathom` than the journal's; its first line then names both");
   app.add_option("--decisions", arguments.decisions, "How many in all")
       ->check(whole_number(1, 1'000'000))
       ->type_name("N")

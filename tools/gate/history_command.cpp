@@ -4,6 +4,7 @@
 
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/history.h"
+#include "reports/gate/log_text.h"
 #include "tools/flag_checks.h"
 #include "tools/gate/gate_commands.h"
 
@@ -18,7 +19,9 @@ struct HistoryArguments {
 ExitCode history(const HistoryArguments& arguments) {
   std::vector<gate::RunMetrics> runs;
   for (const auto& group : gate::BaselineFolder(arguments.folder).groups()) {
-    auto of_group = gate::read_runs(group.files);
+    auto [of_group, unreadable] = gate::read_runs(group.files);
+    for (const auto& [file, error] : unreadable)
+      fmt::print("left out: {}\n", gate::log_text(error.what()));
     std::move(of_group.begin(), of_group.end(), std::back_inserter(runs));
   }
   if (runs.empty()) {

@@ -53,11 +53,25 @@ bool is_usable(const SideCommand& command, const ProcessEnd& end) {
                      [&](ExitCode code) { return to_int(code) == end.status; });
 }
 
+/// Else the folder would hold a mixture of two checks.
+void refuse_earlier_rounds(const fs::path& folder) {
+  std::error_code none;
+  for (fs::directory_iterator place(folder, none); !none && place != fs::directory_iterator();
+       place.increment(none)) {
+    if (place->path().filename().string().starts_with("round-"))
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} holds rounds of an earlier check: choose another folder with "
+                              "--keep, or remove them.",
+                              folder.string()));
+  }
+}
+
 }  // namespace
 
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
                              std::chrono::seconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
+  refuse_earlier_rounds(folder_);
   if (!base_.can_start_together() || !head_.can_start_together()) return;
   base_.start_together();
   head_.start_together();
@@ -72,8 +86,6 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
   make_folder(place);
   const SideCommand::Start start = command.start(place, only);
-  std::error_code ignored;
-  fs::remove(start.result, ignored);  // of an earlier check into the same folder
   const fs::path log_path = place / "log.txt";
   const double began = elapsed_s();
   SupervisedEnd end;
@@ -86,7 +98,9 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     end = supervise(child, inbox, supervision);
   }
   fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
-             only.empty() ? "" : fmt::format(", {} metrics again", only.size()),
+             only.empty()
+                 ? ""
+                 : fmt::format(", {} metric{} again", only.size(), only.size() == 1 ? "" : "s"),
              elapsed_s() - began);
   if (end.stopped == Stopped::interrupt)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "results/error.h"
@@ -30,6 +31,19 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
     text.replace(at, word.size(), by);
   return text;
+}
+
+/// The words in one pass: a name in the filter may have "{out}" in it.
+std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
+  std::string result;
+  while (!text.empty()) {
+    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& entry) {
+      return text.starts_with(entry.first);
+    });
+    result += word == words.end() ? std::string(text.substr(0, 1)) : word->second;
+    text.remove_prefix(word == words.end() ? 1 : word->first.size());
+  }
+  return result;
 }
 
 /// "copy_bandwidth" of "copy_bandwidth/type:float4/...".
@@ -113,9 +127,10 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
   setenv("FATHOM_CHECK_OUT", result.c_str(), 1);
   setenv("FATHOM_CHECK_FILTER", filter.c_str(), 1);
   setenv("FATHOM_CHECK_SIDE", std::string(to_string(side_)).c_str(), 1);
-  std::string command = replaced(command_, filter_word, shell_quoted(filter));
-  command = replaced(command, out_word, shell_quoted(result.string()));
-  return {"/bin/sh", {"-c", command}, result};
+  return {"/bin/sh",
+          {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
+                                   {out_word, shell_quoted(result.string())}})},
+          result};
 }
 
 }  // namespace fathom::gate

@@ -21,9 +21,10 @@ struct BuildRound {
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
 /// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
-/// build is run without counters, without a report, and, by results/probe_environment.h, without the
-/// cases that only counters can decide (the gate would read nothing of them) and with each case sampled
-/// for a limited time (a round is one value of a metric, and rounds differ by more than its samples leave open).
+/// build is run without counters, without a report, and, by results/probe_environment.h, without
+/// the cases that only counters can decide (the gate would read nothing of them) and with each case
+/// sampled for a limited time (a round is one value of a metric, and rounds differ by more than its
+/// samples leave open).
 class SideCommand {
  public:
   /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.
@@ -68,6 +69,7 @@ std::string_view to_string(Side side);
 /// builds that can both do it, a round's probes are started together.
 class ProcessRounds : public RoundSource {
  public:
+  /// Throws Error(bad_input) for a folder that holds rounds already.
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
                 std::chrono::seconds limit);
 

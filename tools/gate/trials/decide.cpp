@@ -55,6 +55,10 @@ bool is_decision(const ProcessEnd& end) {
   return false;
 }
 
+void leave_undecided(const TrialPlan& plan, TrialRecord& record) {
+  for (const Planted& planted : plan.planted) record.planted.push_back({planted, "", {}});
+}
+
 void take_metrics(const json& decided, const TrialPlan& plan, TrialRecord& record) {
   const auto planted_in = [&](const std::string& name) {
     return std::ranges::find(plan.planted, name, &Planted::metric);
@@ -70,6 +74,8 @@ void take_metrics(const json& decided, const TrialPlan& plan, TrialRecord& recor
       judged.worse = std::expm1(evidence.at("worse_by").get<double>());
     (planted == plan.planted.end() ? record.flagged : record.planted).push_back(std::move(judged));
   }
+  // A round that failed ends a check before anything is known of a metric.
+  if (decided.at("metrics").empty()) leave_undecided(plan, record);
   record.metrics = decided.at("metrics").size();
   record.rounds = decided.at("rounds");
   record.confirmation_rounds = decided.at("confirmation_rounds");
@@ -118,12 +124,24 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
   return metrics;
 }
 
+std::string tool_of(const TrialSetup& setup) {
+  const CapturedRun run = run_and_capture(setup.fathom, {"--version"}, std::chrono::seconds(10));
+  const std::string tool = last_line(run.output);
+  if (run.end.end.signal != 0 || run.end.end.status != 0 || tool.empty())
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("{} does not tell its version ({}).", setup.fathom.string(),
+                            run.end.end.describe()));
+  return tool;
+}
+
 std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan,
                                   double expected_s) {
   const TemporaryFolder temporary("give a folder with --keep");
   const fs::path rounds = setup.keep.empty()
                               ? temporary.path() / "rounds"
                               : setup.keep / fmt::format("decision-{:04}", plan.index + 1);
+  std::error_code none;
+  if (setup.resumes) fs::remove_all(rounds, none);
   make_folder(rounds);
   const fs::path decided = temporary.path() / "check.json", log = temporary.path() / "log.txt";
   std::vector<std::string> arguments{
@@ -169,11 +187,11 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
   record.date = utc_time(std::chrono::system_clock::now());
   record.headline = last_words;
   record.gpu = gpu_of(rounds);
-  // A round that failed ends a check before there is anything to write.
+  // Without one where the tool is older than the word of a failed round.
   if (fs::exists(decided))
     take_metrics(json::parse(read_file_up_to(decided, largest_decision)), plan, record);
   else
-    for (const Planted& planted : plan.planted) record.planted.push_back({planted, "", {}});
+    leave_undecided(plan, record);
   return record;
 }
 

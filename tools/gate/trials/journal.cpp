@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "results/atomic_file.h"
 #include "results/error.h"
@@ -56,12 +57,14 @@ std::string header_line(const JournalHeader& header) {
                   {"kind", to_string(header.kind)},
                   {"seed", header.seed},
                   {"suite", header.suite},
-                  {"how", header.how}});
+                  {"how", header.how},
+                  {"tool", header.tool}});
 }
 
 JournalHeader header_of(const Json& json) {
   if (json.at("gate_trials") != 1) throw Error(ExitCode::bad_input, "of another version");
-  return {trial_kind(json.at("kind")), json.at("seed"), json.at("suite"), json.at("how")};
+  return {trial_kind(json.at("kind")), json.at("seed"), json.at("suite"), json.at("how"),
+          json.value("tool", "")};
 }
 
 std::string record_line(const TrialRecord& record) {
@@ -109,6 +112,19 @@ TrialRecord record_of(const Json& json) {
   return record;
 }
 
+std::string tool_of_both(const std::string& before, const std::string& now, Journal::Start how,
+                         const std::filesystem::path& journal) {
+  if (before == now) return now;
+  const std::string named = before.empty() ? unnamed_tool : before;
+  if (how != Journal::Start::resume_with_another_tool)
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format(
+            "{} is of {}, and this is {}: name another journal, or mix them with --another-tool.",
+            journal.string(), named, now));
+  return named.find(now) == std::string::npos ? fmt::format("{}, then {}", named, now) : named;
+}
+
 }  // namespace
 
 JournalText read_journal(const std::filesystem::path& path) {
@@ -137,26 +153,28 @@ JournalText read_journal(const std::filesystem::path& path) {
   return journal;
 }
 
-Journal::Journal(std::filesystem::path path, const JournalHeader& header, bool resume)
+Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
     : path_(std::move(path)) {
-  std::string text = header_line(header);
+  std::string records;
   std::error_code ignored;
   if (std::filesystem::file_size(path_, ignored) > 0 && !ignored) {
-    if (!resume)
+    if (how == Start::anew)
       throw Error(ExitCode::bad_input,
                   fmt::format("{} is there already: go on with --resume, or name another journal.",
                               path_.string()));
     JournalText before = read_journal(path_);
+    const std::string tool = std::exchange(header.tool, before.header.tool);
     if (before.header != header)
       throw Error(ExitCode::bad_input,
                   fmt::format("{} was made with other options ({}, seed {}, {}): give the same, or "
                               "another journal.",
                               path_.string(), to_string(before.header.kind), before.header.seed,
                               before.header.how));
+    header.tool = tool_of_both(before.header.tool, tool, how, path_);
     records_ = std::move(before.records);
-    for (const TrialRecord& record : records_) text += record_line(record);
+    for (const TrialRecord& record : records_) records += record_line(record);
   }
-  write_file_atomically(path_, text);
+  write_file_atomically(path_, header_line(header) + records);
   file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (file_.get() < 0)
     throw Error(ExitCode::output_unwritable,

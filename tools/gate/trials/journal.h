@@ -41,12 +41,18 @@ struct TrialRecord {
   std::optional<LoadRecord> load;
 };
 
+/// What journals of before the tool was noted are told to be of.
+inline constexpr const char* unnamed_tool = "a tool of before commits were noted";
+
 /// How the decisions of a journal were made; two that differ in it cannot go on from one another.
 struct JournalHeader {
   TrialKind kind = TrialKind::unchanged;
   std::uint64_t seed = 1;
   std::string suite;  ///< of builds of Fathom; else empty
   std::string how;    ///< all other options that change a decision, as text
+  /// The `fathom` that decided, "fathom 0.1.0 (1a2b3c4d)"; empty in journals of before it was
+  /// noted.
+  std::string tool;
   friend bool operator==(const JournalHeader&, const JournalHeader&) = default;
 };
 
@@ -61,9 +67,11 @@ JournalText read_journal(const std::filesystem::path& path);
 
 class Journal {
  public:
-  /// A new one, or, to `resume`, one that may be there already, made in the same way. Throws
-  /// Error(bad_input) for one that is there and not resumed, or was made otherwise.
-  Journal(std::filesystem::path path, const JournalHeader& header, bool resume);
+  enum class Start { anew, resume, resume_with_another_tool };
+  /// A new one, or, to resume, one that may be there already, made in the same way. Throws
+  /// Error(bad_input) for one that is there and not resumed, or was made otherwise. One that
+  /// another tool goes on with names both.
+  Journal(std::filesystem::path path, JournalHeader header, Start how);
   const std::vector<TrialRecord>& records() const { return records_; }
   /// Whether the decision with this number is there.
   bool has(std::size_t index) const;

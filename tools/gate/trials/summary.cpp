@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
@@ -35,57 +36,83 @@ std::string count_text(const Share& share) {
   return fmt::format("{} of {}, {}", share.hits, share.trials, share_text(share));
 }
 
+/// Each decision once.
+void refuse_doubles(const std::vector<JournalText>& journals) {
+  std::set<std::tuple<TrialKind, std::uint64_t, std::string, std::string, std::string, std::size_t>>
+      seen;
+  for (const JournalText& journal : journals)
+    for (const TrialRecord& record : journal.records)
+      if (const JournalHeader& header = journal.header;
+          !seen.insert(
+                   {header.kind, header.seed, header.suite, header.how, header.tool, record.index})
+               .second)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("Decision {} of {} with seed {} is there twice: give each journal "
+                                "once.",
+                                record.index + 1, to_string(header.kind), header.seed));
+}
+
+/// The journals of one tool, which has error rates of its own.
+struct OfOneTool {
+  std::string tool, newest;  ///< the date of its newest decision
+  std::vector<const JournalText*> journals;
+};
+
+/// The one with the newest decision first.
+std::vector<OfOneTool> by_tool(const std::vector<JournalText>& journals) {
+  std::map<std::string, OfOneTool> tools;
+  for (const JournalText& journal : journals) {
+    OfOneTool& of_tool = tools[journal.header.tool];
+    of_tool.tool = journal.header.tool;
+    of_tool.journals.push_back(&journal);
+    for (const TrialRecord& record : journal.records)
+      of_tool.newest = std::max(of_tool.newest, record.date);
+  }
+  std::vector<OfOneTool> sorted;
+  for (auto& [name, of_tool] : tools) sorted.push_back(std::move(of_tool));
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &OfOneTool::newest);
+  return sorted;
+}
+
+/// The part of the page that is about one tool.
 class Summary {
  public:
-  explicit Summary(const std::vector<JournalText>& journals) : journals_(journals) {
-    refuse_doubles();
-  }
+  Summary(OfOneTool of_tool, reports::Page& page) : of_tool_(std::move(of_tool)), page_(page) {}
 
-  std::string write(const fs::path& folder) {
-    fs::create_directories(folder);
-    page_.heading(2, "Measured error rates of the gate", "trials");
+  /// `stem` is the curve's.
+  void write(const fs::path& folder, const std::string& stem) {
+    page_.heading(3,
+                  of_tool_.tool.empty() ? "Decided before commits were noted"
+                                        : "Decided by " + reports::escape_text(of_tool_.tool),
+                  "tool");
     page_.paragraph(origin());
     unchanged();
-    slowed(folder);
+    slowed(folder, stem);
     faults();
     disturbed();
-    write_file_atomically(folder / "trials.md", page_.text());
-    return page_.text();
   }
 
  private:
-  void refuse_doubles() const {
-    std::set<std::tuple<TrialKind, std::uint64_t, std::string, std::string, std::size_t>> seen;
-    for (const JournalText& journal : journals_)
-      for (const TrialRecord& record : journal.records)
-        if (const JournalHeader& header = journal.header;
-            !seen.insert({header.kind, header.seed, header.suite, header.how, record.index}).second)
-          throw Error(
-              ExitCode::bad_input,
-              fmt::format("Decision {} of {} with seed {} is there twice: give each journal "
-                          "once.",
-                          record.index + 1, to_string(header.kind), header.seed));
-  }
-
   void each(TrialKind kind,
             const std::function<void(const JournalHeader&, const TrialRecord&)>& act) const {
-    for (const JournalText& journal : journals_)
-      if (journal.header.kind == kind)
-        for (const TrialRecord& record : journal.records) act(journal.header, record);
+    for (const JournalText* journal : of_tool_.journals)
+      if (journal->header.kind == kind)
+        for (const TrialRecord& record : journal->records) act(journal->header, record);
   }
 
   std::string origin() const {
     std::set<std::string> gpus, days;
     std::size_t decisions = 0;
-    for (const JournalText& journal : journals_) {
-      for (const TrialRecord& record : journal.records) {
+    for (const JournalText* journal : of_tool_.journals) {
+      for (const TrialRecord& record : journal->records) {
         ++decisions;
         if (!record.gpu.empty()) gpus.insert(reports::escape_text(record.gpu));
         days.insert(reports::escape_text(record.date.substr(0, 10)));
       }
     }
-    return fmt::format("{} decisions of `fathom check`, each with rounds of its own{}{}.",
-                       decisions, gpus.empty() ? "" : fmt::format(", on {}", fmt::join(gpus, ", ")),
+    return fmt::format("{} decision{} of `fathom check`, each with rounds of its own{}{}.",
+                       decisions, decisions == 1 ? "" : "s",
+                       gpus.empty() ? "" : fmt::format(", on {}", fmt::join(gpus, ", ")),
                        days.empty() ? "" : fmt::format(", measured on {}", fmt::join(days, ", ")));
   }
 
@@ -163,7 +190,7 @@ class Summary {
                   {"Measured change (median)", Align::right}});
   }
 
-  void slowed(const fs::path& folder) {
+  void slowed(const fs::path& folder, const std::string& stem) {
     std::map<double, Fates> sizes;
     Fates small;
     each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
@@ -182,7 +209,7 @@ class Summary {
     if (small.confirmed.trials > 0)
       table.add_row(small.row("all below " + format_percent(never_flagged)));
     if (const auto picture =
-            draw_power(curve, "Slowdowns that the gate confirms, as measured", folder, "measured"))
+            draw_power(curve, "Slowdowns that the gate confirms, as measured", folder, stem))
       page_.picture(picture->light, picture->dark, picture->alt);
     finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
   }
@@ -244,14 +271,24 @@ class Summary {
                                                undisturbed));
   }
 
-  const std::vector<JournalText>& journals_;
-  reports::Page page_{false};
+  OfOneTool of_tool_;
+  reports::Page& page_;
 };
 
 }  // namespace
 
 std::string write_trial_summary(const std::vector<JournalText>& journals, const fs::path& folder) {
-  return Summary(journals).write(folder);
+  refuse_doubles(journals);
+  fs::create_directories(folder);
+  reports::Page page(false);
+  page.heading(2, "Measured error rates of the gate", "trials");
+  std::size_t number = 0;
+  for (OfOneTool& of_tool : by_tool(journals)) {
+    const std::string stem = ++number == 1 ? "measured" : fmt::format("measured-{}", number);
+    Summary(std::move(of_tool), page).write(folder, stem);
+  }
+  write_file_atomically(folder / "trials.md", page.text());
+  return page.text();
 }
 
 }  // namespace fathom::gate
