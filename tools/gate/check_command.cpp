@@ -181,8 +181,8 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--confirmation-rounds", arguments.confirmation_rounds,
-                 "Fresh rounds of the suspects, per side, at most; even (default: as many as the "
-                 "test needs to be sure of them: 6 for one, 10 for thirty)")
+                 "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of "
+                 "them (default: as many as the test needs, 6 for one, 10 for thirty)")
       ->check(whole_number(2, 100))
       ->type_name("N")
       ->group(group);
