@@ -46,15 +46,12 @@ Ladder ladder_asked_for(const std::string& type, const std::vector<const Entry*>
           library_among(rungs)};
 }
 
-/// The clock at which the top rung ran.
-std::optional<double> clock_of(const Entry& entry) { return entry.telemetry.sm_clock_hz.median; }
-
 std::vector<PlotLevel> peaks(const Ladder& ladder) {
   std::vector<PlotLevel> levels;
   const std::optional<Bound>& bound = ladder.top->bound;
   if (!bound || !bound->clock_hz) return levels;
   levels.push_back({bound->value, fmt::format("peak at {}", format_quantity(*bound->clock_hz, "Hz"))});
-  const auto clock = clock_of(*ladder.top);
+  const auto clock = sm_clock_of(*ladder.top);
   constexpr double another_clock = 0.01;
   if (clock && *clock < (1 - another_clock) * *bound->clock_hz) {
     levels.push_back({bound->value * *clock / *bound->clock_hz,

@@ -56,6 +56,8 @@ void append(Samples& all, const Samples& round) {
                               round.of_workload[w].end());
   }
   all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
+  all.sm_clocks_hz.insert(all.sm_clocks_hz.end(), round.sm_clocks_hz.begin(),
+                          round.sm_clocks_hz.end());
   all.timing.warm_up_launches += round.timing.warm_up_launches;
   all.timing.elapsed_s += round.timing.elapsed_s;
   // The longer one says more: that launches were not held back from some round on.
@@ -241,6 +243,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.iterations =
         static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;
     entry.timing = samples.timing;
+    if (!samples.sm_clocks_hz.empty()) entry.timing.sm_clock_hz = median(samples.sm_clocks_hz);
     for (std::size_t i = 0; i < c.opponents.size(); ++i) {
       Opponent opponent;
       opponent.name = c.opponents[i].name;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <thread>
 
-#include "gemm/tuning/sm_clock.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
+#include "harness/sm_clock.h"
 #include "harness/sustained.h"
 #include "harness/telemetry.h"
 
@@ -23,7 +24,8 @@ class Burst {
   explicit Burst(cudaStream_t stream) : stream_(stream), clock_(stream) {}
 
   struct Result {
-    double seconds = 0, hertz = 0;
+    double seconds = 0;
+    std::optional<double> hertz;
   };
   Result time(const Workload& workload, int launches) {
     for (int i = 0; i < unmeasured_launches; ++i) workload.launch();
@@ -58,7 +60,7 @@ void time_bursts(std::span<Candidate> candidates, int rounds, cudaStream_t strea
       std::this_thread::sleep_for(pause);
       const Burst::Result found = burst.time(c.workload, launches);
       c.seconds.push_back(found.seconds);
-      c.hertz.push_back(found.hertz);
+      if (found.hertz) c.hertz.push_back(*found.hertz);
     }
   }
 }
