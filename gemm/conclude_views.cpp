@@ -215,9 +215,10 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
   View view;
   view.title = "In a burst and under lasting load: " + type;
   view.note =
-      "Sustained: after two seconds of load, turns of one second each, alternately with the "
-      "library; joules of one "
-      "product by the GPU's energy counter, which a burst is too short for.";
+      "Sustained: after two seconds of load, eight turns of half a second each, alternately with "
+      "the library; joules of one product from step to step of the GPU's energy counter, which a "
+      "burst is too short for, and the half width of the median turn's interval as a share of "
+      "them.";
   view.section = type;
   view.where = {
       {"part", {"ladder", "contest", "sustained"}}, {"type", {type}}, {"m", sizes}, {"rung", rungs}};
@@ -229,6 +230,7 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
                   ratio_to_cublas,
                   ratio_to_cublaslt,
                   "extra:joules",
+                  "extra:joules_half_width",
                   "extra:joules:cuBLAS",
                   "extra:joules:cuBLASLt, best of 32",
                   "sm_clock",

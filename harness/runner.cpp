@@ -165,23 +165,30 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   Samples& samples = rounds.samples;
   samples.of_workload.resize(turns.size());
   for (std::size_t w = 0; w < turns.size(); ++w) {
-    std::vector<double> joules;
-    for (const SustainedTurn& turn : turns[w]) {
-      samples.of_workload[w].push_back(turn.seconds);
-      if (turn.joules) joules.push_back(*turn.joules);
+    for (const SustainedTurn& turn : turns[w]) samples.of_workload[w].push_back(turn.seconds);
+    const std::string of = w == 0 ? "" : ":" + c.opponents[w - 1].name;
+    if (const auto energy = energy_of(turns[w])) {
+      entry.extras["joules" + of] = energy->joules;
+      entry.extras["joules_half_width" + of] = energy->half_width;
     }
-    const std::string name = w == 0 ? "joules" : "joules:" + c.opponents[w - 1].name;
-    if (!joules.empty()) entry.extras[name] = median(joules);
   }
   samples.seconds = samples.of_workload[0];
-  for (const double seconds : samples.seconds) rounds.medians.push_back(seconds);
+  for (const SustainedTurn& turn : turns[0]) {
+    if (turn.sm_clock_hz) samples.sm_clocks_hz.push_back(*turn.sm_clock_hz);
+  }
+  // There and back is a round.
+  const std::span<const double> seconds = samples.seconds;
+  for (std::size_t i = 0; i < seconds.size(); i += 2) {
+    rounds.medians.push_back(
+        median(seconds.subspan(i, std::min(seconds.size() - i, std::size_t{2}))));
+  }
   samples.timing.mode = "sustained";
   samples.timing.timer = "cudaEvent";
   samples.timing.stop = "time limit";
   samples.timing.launches_per_sample =
       static_cast<int>(std::max(1.0, c.sustained->turn_s / median(samples.seconds)));
-  samples.timing.elapsed_s =
-      c.sustained->lead_in_s + 2 * c.sustained->turn_s * static_cast<double>(turns.size());
+  samples.timing.elapsed_s = c.sustained->lead_in_s + c.sustained->turns * c.sustained->turn_s *
+                                                          static_cast<double>(turns.size());
   return rounds;
 }
 

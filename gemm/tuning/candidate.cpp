@@ -70,11 +70,13 @@ void time_sustained(std::span<Candidate> candidates, cudaStream_t stream) {
   std::vector<const Workload*> workloads;
   for (const Candidate& c : candidates) workloads.push_back(&c.workload);
   const double turn_s = candidates.size() <= 5 ? 1.0 : 0.5;
-  const SustainedTurns turns = run_sustained(workloads, {1.0, turn_s}, stream, telemetry);
+  const SustainedTurns turns =
+      run_sustained(workloads, {.lead_in_s = 1, .turn_s = turn_s, .turns = 2}, stream, telemetry);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     for (const SustainedTurn& turn : turns[i]) {
       candidates[i].seconds.push_back(turn.seconds);
-      if (turn.joules) candidates[i].joules.push_back(*turn.joules);
+      if (turn.sm_clock_hz) candidates[i].hertz.push_back(*turn.sm_clock_hz);
+      if (turn.energy) candidates[i].joules.push_back(turn.energy->joules / turn.energy->work);
     }
   }
 }
