@@ -46,15 +46,12 @@ Ladder ladder_asked_for(const std::string& type, const std::vector<const Entry*>
           library_among(rungs)};
 }
 
-/// The clock at which the top rung ran.
-std::optional<double> clock_of(const Entry& entry) { return entry.telemetry.sm_clock_hz.median; }
-
 std::vector<PlotLevel> peaks(const Ladder& ladder) {
   std::vector<PlotLevel> levels;
   const std::optional<Bound>& bound = ladder.top->bound;
   if (!bound || !bound->clock_hz) return levels;
   levels.push_back({bound->value, fmt::format("peak at {}", format_quantity(*bound->clock_hz, "Hz"))});
-  const auto clock = clock_of(*ladder.top);
+  const auto clock = sm_clock_of(*ladder.top);
   constexpr double another_clock = 0.01;
   if (clock && *clock < (1 - another_clock) * *bound->clock_hz) {
     levels.push_back({bound->value * *clock / *bound->clock_hz,
@@ -218,9 +215,10 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
   View view;
   view.title = "In a burst and under lasting load: " + type;
   view.note =
-      "Sustained: after two seconds of load, turns of one second each, alternately with the "
-      "library; joules of one "
-      "product by the GPU's energy counter, which a burst is too short for.";
+      "Sustained: after two seconds of load, eight turns of half a second each, alternately with "
+      "the library; joules of one product from step to step of the GPU's energy counter, which a "
+      "burst is too short for, and the half width of the median turn's interval as a share of "
+      "them.";
   view.section = type;
   view.where = {
       {"part", {"ladder", "contest", "sustained"}}, {"type", {type}}, {"m", sizes}, {"rung", rungs}};
@@ -232,6 +230,7 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
                   ratio_to_cublas,
                   ratio_to_cublaslt,
                   "extra:joules",
+                  "extra:joules_half_width",
                   "extra:joules:cuBLAS",
                   "extra:joules:cuBLASLt, best of 32",
                   "sm_clock",

@@ -145,7 +145,11 @@ struct Precision {
 /// How long a case is kept under load instead of being timed launch by launch.
 struct SustainedLoad {
   double lead_in_s = 2;  ///< before anything is measured
-  double turn_s = 1;     ///< of each workload, twice
+  double turn_s = 0.5;   ///< half a second at least, for some steps of the energy counter
+  int turns = 8;         ///< of each workload
+  /// Of each turn before its energy counts: the counter forgets what the turn before took. Less
+  /// than EnergyLoop's, since no clock has to settle.
+  double settle_s = 0.15;
 };
 
 /// One point of a probe's sweep.
@@ -163,8 +167,9 @@ struct Case {
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
   std::string profile_axis, profile_unit;  ///< of the workload's `profile`, where it has one
-  /// Measured as the GPU runs under lasting load: the metric then has two samples, and the extras say the
-  /// joules of one launch, `joules`, and of the opponents', `joules:<name>`.
+  /// Measured as the GPU runs under lasting load: the metric then has a sample for each turn, and
+  /// the extras say the joules of one launch, `joules`, and of the opponents', `joules:<name>`; how
+  /// surely is `joules_half_width[:<name>]`, a share of them (harness/sustained.h).
   std::optional<SustainedLoad> sustained;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::map<std::string, std::string> notes;  ///< of the entry, known before the run

@@ -56,6 +56,8 @@ void append(Samples& all, const Samples& round) {
                               round.of_workload[w].end());
   }
   all.seconds.insert(all.seconds.end(), round.seconds.begin(), round.seconds.end());
+  all.sm_clocks_hz.insert(all.sm_clocks_hz.end(), round.sm_clocks_hz.begin(),
+                          round.sm_clocks_hz.end());
   all.timing.warm_up_launches += round.timing.warm_up_launches;
   all.timing.elapsed_s += round.timing.elapsed_s;
   // The longer one says more: that launches were not held back from some round on.
@@ -163,23 +165,30 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   Samples& samples = rounds.samples;
   samples.of_workload.resize(turns.size());
   for (std::size_t w = 0; w < turns.size(); ++w) {
-    std::vector<double> joules;
-    for (const SustainedTurn& turn : turns[w]) {
-      samples.of_workload[w].push_back(turn.seconds);
-      if (turn.joules) joules.push_back(*turn.joules);
+    for (const SustainedTurn& turn : turns[w]) samples.of_workload[w].push_back(turn.seconds);
+    const std::string of = w == 0 ? "" : ":" + c.opponents[w - 1].name;
+    if (const auto energy = energy_of(turns[w])) {
+      entry.extras["joules" + of] = energy->joules;
+      entry.extras["joules_half_width" + of] = energy->half_width;
     }
-    const std::string name = w == 0 ? "joules" : "joules:" + c.opponents[w - 1].name;
-    if (!joules.empty()) entry.extras[name] = median(joules);
   }
   samples.seconds = samples.of_workload[0];
-  for (const double seconds : samples.seconds) rounds.medians.push_back(seconds);
+  for (const SustainedTurn& turn : turns[0]) {
+    if (turn.sm_clock_hz) samples.sm_clocks_hz.push_back(*turn.sm_clock_hz);
+  }
+  // There and back is a round.
+  const std::span<const double> seconds = samples.seconds;
+  for (std::size_t i = 0; i < seconds.size(); i += 2) {
+    rounds.medians.push_back(
+        median(seconds.subspan(i, std::min(seconds.size() - i, std::size_t{2}))));
+  }
   samples.timing.mode = "sustained";
   samples.timing.timer = "cudaEvent";
   samples.timing.stop = "time limit";
   samples.timing.launches_per_sample =
       static_cast<int>(std::max(1.0, c.sustained->turn_s / median(samples.seconds)));
-  samples.timing.elapsed_s =
-      c.sustained->lead_in_s + 2 * c.sustained->turn_s * static_cast<double>(turns.size());
+  samples.timing.elapsed_s = c.sustained->lead_in_s + c.sustained->turns * c.sustained->turn_s *
+                                                          static_cast<double>(turns.size());
   return rounds;
 }
 
@@ -241,6 +250,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     entry.iterations =
         static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;
     entry.timing = samples.timing;
+    if (!samples.sm_clocks_hz.empty()) entry.timing.sm_clock_hz = median(samples.sm_clocks_hz);
     for (std::size_t i = 0; i < c.opponents.size(); ++i) {
       Opponent opponent;
       opponent.name = c.opponents[i].name;

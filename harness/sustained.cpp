@@ -1,13 +1,14 @@
 #include "harness/sustained.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/counters/counters_active.h"
-#include "harness/cuda_check.h"
-#include "harness/cuda_handles.h"
+#include "harness/energy_steps.h"
+#include "harness/launch_queue.h"
+#include "harness/sm_clock.h"
+#include "results/statistics.h"
 
 namespace fathom {
 namespace {
@@ -15,75 +16,85 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double shortest_turn_s = 0.5;
-/// Launches queued at a time: long enough that the GPU never waits for the host, short enough that a
-/// turn ends in time.
-constexpr double batch_s = 0.02;
-constexpr int most_launches_of_a_batch = 4096;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+/// One turn after another, by one clock and with one look at the energy counter, since its steps
+/// keep no turns.
+class Turns {
+ public:
+  Turns(cudaStream_t stream, const TelemetrySampler& telemetry)
+      : stream_(stream), watch_(telemetry, start_), clock_(stream) {}
 
-/// Seconds that a launch takes, roughly.
-double estimate(const Workload& workload, cudaStream_t stream) {
-  const Event start = make_event(), end = make_event();
-  FATHOM_CUDA(cudaEventRecord(start.get(), stream));
-  workload.launch();
-  FATHOM_CUDA(cudaEventRecord(end.get(), stream));
-  FATHOM_CUDA(cudaEventSynchronize(end.get()));
-  float milliseconds = 0;
-  FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-  return std::max(milliseconds * 1e-3, 1e-6);
-}
-
-/// Launches without a pause, always one batch ahead of the GPU, for that long.
-SustainedTurn keep_busy(const Workload& workload, double seconds, int batch, cudaStream_t stream,
-                        const TelemetrySampler& telemetry) {
-  const Event start = make_event(), end = make_event();
-  Event done[2] = {make_event(), make_event()};
-  const std::optional<double> joules_before = telemetry.energy_j();
-  const auto begin = Clock::now();
-  FATHOM_CUDA(cudaEventRecord(start.get(), stream));
-  std::int64_t launches = 0;
-  for (int turn = 0; turn < 2 || seconds_since(begin) < seconds; ++turn) {
-    Event& marker = done[turn % 2];
-    if (turn >= 2) FATHOM_CUDA(cudaEventSynchronize(marker.get()));
-    for (int i = 0; i < batch; ++i) workload.launch();
-    launches += batch;
-    FATHOM_CUDA(cudaEventRecord(marker.get(), stream));
+  SustainedTurn take(const Workload& workload, double seconds, double settle_s) {
+    clock_.begin();
+    LaunchQueue queue(workload.launch, stream_, start_);
+    const double begin = queue.marks().front().seconds;
+    const auto poll = [&] {
+      watch_.poll();
+      std::this_thread::sleep_for(step_poll_period);
+    };
+    while (now() < begin + seconds) {
+      queue.keep_full();
+      poll();
+    }
+    while (queue.pending() > 1) poll();  // to the last step that there is
+    queue.drain();
+    clock_.end();
+    const std::vector<WorkMark>& marks = queue.marks();
+    SustainedTurn turn;
+    turn.seconds = (marks.back().seconds - begin) / marks.back().work;
+    turn.sm_clock_hz = clock_.hertz();
+    const auto whole = energy_windows(watch_.steps(), marks, begin + settle_s, 1);
+    if (!whole.empty()) turn.energy = whole.front();
+    return turn;
   }
-  FATHOM_CUDA(cudaEventRecord(end.get(), stream));
-  FATHOM_CUDA(cudaEventSynchronize(end.get()));
-  const std::optional<double> joules_after = telemetry.energy_j();
-  float milliseconds = 0;
-  FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-  SustainedTurn result;
-  result.seconds = milliseconds * 1e-3 / static_cast<double>(launches);
-  if (joules_before && joules_after)
-    result.joules = (*joules_after - *joules_before) / static_cast<double>(launches);
-  return result;
-}
+
+ private:
+  double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  const Clock::time_point start_ = Clock::now();
+  cudaStream_t stream_;
+  StepWatch watch_;
+  SmClock clock_;
+};
 
 }  // namespace
+
+std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns) {
+  std::vector<EnergyReading> readings;
+  std::vector<double> joules;
+  for (const SustainedTurn& turn : turns) {
+    if (!turn.energy) continue;
+    readings.push_back(*turn.energy);
+    joules.push_back(turn.energy->joules / turn.energy->work);
+  }
+  if (readings.empty()) return std::nullopt;
+  const EnergyReading all = total(readings);
+  const double one = all.joules / all.work;
+  return SustainedEnergy{one, relative_half_width(median_interval(joules, 0.95), one)};
+}
+
+std::vector<std::size_t> turn_order(std::size_t workloads, int turns) {
+  std::vector<std::size_t> order;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < workloads; ++i) {
+      order.push_back(turn % 2 == 0 ? i : workloads - 1 - i);
+    }
+  }
+  return order;
+}
 
 SustainedTurns run_sustained(std::span<const Workload* const> workloads, const SustainedLoad& load,
                              cudaStream_t stream, const TelemetrySampler& telemetry) {
   if (!(load.turn_s >= shortest_turn_s))
     throw std::invalid_argument("a turn under load must last half a second at least");
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
-  std::vector<int> batches;
-  for (const Workload* workload : workloads) {
-    const double launches = std::ceil(batch_s / estimate(*workload, stream));
-    batches.push_back(static_cast<int>(std::clamp(launches, 1.0, double{most_launches_of_a_batch})));
+  Turns turns(stream, telemetry);
+  if (load.lead_in_s > 0) turns.take(*workloads[0], load.lead_in_s, load.lead_in_s);
+  SustainedTurns taken(workloads.size());
+  for (const std::size_t w : turn_order(workloads.size(), load.turns)) {
+    taken[w].push_back(turns.take(*workloads[w], load.turn_s, load.settle_s));
   }
-  if (load.lead_in_s > 0) keep_busy(*workloads[0], load.lead_in_s, batches[0], stream, telemetry);
-  SustainedTurns turns(workloads.size());
-  const auto take_turn = [&](std::size_t w) {
-    turns[w].push_back(keep_busy(*workloads[w], load.turn_s, batches[w], stream, telemetry));
-  };
-  for (std::size_t w = 0; w < workloads.size(); ++w) take_turn(w);
-  for (std::size_t w = workloads.size(); w-- > 0;) take_turn(w);
-  return turns;
+  return taken;
 }
 
 }  // namespace fathom

@@ -12,6 +12,7 @@
 #include "harness/cuda_handles.h"
 #include "harness/graphs.h"
 #include "harness/host_timer.h"
+#include "harness/sm_clock.h"
 #include "harness/timing_kernels.h"
 #include "results/statistics.h"
 
@@ -50,10 +51,11 @@ struct Sampler::State {
   DeviceMemory<std::byte> flush_buffer;
   std::size_t flush_bytes = 0;
   DeviceMemory<int> sink = make_device_memory<int>(1);
+  SmClock clock;
   bool blocking = true;
   int stalls = 0;  ///< in a row
 
-  State(const DeviceFacts& facts, cudaStream_t s) : device(facts), stream(s) {}
+  State(const DeviceFacts& facts, cudaStream_t s) : device(facts), stream(s), clock(s) {}
 
   Event& event(std::size_t i) {
     while (events.size() <= i) events.push_back(make_event());
@@ -143,6 +145,9 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
   const bool cold = cache == CacheState::cold;
   const bool host_paced = std::ranges::any_of(workloads, &Workload::host_paced);
 
+  // A group that the host paces holds gaps, and a kernel that reads its own clocks needs no others.
+  const bool stamped = !in_kernel && !host_paced;
+
   // Elapsed seconds of each of `order`'s workloads, launched in that order, one event pair each.
   std::vector<Prepared> prepared;
   for (const Workload* workload : workloads) prepared.push_back({workload, 1, nullptr});
@@ -151,12 +156,14 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     bool valid = false;
     while (!valid) {
       if (!host_paced) s.hold_back();
+      if (stamped) s.clock.begin();  // outside of all events, as is the end
       for (std::size_t i = 0; i < order.size(); ++i) {
         if (cold) s.flush();
         FATHOM_CUDA(cudaEventRecord(s.event(2 * i).get(), s.stream));
         prepared[order[i]].launch(s.stream);
         FATHOM_CUDA(cudaEventRecord(s.event(2 * i + 1).get(), s.stream));
       }
+      if (stamped) s.clock.end();
       valid = host_paced ? s.finish() : s.release();
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -203,14 +210,23 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     for (std::size_t w = workloads.size(); w-- > 0;) order.push_back(w);
   }
 
+  const auto note_clock = [&] {
+    if (!stamped) return;
+    if (const auto hertz = s.clock.hertz()) result.sm_clocks_hz.push_back(*hertz);
+  };
   // Of each of `order`'s workloads; the last of each tells how long to rest before its next.
   std::vector<double> last(workloads.size(), 0);
   const auto run_order = [&] {
-    if (!(policy.rest > 0)) return run_group(order);
     std::vector<double> seconds;
+    if (!(policy.rest > 0)) {
+      seconds = run_group(order);
+      note_clock();
+      return seconds;
+    }
     for (const std::size_t& w : order) {
       std::this_thread::sleep_for(std::chrono::duration<double>(policy.rest * last[w]));
       seconds.push_back(run_group(std::span(&w, 1)).front());
+      if (w == 0) note_clock();
       last[w] = seconds.back() * prepared[w].launches;
     }
     return seconds;

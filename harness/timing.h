@@ -39,6 +39,9 @@ struct Samples {
   std::vector<std::vector<double>> of_workload;
   std::vector<double> seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
   std::vector<int> launches;    ///< per sample, by workload; above 1 they are one graph
+  /// Of the SMs in each group of samples that events timed; with rests in each of the first
+  /// workload's.
+  std::vector<double> sm_clocks_hz;
   Timing timing;
 };
 
@@ -48,7 +51,8 @@ bool narrow_enough(const std::vector<std::vector<double>>& samples, double relat
 
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
 /// behind a kernel that waits for the host; several workloads are taken in the order A B B A. With
-/// rests each launch is a group of its own.
+/// rests each launch is a group of its own. Before and after each group stands a stamp of the SMs'
+/// clocks (harness/sm_clock.h).
 class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);

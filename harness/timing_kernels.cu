@@ -34,6 +34,16 @@ __global__ void read_all(const uint4* data, std::size_t count, int* sink) {
   if (seen == 0) *sink = 1;
 }
 
+__global__ void stamp_sms(SmStamp* stamps) {
+  unsigned sm = 0;
+  ulonglong2 now{};
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(now.x));
+  now.y = global_timer_ns();
+  // One store of both: several blocks meet the same SM, and their stamps must not mix.
+  if (sm < most_sms) *reinterpret_cast<ulonglong2*>(stamps + sm) = now;
+}
+
 }  // namespace
 
 void launch_wait_for_host(const volatile int* release, volatile int* timed_out,
@@ -45,6 +55,11 @@ void launch_wait_for_host(const volatile int* release, volatile int* timed_out,
 void launch_read_all(const std::byte* data, std::size_t bytes, int* sink, cudaStream_t stream) {
   read_all<<<1024, 256, 0, stream>>>(reinterpret_cast<const uint4*>(data), bytes / sizeof(uint4),
                                      sink);
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_stamp_sms(SmStamp* stamps, cudaStream_t stream) {
+  stamp_sms<<<most_sms, 1, 0, stream>>>(stamps);
   FATHOM_CUDA(cudaGetLastError());
 }
 

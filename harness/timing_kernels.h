@@ -16,4 +16,16 @@ void launch_wait_for_host(const volatile int* release, volatile int* timed_out,
 /// Reads `bytes` of `data`, random and at least 4 MiB of them; `sink` then is never written.
 void launch_read_all(const std::byte* data, std::size_t bytes, int* sink, cudaStream_t stream);
 
+/// What the clocks of one SM read at a moment: its cycles, and the nanoseconds that all SMs share.
+struct alignas(16) SmStamp {
+  unsigned long long cycles = 0, nanoseconds = 0;
+};
+
+/// More than any GPU has.
+constexpr int most_sms = 256;
+
+/// Stamps each SM that its blocks meet, which are all on a GPU that does nothing else: SM i into
+/// `stamps[i]`, of most_sms, where the GPU can write. The rest stays as it is.
+void launch_stamp_sms(SmStamp* stamps, cudaStream_t stream);
+
 }  // namespace fathom

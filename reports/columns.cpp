@@ -118,7 +118,7 @@ Column share_column(std::string name, const EntryList& entries, const Figure& sh
 /// Of the bound as it is at the clock that was measured, where it grows with the clock.
 std::optional<double> share_at_clock(const Entry& entry) {
   const auto share = share_of_bound(entry);
-  const auto& clock = entry.telemetry.sm_clock_hz.median;
+  const auto clock = sm_clock_of(entry);
   if (!share || !clock || !(*clock > 0) || !entry.bound->clock_hz) return std::nullopt;
   return *share * *entry.bound->clock_hz / *clock;
 }
@@ -206,8 +206,7 @@ Column make_column(const std::string& name, const EntryList& entries,
     });
   }
   if (name == "sm_clock") {
-    return number_column("SM clock", "Hz", entries,
-                         [](const Entry& entry) { return entry.telemetry.sm_clock_hz.median; });
+    return number_column("SM clock", "Hz", entries, sm_clock_of);
   }
   if (name == "power") {
     return number_column("power", "W", entries,

@@ -110,6 +110,9 @@ struct Timing {
   double rest = 0;
   std::string stop;         ///< "converged" or "time limit" or "sample limit"
   double elapsed_s = 0;     ///< wall time spent on this entry
+  /// Of the SMs while samples were taken, by their own counters: the median of groups of samples.
+  /// Only of those that events timed.
+  std::optional<double> sm_clock_hz{};
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 

@@ -141,7 +141,8 @@ Timing timing(const Json& json) {
           get<int>(json, "warm_up_launches"),
           optional<double>(json, "rest").value_or(0),
           text(json, "stop"),
-          get<double>(json, "elapsed_s")};
+          get<double>(json, "elapsed_s"),
+          optional<double>(json, "sm_clock_hz")};
 }
 
 Profile profile(const Json& json) {

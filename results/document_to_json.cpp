@@ -109,6 +109,7 @@ Json timing(const Timing& t) {
             {"stop", t.stop},
             {"elapsed_s", t.elapsed_s}};
   if (t.rest > 0) json["rest"] = t.rest;
+  if (t.sm_clock_hz) json["sm_clock_hz"] = *t.sm_clock_hz;
   return json;
 }
 

@@ -65,6 +65,10 @@ std::optional<double> counter_value(const Entry& entry, const std::string& role)
   return counter == nullptr ? std::nullopt : counter->value;
 }
 
+std::optional<double> sm_clock_of(const Entry& entry) {
+  return entry.timing.sm_clock_hz ? entry.timing.sm_clock_hz : entry.telemetry.sm_clock_hz.median;
+}
+
 Claim make_claim(std::string id, std::string statement, std::string claimed) {
   Claim claim;
   claim.id = std::move(id);

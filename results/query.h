@@ -32,6 +32,10 @@ const Entry* best(const std::vector<const Entry*>& entries);
 const Counter* find_counter(const Entry& entry, const std::string& role);
 std::optional<double> counter_value(const Entry& entry, const std::string& role);
 
+/// The SM clock that the samples ran at: by the SMs' own counters where they were read, else the
+/// median of NVML's readings, which lag behind bursts.
+std::optional<double> sm_clock_of(const Entry& entry);
+
 /// A claim as its author made it, not measured yet.
 Claim make_claim(std::string id, std::string statement, std::string claimed);
 

@@ -102,6 +102,7 @@ std::string expected_words(const Json& schema) {
   }
   std::string text = fmt::format("{}", fmt::join(words, " or "));
   if (schema.contains("minimum")) text += ", at least " + schema["minimum"].dump();
+  if (schema.contains("exclusiveMinimum")) text += ", above " + schema["exclusiveMinimum"].dump();
   if (schema.contains("maximum")) text += ", at most " + schema["maximum"].dump();
   if (schema.contains("minLength")) text += ", not empty";
   return text;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <thread>
 
-#include "gemm/tuning/sm_clock.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
+#include "harness/sm_clock.h"
 #include "harness/sustained.h"
 #include "harness/telemetry.h"
 
@@ -23,7 +24,8 @@ class Burst {
   explicit Burst(cudaStream_t stream) : stream_(stream), clock_(stream) {}
 
   struct Result {
-    double seconds = 0, hertz = 0;
+    double seconds = 0;
+    std::optional<double> hertz;
   };
   Result time(const Workload& workload, int launches) {
     for (int i = 0; i < unmeasured_launches; ++i) workload.launch();
@@ -58,7 +60,7 @@ void time_bursts(std::span<Candidate> candidates, int rounds, cudaStream_t strea
       std::this_thread::sleep_for(pause);
       const Burst::Result found = burst.time(c.workload, launches);
       c.seconds.push_back(found.seconds);
-      c.hertz.push_back(found.hertz);
+      if (found.hertz) c.hertz.push_back(*found.hertz);
     }
   }
 }
@@ -68,11 +70,13 @@ void time_sustained(std::span<Candidate> candidates, cudaStream_t stream) {
   std::vector<const Workload*> workloads;
   for (const Candidate& c : candidates) workloads.push_back(&c.workload);
   const double turn_s = candidates.size() <= 5 ? 1.0 : 0.5;
-  const SustainedTurns turns = run_sustained(workloads, {1.0, turn_s}, stream, telemetry);
+  const SustainedTurns turns =
+      run_sustained(workloads, {.lead_in_s = 1, .turn_s = turn_s, .turns = 2}, stream, telemetry);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     for (const SustainedTurn& turn : turns[i]) {
       candidates[i].seconds.push_back(turn.seconds);
-      if (turn.joules) candidates[i].joules.push_back(*turn.joules);
+      if (turn.sm_clock_hz) candidates[i].hertz.push_back(*turn.sm_clock_hz);
+      if (turn.energy) candidates[i].joules.push_back(turn.energy->joules / turn.energy->work);
     }
   }
 }

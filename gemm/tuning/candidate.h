@@ -19,7 +19,7 @@ struct Candidate {
   Accuracy accuracy;  ///< of a trial
   std::string wrong;
   std::vector<double> seconds;  ///< of a launch
-  std::vector<double> hertz;    ///< of the SMs, in bursts
+  std::vector<double> hertz;    ///< of the SMs, a burst or a turn
   std::vector<double> joules;   ///< of a launch under lasting load, where the GPU counts energy
 };
 

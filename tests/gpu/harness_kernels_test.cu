@@ -59,3 +59,19 @@ TEST_CASE("reading everything writes nothing", "[gpu][harness][sanitized]") {
   CHECK(copy_to_host<int>(sink, pool.stream.get())[0] == -1);
   CHECK_FALSE(pool.buffers.guards_intact().has_value());
 }
+
+TEST_CASE("stamps are of SMs that there are, and of no other place", "[gpu][harness][sanitized]") {
+  test::Pool pool;
+  const Buffer stamps = pool.buffers.output("stamps", most_sms * sizeof(SmStamp));
+  pool.buffers.poison(stamps);
+  launch_stamp_sms(stamps.as<SmStamp>(), pool.stream.get());
+  int met = 0;
+  for (const SmStamp& stamp : copy_to_host<SmStamp>(stamps, pool.stream.get())) {
+    const bool cycles = stamp.cycles != ~0ull, nanoseconds = stamp.nanoseconds != ~0ull;
+    CHECK(cycles == nanoseconds);
+    met += cycles;
+  }
+  CHECK(met >= 1);
+  CHECK(met <= pool.facts.sms);
+  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+}

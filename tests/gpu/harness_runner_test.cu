@@ -67,6 +67,7 @@ TEST_CASE("a right kernel gets a figure", "[gpu][harness]") {
   const Entry entry = gpu.runner.measure("test/ones", "test", c);
   CAPTURE(entry.verdict.reasons);
   CHECK(entry.metric.value.has_value());
+  CHECK(entry.timing.sm_clock_hz.has_value());
   CHECK(entry.verdict.reasons.empty());
   CHECK(gpu.runner.case_failure() == ExitCode::ok);
   REQUIRE(entry.opponents.size() == 1);
@@ -83,6 +84,26 @@ TEST_CASE("a case that asks for less precision takes fewer samples", "[gpu][harn
   CHECK(entry.samples.size() >= 6);
   CHECK(entry.samples.size() < 24);
   CHECK(entry.timing.stop == "converged");
+}
+
+TEST_CASE("a case under lasting load has a sample for each turn", "[gpu][harness]") {
+  Running gpu;
+  Case c = make_case(Sabotage::none);
+  c.opponents = {{"the same", [](Context& context) { return ones(context, Sabotage::none); }}};
+  c.sustained = SustainedLoad{.lead_in_s = 0.5, .turns = 2};
+  const Entry entry = gpu.runner.measure("test/ones", "test", c);
+  CAPTURE(entry.verdict.reasons);
+  CHECK(entry.timing.mode == "sustained");
+  CHECK(entry.timing.sm_clock_hz.has_value());
+  CHECK(entry.samples.size() == 2);
+  REQUIRE(entry.opponents.size() == 1);
+  CHECK(entry.opponents[0].samples.size() == 2);
+  if (!TelemetrySampler(0).energy_j()) SKIP("this GPU has no energy counter");
+  for (const char* of : {"", ":the same"}) {
+    CAPTURE(of);
+    CHECK(entry.extras.at(std::string("joules") + of) > 0);
+    CHECK(entry.extras.contains(std::string("joules_half_width") + of));
+  }
 }
 
 TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu][harness]") {

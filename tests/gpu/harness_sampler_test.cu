@@ -10,6 +10,7 @@
 #include "harness/counters/counters_active.h"
 #include "harness/counters/range_profiler.h"
 #include "harness/host_timer.h"
+#include "harness/sm_clock.h"
 #include "harness/timing.h"
 #include "results/statistics.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -30,6 +31,16 @@ __global__ void spin(std::uint64_t ns, int* log, int mark) {
   if (log != nullptr) log[1 + atomicAdd(log, 1)] = mark;
   while (now_ns() - start < ns) {
   }
+}
+
+/// As many cycles of every SM as it is told, and what its clocks say of it.
+__global__ void spin_cycles(long long cycles, SmStamp* passed) {
+  const std::uint64_t ns = now_ns();
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  if (threadIdx.x + blockIdx.x == 0)
+    *passed = SmStamp{static_cast<unsigned long long>(clock64() - start), now_ns() - ns};
 }
 
 __global__ void read_words(const uint4* data, std::size_t count, unsigned* sink) {
@@ -84,6 +95,59 @@ TEST_CASE("short kernels are gathered in a graph, and the time is still one laun
   // The gap between two kernels of a graph, a microsecond or so, is part of it.
   CHECK(median(samples.of_workload[0]) > 20e-6 * 0.98);
   CHECK(median(samples.of_workload[0]) < 24e-6);
+}
+
+TEST_CASE("the SM clock between two stamps is the one that a kernel sees", "[gpu][harness]") {
+  Timed gpu;
+  SmClock clock(gpu.stream.get());
+  const auto passed = make_pinned_memory<SmStamp>(1);
+  // The first wakes the GPU.
+  for (const long long cycles : {200'000'000ll, 10'000'000ll, 1'000'000ll}) {
+    CAPTURE(cycles);
+    clock.begin();
+    spin_cycles<<<gpu.facts.sms, 32, 0, gpu.stream.get()>>>(cycles, passed.get());
+    clock.end();
+    const auto hertz = clock.hertz();
+    REQUIRE(hertz.has_value());
+    const double seen =
+        1e9 * static_cast<double>(passed->cycles) / static_cast<double>(passed->nanoseconds);
+    CAPTURE(*hertz, seen);
+    CHECK(std::abs(*hertz / seen - 1) < 0.01);
+  }
+  clock.begin();
+  clock.end();
+  CHECK_FALSE(clock.hertz().has_value());  // too short
+}
+
+TEST_CASE("groups of samples that events timed have an SM clock, and no others", "[gpu][harness]") {
+  Timed gpu;
+  const Workload a = gpu.spinning(single_ns), b = gpu.spinning(2 * single_ns);
+  const std::array<const Workload*, 2> both{&a, &b};
+  TimingPolicy policy;
+  policy.min_samples = policy.max_samples = 8;
+  const auto clocks = [&](const Workload& workload, CacheState cache = CacheState::hot) {
+    return gpu.sample(workload, cache, policy).sm_clocks_hz;
+  };
+  const auto right = [&](const std::vector<double>& hertz) {
+    return std::ranges::all_of(
+        hertz, [&](double hz) { return hz > 1e8 && hz < 1.02 * gpu.facts.sm_clock_max_hz; });
+  };
+  CHECK(clocks(a).size() == 2);  // four samples a group
+  CHECK(clocks(a, CacheState::cold).size() == 2);
+  CHECK(right(clocks(a)));
+  CHECK(clocks(gpu.spinning(20'000)).size() == 2);  // in graphs
+  // With rests each sample has its own, and the opponent's do not count.
+  policy.rest = 1;
+  CHECK(clocks(a).size() == 8);
+  const auto first = gpu.sampler.sample(both, CacheState::hot, policy).sm_clocks_hz;
+  CHECK(first.size() == 8);
+  CHECK(right(first));
+  policy.rest = 0;
+  Workload paced = gpu.spinning(single_ns), own_clock = gpu.spinning(single_ns);
+  paced.host_paced = true;
+  own_clock.read_sample = [] { return 7.0; };
+  CHECK(clocks(paced).empty());
+  CHECK(clocks(own_clock).empty());
 }
 
 TEST_CASE("the GPU rests before samples as long as it was told", "[gpu][harness]") {

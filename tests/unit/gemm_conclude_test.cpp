@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
@@ -270,6 +271,12 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
     CHECK(view.levels[2].label == "cuBLASLt, best of 32");
   }
   CHECK(sections == std::set<std::string>{"fp32"});
+  // The clock of the samples themselves goes before NVML's.
+  top.timing.sm_clock_hz = 1750e6;
+  const std::vector<View> views = gemm::conclude(std::vector{entry("01_naive", 1e12), top}).views;
+  const auto picture = std::ranges::find(views, View::Kind::plot, &View::kind);
+  REQUIRE(picture != views.end());
+  CHECK(picture->levels[1].label == "peak at the top rung's 1.75 GHz");
   CHECK((kinds.contains(View::Kind::roofline) && kinds.contains(View::Kind::steps)));
   CHECK(gemm::conclude({}).views.empty());
   // Where only the quick suite's size was measured, that is the page's.

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
 #include "harness/energy.h"
+#include "harness/sustained.h"
 
 using namespace fathom;
 using Catch::Approx;
@@ -71,4 +73,41 @@ TEST_CASE("one step alone is no window", "[harness][energy]") {
   CHECK(energy_windows(steps(0.5, 1, 100), {}, 0, 4).empty());
   CHECK(energy_windows({}, {}, 0, 4).empty());
   CHECK(energy_windows(steps(0.1, 5, 100), {}, 0.45, 4).empty());
+}
+
+TEST_CASE("turns go there and back", "[harness][energy]") {
+  CHECK(turn_order(3, 3) == std::vector<std::size_t>{0, 1, 2, 2, 1, 0, 0, 1, 2});
+  CHECK(turn_order(1, 2) == std::vector<std::size_t>{0, 0});
+  CHECK(turn_order(2, 0).empty());
+}
+
+TEST_CASE("joules of a workload are of all that its turns counted, and known as their median is",
+          "[harness][energy]") {
+  const auto turn = [](double joules, double work) {
+    return SustainedTurn{1e-3, EnergyReading{joules, 0.3, work}, std::nullopt};
+  };
+  // 0.7 J a launch, once 0.77 and once 0.63, in turns of unlike length.
+  std::vector<SustainedTurn> turns{turn(210, 300), turn(231, 300), turn(140, 200),
+                                   turn(126, 200), turn(210, 300), turn(140, 200)};
+  turns.insert(turns.begin() + 2, SustainedTurn{});  // no step of the counter in it
+  const auto energy = energy_of(turns);
+  REQUIRE(energy.has_value());
+  CHECK(energy->joules == Approx(1057.0 / 1500));
+  CHECK(energy->half_width == Approx(0.07 / (1057.0 / 1500)));  // of six: all of them
+  CHECK_FALSE(energy_of(std::vector<SustainedTurn>(3)).has_value());
+}
+
+TEST_CASE("a turn's energy is of its own steps", "[harness][energy]") {
+  // One watch for all turns: 400 W until 1 s, 700 W then, and the counter tells it 50 ms late.
+  std::vector<EnergyStep> counter;
+  for (int i = 0; i <= 21; ++i) {
+    const double s = 0.1 * i, known = s - 0.05;
+    counter.push_back({s, 400 * std::min(known, 1.0) + 700 * std::max(known - 1, 0.0)});
+  }
+  const std::vector<WorkMark> marks{{1.0, 0}, {1.54, 540}};
+  const auto windows = energy_windows(counter, marks, 1.15, 1);
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0].watts() == Approx(700));
+  CHECK(windows[0].seconds == Approx(0.3));
+  CHECK(windows[0].work == Approx(300));
 }

@@ -111,6 +111,10 @@ TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and
   CHECK(cell("of_bound", e) == fmt::format("{:.1f}", 100 * value / 60e12));
   e.telemetry.sm_clock_hz.median = 990e6;  // half of the bound's
   CHECK(cell("of_bound_at_clock", e) == fmt::format("{:.1f}", 200 * value / 60e12));
+  CHECK(cell("sm_clock", e) == "990");
+  e.timing.sm_clock_hz = 660e6;  // what the samples themselves ran at says more
+  CHECK(cell("of_bound_at_clock", e) == fmt::format("{:.1f}", 300 * value / 60e12));
+  CHECK(cell("sm_clock", e) == "660");
   e.bound->clock_hz.reset();
   CHECK(cell("of_bound_at_clock", e) == "–");
   e.telemetry.throttle_reasons = {"applications_clocks_setting"};

@@ -138,6 +138,7 @@ TEST_CASE("Random documents come back as they were", "[results]") {
       e.opponents = {{text(), {number()}, maybe(), maybe(), std::nullopt, {{text(), text()}}}};
       if (random() % 2 == 0) e.bound = Bound{number(), text(), maybe()};
       e.telemetry.power_w = {maybe(), maybe(), maybe()};
+      if (random() % 2 == 0) e.timing.sm_clock_hz = 1 + std::abs(number());
       if (random() % 2 == 0) e.telemetry.other_processes = static_cast<int>(random() >> 33);
       if (random() % 2 == 0) e.profile = Profile{"p" + text(), text(), {number(), number()}};
       d.entries.push_back(std::move(e));

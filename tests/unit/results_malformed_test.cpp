@@ -134,6 +134,8 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
        "/benchmarks/1/fathom/samples/7 is null", "a number"},
       {[](Json& j) { j["benchmarks"][1]["fathom"]["interval"]["confidence"] = 95; },
        "/benchmarks/1/fathom/interval/confidence is 95", "at most 1"},
+      {[](Json& j) { j["benchmarks"][1]["fathom"]["timing"]["sm_clock_hz"] = 0; },
+       "/benchmarks/1/fathom/timing/sm_clock_hz is 0", "above 0"},
       {[](Json& j) { j["benchmarks"][1]["fathom"]["interval"] = 0.5; },
        "/benchmarks/1/fathom/interval is 0.5", "an object"},
       {[](Json& j) { j["benchmarks"][2]["fathom"]["verdict"]["status"] = "good"; },

@@ -175,6 +175,7 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
     e.opponents = {sample_opponent("cuBLAS", e, 1 / ratio, kernel)};
     if (std::string(part) == "sustained") {
       e.extras["joules"] = 1.31;
+      e.extras["joules_half_width"] = 0.004;
       e.extras["joules:cuBLAS"] = 1.36;
       e.telemetry.sm_clock_hz = {1395e6, 1410e6, 1440e6};
       e.telemetry.power_w = {690, 698, 702};
