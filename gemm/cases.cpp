@@ -68,12 +68,16 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 /// Parts that are a curve of many points: none of them needs what a headline needs.
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
-Precision precision_of(const Rung& rung, const std::string& part) {
+Precision precision_of(bool contender, const std::string& part) {
   if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
   // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
   // A ratio is one of bursts: what lasting load makes of it is the sustained part's.
-  return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 1, .rest = 2}
-                        : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  return contender
+             ? Precision{.relative_half_width = 0.001,
+                         .min_samples = 24,
+                         .time_limit_s = 1,
+                         .rest = 2}
+             : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
 }
 
 /// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
@@ -110,7 +114,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.metric = {"time", "s", Better::lower, std::nullopt};
     c.value = [](double seconds) { return seconds; };
   }
-  c.precision = precision_of(rung, part);
+  const bool contender = contends(rung, shared.device);
+  c.precision = precision_of(contender, part);
   if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
       rung.takes_own_path(problem))
@@ -126,7 +131,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   if (part == "ladder" || part == "request") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
-  if (rung.contender && problem.flops() > 0)
+  if (contender && problem.flops() > 0)
     c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
   // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
@@ -169,10 +174,11 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   }
   for (const Shape& shape : contested_shapes()) {
     for (const Rung* rung : rungs) {
-      if (rung->contender) add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
+      if (contends(*rung, device))
+        add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
     }
   }
-  for (const Rung* rung : tops(rungs)) {
+  for (const Rung* rung : tops(rungs, device)) {
     for (const std::int64_t size : swept_sizes()) add(*rung, cube(*rung, size), Suite::standard, "sizes");
     for (const std::int64_t m : sizes_around_tiles()) {
       add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
@@ -188,7 +194,7 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
-  for (const Rung* rung : last_contenders(rungs)) {
+  for (const Rung* rung : last_contenders(rungs, device)) {
     for (const std::int64_t size : sustained_sizes(rung->of))
       add(*rung, cube(*rung, size), Suite::standard, "sustained");
   }

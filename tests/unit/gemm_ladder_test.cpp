@@ -15,6 +15,7 @@
 #include "gemm/peak.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
+#include "gemm/rung_choice.h"
 #include "gemm/rung_workload.h"
 #include "results/error.h"
 
@@ -436,6 +437,56 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 7;
   device.minor = 5;
   for (const Case& c : ladder_cases(device, {}, no_tuning())) CHECK(c.name.find("async") == std::string::npos);
+}
+
+TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles and lasting load",
+          "[gemm]") {
+  // Of each class the rungs that contend, and under lasting load.
+  using Found = std::map<std::string, std::set<std::string>>;
+  const auto found_on = [](int major, int minor, const char* part) {
+    DeviceFacts device;
+    device.major = major;
+    device.minor = minor;
+    Found found;
+    for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+      const auto axis = [&](const char* name) {
+        return std::get<std::string>(
+            std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+      };
+      if (axis("part") == part) found[axis("type")].insert(axis("rung"));
+    }
+    return found;
+  };
+  const Found of_ampere{{"fp32", {"22_planned_tiles"}},
+                        {"fp64", {"03_tensor_cores"}},
+                        {"fp16", {"05_multistage"}},
+                        {"bf16", {"05_multistage"}}};
+  Found of_blackwell = of_ampere;
+  of_blackwell["fp64"] = {"04_wide_products"};
+  for (const char* part : {"contest", "sizes", "tiles", "sustained"}) {
+    CAPTURE(part);
+    CHECK(found_on(8, 0, part) == of_ampere);
+    CHECK(found_on(12, 0, part) == of_blackwell);
+  }
+  const Found turing = found_on(7, 5, "contest");
+  CHECK(turing.at("fp32") == std::set<std::string>{"19_warp_tile"});
+  CHECK_FALSE(turing.contains("tf32"));
+  // Where a class has contenders of its own, no other stands in.
+  const Found hopper = found_on(9, 0, "contest");
+  CHECK(hopper.at("fp32") ==
+        std::set<std::string>{"22_planned_tiles", "25_equal_shares", "26_sliced_depth"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"07_stream_k"});
+  CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
+}
+
+TEST_CASE("a rung that was asked for is a contender where the whole ladder makes it one",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  CHECK_FALSE(contends(*find_rung("fp16/05_multistage"), device));
+  device.major = 8;
+  CHECK(contends(*find_rung("fp16/05_multistage"), device));
+  CHECK_FALSE(contends(*find_rung("fp16/04_mma_sync"), device));
 }
 
 TEST_CASE("a class' peak is its units' rate at the highest clock", "[gemm]") {
