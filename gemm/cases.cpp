@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "gemm/burst.h"
 #include "gemm/claimed_products.h"
 #include "gemm/library_case.h"
 #include "gemm/opponents.h"
@@ -68,16 +69,22 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 /// Parts that are a curve of many points: none of them needs what a headline needs.
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
-Precision precision_of(bool contender, const std::string& part) {
+/// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
+/// only contenders are asked for one; the others are sampled in short, since the first take a
+/// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
+/// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
+Precision precision_of(bool contender, const std::string& part, double seconds) {
+  constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
   if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
-  // A ratio is one of bursts: what lasting load makes of it is the sustained part's.
-  return contender
-             ? Precision{.relative_half_width = 0.001,
-                         .min_samples = 24,
-                         .time_limit_s = 1,
-                         .rest = 2}
-             : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  if (!contender)
+    return {.relative_half_width = 0.0025,
+            .min_samples = 6,
+            .time_limit_s = 0.1,
+            .rest = rest_of_bursts};
+  return {.relative_half_width = 0.001,
+          .min_samples = seconds > long_launch_s ? 6 : 24,
+          .time_limit_s = 1,
+          .rest = rest_of_bursts};
 }
 
 /// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
@@ -115,7 +122,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.value = [](double seconds) { return seconds; };
   }
   const bool contender = contends(rung, shared.device);
-  c.precision = precision_of(contender, part);
+  c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
   if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
       rung.takes_own_path(problem))

@@ -479,6 +479,31 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
 }
 
+TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  device.sm_clock_max_hz = 1980e6;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    CAPTURE(c.name);
+    if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
+    const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
+    CHECK(c.precision->rest == (of_curve ? 0 : 2));
+    const bool contender =
+        !c.opponents.empty() || find_rung(std::get<std::string>(c.axes[1].second) + "/" +
+                                          std::get<std::string>(c.axes[2].second))
+                                    ->contender;
+    CHECK(c.precision->time_limit_s <= (contender && !of_curve ? 1 : 0.1));
+  }
+  // What takes long even at the peak is not asked for two dozen samples of each side.
+  device.sms = 20;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (c.name == "fp64/07_stream_k/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/07_stream_k/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+  }
+}
+
 TEST_CASE("a rung that was asked for is a contender where the whole ladder makes it one",
           "[gemm]") {
   DeviceFacts device;
