@@ -30,7 +30,8 @@ std::span<const std::int64_t> sizes_around_tiles() {
 }
 
 Problem contested_problem(Class of, const Shape& shape) {
-  return make_problem(of, shape.m, shape.n, shape.k, of == Class::fp8 ? Transpose::yes : Transpose::no);
+  const bool along_k = of == Class::fp8 || of == Class::int8;
+  return make_problem(of, shape.m, shape.n, shape.k, along_k ? Transpose::yes : Transpose::no);
 }
 
 }  // namespace fathom::gemm

@@ -17,6 +17,7 @@
 #include "gemm/rung.h"
 #include "gemm/rung_choice.h"
 #include "gemm/rung_workload.h"
+#include "gemm/shapes.h"
 #include "results/error.h"
 
 using namespace fathom;
@@ -419,6 +420,11 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
   CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
+  // In the layout in which the rung's own kernel and the library's are timed.
+  CHECK(names.contains("int8/01_wgmma/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("int8/01_wgmma/TN/128x8192x8192"));
+  CHECK(find_rung("int8/01_wgmma")
+            ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
