@@ -69,6 +69,8 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 /// Parts that are a curve of many points: none of them needs what a headline needs.
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
+constexpr const char* layouts_part = "layouts";
+
 /// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
 /// only contenders are asked for one; the others are sampled in short, since the first take a
 /// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
@@ -76,6 +78,12 @@ bool is_sweep(const std::string& part) { return part == "sizes" || part == "tile
 Precision precision_of(bool contender, const std::string& part, double seconds) {
   constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
   if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  // Three a class, beside the contest itself.
+  if (part == layouts_part)
+    return {.relative_half_width = 0.001,
+            .min_samples = 12,
+            .time_limit_s = 0.3,
+            .rest = rest_of_bursts};
   if (!contender)
     return {.relative_half_width = 0.0025,
             .min_samples = 6,
@@ -107,7 +115,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout, problem.m,
                        problem.n, problem.k);
   // Those that may have a product of another part.
-  if (is_sweep(part) || part == "sustained") c.name += "/" + part;
+  if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
   if (part == "sustained") c.sustained = SustainedLoad{};
   c.axes = {{"part", part},        {"type", traits(rung.of).name}, {"rung", short_name(rung)},
             {"layout", layout},    {"m", problem.m},               {"n", problem.n},
@@ -123,7 +131,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   }
   const bool contender = contends(rung, shared.device);
   c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
-  if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
+  if (part != "sustained" && part != layouts_part && !is_sweep(part))
+    c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
       rung.takes_own_path(problem))
     expect_counters(c.counters,
@@ -190,6 +199,10 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const std::int64_t m : sizes_around_tiles()) {
       add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
     }
+  }
+  for (const Rung* rung : last_contenders(rungs, device)) {
+    for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
+      add(*rung, problem, Suite::standard, layouts_part);
   }
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "gemm/problem.h"
 
@@ -35,5 +36,8 @@ std::span<const std::int64_t> sizes_around_tiles();
 /// that of which tensor cores read both operands as they lie, along k. Of 8-bit floating point the
 /// library has no other, and of integers kernels for older chips.
 Problem contested_problem(Class of, const Shape& shape);
+
+/// The same product in the three transpositions that it does not have itself.
+std::vector<Problem> other_layouts(const Problem& problem);
 
 }  // namespace fathom::gemm

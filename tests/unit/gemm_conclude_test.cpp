@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
@@ -333,6 +334,31 @@ TEST_CASE("lasting load is a type's own: rungs of others have the same names", "
     for (const std::string& name : shown) CHECK(name.find(view.section) != std::string::npos);
   }
   CHECK(found == 2);
+}
+
+TEST_CASE("the layouts of a type stand beside the ladder's own", "[gemm]") {
+  const auto in_layout = [](const char* rung, const char* layout, const char* part) {
+    Entry e = entry(rung, 700e12, compared_size, "fp16");
+    for (auto& [name, value] : e.axes) {
+      if (name == "part") value = std::string(part);
+      if (name == "layout") value = std::string(layout);
+    }
+    e.name += layout;
+    return e;
+  };
+  const std::vector entries{in_layout("14_large_clusters", "NN", "ladder"),
+                            in_layout("15_deferred_stores", "NN", "ladder"),
+                            in_layout("15_deferred_stores", "TN", "layouts"),
+                            in_layout("15_deferred_stores", "TT", "layouts"),
+                            in_layout("15_deferred_stores", "NN", "contest")};
+  const Findings findings = gemm::conclude(entries);
+  const auto view = std::ranges::find(findings.views, "In each layout: fp16", &View::title);
+  REQUIRE(view != findings.views.end());
+  CHECK(view->section == "fp16");
+  CHECK(std::ranges::count_if(entries, [&](const Entry& e) { return matches(e, *view); }) == 3);
+  CHECK(std::ranges::find(view->columns, "layout") != view->columns.end());
+  // No layout but the ladder's own is a rung of it.
+  CHECK(ladder_of(entries, "fp16", compared_size).size() == 2);
 }
 
 TEST_CASE("a product that was asked for has its figures and counters on the page", "[gemm]") {

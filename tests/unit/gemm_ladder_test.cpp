@@ -510,6 +510,28 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   }
 }
 
+TEST_CASE("the last contenders are timed in the layouts that the ladder is not in", "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  std::map<std::string, std::set<std::string>> layouts;  // of each rung
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
+    const auto axis = [&](const char* name) {
+      return std::get<std::string>(
+          std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+    };
+    layouts[axis("type") + "/" + axis("rung")].insert(axis("layout"));
+    CHECK(axis("part") == "layouts");
+    CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
+    CHECK(c.counters.empty());
+  }
+  CHECK(layouts.size() == 9);
+  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
+  CHECK(layouts.contains("fp8/01_promoted"));
+}
+
 TEST_CASE("a rung that was asked for is a contender where the whole ladder makes it one",
           "[gemm]") {
   DeviceFacts device;
