@@ -301,17 +301,36 @@ TEST_CASE("algorithms near the fastest are tried again, others and failed ones a
   using Indices = std::vector<std::size_t>;
   CHECK(finalists(Times{}).empty());
   CHECK(finalists(Times{{}, {}}).empty());
-  CHECK(finalists(Times{{1.0}, {}, {1.19}, {1.21}, {5.0}}) == Indices{0, 2});
+  CHECK(finalists(Times{{1.0}, {}, {1.49}, {1.51}, {5.0}}) == Indices{0, 2});
   CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
   CHECK(finalists(Times{{9.0, 1.1}, {1.0, 1.0}}) == Indices{0, 1});  // one launch may be held up
   CHECK(finalists(Times{{7e-6}, {5e-6}, {15e-6}}) == Indices{0, 1});
 }
 
+TEST_CASE("the fastest few meet again, in the heuristic's order", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  const Times times{{4, 4}, {}, {1, 9, 1}, {3}, {2, 2}};
+  CHECK(fastest_few(times, 2) == Indices{2, 4});
+  CHECK(fastest_few(times, 9) == Indices{0, 2, 3, 4});
+  CHECK(fastest_few(times, 0).empty());
+  CHECK(fastest_few(Times{{1}, {1}, {1}}, 2) ==
+        Indices{0, 1});  // the heuristic thinks better of them
+  CHECK(fastest_few(Times{}, 2).empty());
+}
+
+TEST_CASE("a choice that is slower than the library's default says so", "[gemm]") {
+  CHECK(slower_than_default(1.0, 1.1).empty());
+  CHECK(slower_than_default(1.019, 1.0).empty());
+  CHECK(slower_than_default(1.092, 1.0) ==
+        "; when it was chosen it took 9.2 % longer than the library's default");
+}
+
 TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums", "[gemm]") {
   AlgorithmChoices choices;
   const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
-  choices.of(p, true) = 3;
-  CHECK(choices.of(p, true) == 3);
+  choices.of(p, true) = AlgorithmChoice{3};
+  CHECK(choices.of(p, true)->index == 3);
   CHECK_FALSE(choices.of(p, false).has_value());
   Problem other = p;
   other.ldc = 80;
