@@ -59,7 +59,12 @@ TEST_CASE("what is no product is refused with its reason", "[gemm]") {
   CHECK(refuses(q, "ldc"));
   q = p;
   q.alpha = 0.5;
-  CHECK(refuses(q, "alpha"));
+  CHECK(refuses(q, "alpha is 0.5: integer products take whole numbers"));
+  q.alpha = 3e9;
+  CHECK(refuses(q, "alpha is 3000000000: integer products take 2^30 at most"));
+  q.alpha = -0x1p30;
+  CHECK_FALSE(invalid(q).has_value());
+  q.alpha = 0.5;
   q.of = Class::fp16;
   CHECK_FALSE(invalid(q).has_value());
   q.beta = std::numeric_limits<double>::quiet_NaN();
