@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "gemm/burst.h"
 #include "gemm/claimed_products.h"
 #include "gemm/library_case.h"
 #include "gemm/opponents.h"
@@ -68,12 +69,30 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 /// Parts that are a curve of many points: none of them needs what a headline needs.
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
-Precision precision_of(const Rung& rung, const std::string& part) {
+constexpr const char* layouts_part = "layouts";
+
+/// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
+/// only contenders are asked for one; the others are sampled in short, since the first take a
+/// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
+/// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
+Precision precision_of(bool contender, const std::string& part, double seconds) {
+  constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
   if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  // The first rungs take a fifth of a second a launch, and nobody asks them for a ratio.
-  // A ratio is one of bursts: what lasting load makes of it is the sustained part's.
-  return rung.contender ? Precision{.relative_half_width = 0.001, .min_samples = 24, .time_limit_s = 1, .rest = 2}
-                        : Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  // Three a class, beside the contest itself.
+  if (part == layouts_part)
+    return {.relative_half_width = 0.001,
+            .min_samples = 12,
+            .time_limit_s = 0.3,
+            .rest = rest_of_bursts};
+  if (!contender)
+    return {.relative_half_width = 0.0025,
+            .min_samples = 6,
+            .time_limit_s = 0.1,
+            .rest = rest_of_bursts};
+  return {.relative_half_width = 0.001,
+          .min_samples = seconds > long_launch_s ? 6 : 24,
+          .time_limit_s = 1,
+          .rest = rest_of_bursts};
 }
 
 /// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
@@ -96,7 +115,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout, problem.m,
                        problem.n, problem.k);
   // Those that may have a product of another part.
-  if (is_sweep(part) || part == "sustained") c.name += "/" + part;
+  if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
   if (part == "sustained") c.sustained = SustainedLoad{};
   c.axes = {{"part", part},        {"type", traits(rung.of).name}, {"rung", short_name(rung)},
             {"layout", layout},    {"m", problem.m},               {"n", problem.n},
@@ -110,8 +129,10 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.metric = {"time", "s", Better::lower, std::nullopt};
     c.value = [](double seconds) { return seconds; };
   }
-  c.precision = precision_of(rung, part);
-  if (part != "sustained" && !is_sweep(part)) c.counters = counters_of_a_step();
+  const bool contender = contends(rung, shared.device);
+  c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
+  if (part != "sustained" && part != layouts_part && !is_sweep(part))
+    c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
       rung.takes_own_path(problem))
     expect_counters(c.counters,
@@ -126,7 +147,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   if (part == "ladder" || part == "request") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
-  if (rung.contender && problem.flops() > 0)
+  if (contender && problem.flops() > 0)
     c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
   // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
@@ -169,14 +190,19 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   }
   for (const Shape& shape : contested_shapes()) {
     for (const Rung* rung : rungs) {
-      if (rung->contender) add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
+      if (contends(*rung, device))
+        add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
     }
   }
-  for (const Rung* rung : tops(rungs)) {
+  for (const Rung* rung : tops(rungs, device)) {
     for (const std::int64_t size : swept_sizes()) add(*rung, cube(*rung, size), Suite::standard, "sizes");
     for (const std::int64_t m : sizes_around_tiles()) {
       add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
     }
+  }
+  for (const Rung* rung : last_contenders(rungs, device)) {
+    for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
+      add(*rung, problem, Suite::standard, layouts_part);
   }
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);
@@ -188,7 +214,7 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
-  for (const Rung* rung : last_contenders(rungs)) {
+  for (const Rung* rung : last_contenders(rungs, device)) {
     for (const std::int64_t size : sustained_sizes(rung->of))
       add(*rung, cube(*rung, size), Suite::standard, "sustained");
   }

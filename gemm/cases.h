@@ -14,10 +14,10 @@ namespace fathom::gemm {
 /// without products that it is too small or too slow for (gemm/reach.h). Their axis `part` says
 /// what they are for: "ladder" (every rung at one size), "contest" (contenders where they are to
 /// beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
-/// tile), "sustained" (under lasting load, of contenders that are held against the library in the
-/// same mode the last), "claim" (what a claim speaks of), "request" (the product of the command
-/// line). Throws Error(bad_input) for rungs or a type that were asked for and do not run on this
-/// GPU.
+/// tile), "layouts" (the last contenders in the other transpositions), "sustained" (under lasting
+/// load, of contenders that are held against the library in the same mode the last), "claim" (what
+/// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for
+/// rungs or a type that were asked for and do not run on this GPU.
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
                                const std::shared_ptr<Tuning>& tuning);
 

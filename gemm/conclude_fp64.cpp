@@ -9,6 +9,11 @@ namespace {
 
 constexpr const char* shared_tiles = "01_shared_memory";
 
+/// Of all wavefronts. A layout that conflicts costs every load of a warp another wavefront or more;
+/// the counter also has a few where loads meet another warp's stores, which no layout answers for
+/// (an H200 counts 0.015 % for this kernel).
+constexpr double no_conflicts = 0.001;
+
 }  // namespace
 
 Claim conflicts_of_doubles(std::span<const Entry> entries) {
@@ -20,13 +25,13 @@ Claim conflicts_of_doubles(std::span<const Entry> entries) {
   const Entry* rung = ladder_entry(entries, "fp64", shared_tiles);
   if (rung == nullptr) return claim;
   const auto loads = counter_value(*rung, "shared_load_conflicts");
-  const auto stores = counter_value(*rung, "shared_store_conflicts");
   const auto wavefronts = counter_value(*rung, "shared_load_wavefronts");
   // Without wavefronts nothing was counted, and no conflicts mean nothing.
-  if (!loads || !stores || !wavefronts || !(*wavefronts > 0)) return claim;
-  claim.verdict = *loads == 0 && *stores == 0 ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{:.0f} conflicts of loads in {:.0f} wavefronts, {:.0f} of stores",
-                             *loads, *wavefronts, *stores);
+  if (!loads || !wavefronts || !(*wavefronts > 0)) return claim;
+  const double share = *loads / *wavefronts;
+  claim.verdict = share <= no_conflicts ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{:.0f} conflicts in {:.0f} wavefronts of loads ({:.3f} %)", *loads,
+                             *wavefronts, 100 * share);
   claim.evidence = {rung->name};
   return claim;
 }

@@ -1,8 +1,10 @@
-// The top rung over sizes, and around multiples of its tile.
+// The top rungs over transpositions, over sizes, and around multiples of their tile.
 
 #include <cmath>
 
+#include "gemm/conclude_parts.h"
 #include "gemm/conclude_views.h"
+#include "results/query.h"
 
 namespace fathom::gemm {
 namespace {
@@ -34,6 +36,27 @@ std::vector<PlotStretch> saw_tooth(const TileSweep& sweep) {
 }
 
 }  // namespace
+
+View layouts_view(std::span<const Entry> entries, const std::string& type) {
+  std::vector<AxisValue> rungs;
+  for (const Entry* entry : select(entries, {{"part", "layouts"}, {"type", type}}))
+    rungs.emplace_back(rung_of(*entry));
+  View view;
+  view.title = "In each layout: " + type;
+  view.note =
+      "First op(A), then op(B): T is transposed. An own path of 0 is a slower one, such as a copy "
+      "before the "
+      "product, inside the time. No ratio: the library does not take the layout.";
+  view.section = type;
+  // The ladder's own layout among them.
+  view.where = {
+      {"part", {"ladder", "layouts"}}, {"type", {type}}, {"m", {compared_size}}, {"rung", rungs}};
+  view.columns = {"rung",          "layout",          "time",
+                  "metric",        "of_bound",        "of_bound_at_clock",
+                  ratio_to_cublas, ratio_to_cublaslt, "extra:own_path",
+                  "verdict"};
+  return view;
+}
 
 View sizes_view(const std::string& type) {
   View view;

@@ -268,6 +268,8 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
       for (const auto& view : {resources, memory_counters, issue_counters})
         views.push_back(view(asked));
     }
+    if (measured(entries, {{"part", "layouts"}, {"type", row.name}}))
+      views.push_back(layouts_view(entries, row.name));
     if (measured(entries, {{"part", "sizes"}, {"type", row.name}}))
       views.push_back(sizes_view(row.name));
     if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {

@@ -12,6 +12,7 @@ struct LadderClaim {
   const char* rung;  ///< below "fp32/"
   const char* step;  ///< the author's name for it
   double share;      ///< of cuBLAS, from 0 to 1
+  bool tuned = false;  ///< the step is the choice that tuning made, and no other answers it
 };
 
 /// Row-major ladder, on an RTX A6000 (GR1 to GR11), then the column-major one (GC1 to GC7).

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "gemm/algorithm_choice.h"
 #include "gemm/cublas_library.h"
 #include "gemm/kernel_names.h"
 #include "gemm/library_types.h"
@@ -29,6 +30,9 @@ Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows, 
                "cublasLtMatrixLayoutCreate");
   return {layout, cublas_library()->cublasLtMatrixLayoutDestroy};
 }
+
+/// Whether cublasGemmEx takes the class.
+bool takes_default(Class of) { return of != Class::fp8; }
 
 /// cublasGemmEx, ready to be called.
 class DefaultCall {
@@ -133,47 +137,6 @@ class TunedCall {
   int found_ = 0;
 };
 
-/// Times every algorithm twice, then those that are near the fastest a few times more, in turn, so
-/// that what the clock does meets all alike. Short ones are launched several times for a sample, as
-/// they will be when it counts: what a launch costs an idle GPU is no algorithm's.
-std::size_t choose_algorithm(const TunedCall& call, cudaStream_t stream) {
-  constexpr int rounds = 2, more_rounds = 6, most_launches = 16;
-  constexpr double sample_s = 200e-6;
-  const Event start = make_event(), end = make_event();
-  std::vector<std::vector<double>> seconds(call.algorithms());
-  const auto time = [&](std::size_t algorithm, int launches) {
-    FATHOM_CUDA(cudaEventRecord(start.get(), stream));
-    for (int i = 0; i < launches; ++i) check_cublas(call.try_launch(algorithm), "cublasLtMatmul");
-    FATHOM_CUDA(cudaEventRecord(end.get(), stream));
-    FATHOM_CUDA(cudaEventSynchronize(end.get()));
-    float milliseconds = 0;
-    FATHOM_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-    seconds[algorithm].push_back(milliseconds * 1e-3 / launches);
-  };
-  std::vector<std::size_t> working;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {  // the first launch loads the kernel
-    if (call.try_launch(i) == CUBLAS_STATUS_SUCCESS) working.push_back(i);
-  }
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  for (int round = 0; round < rounds; ++round) {
-    for (const std::size_t algorithm : working) time(algorithm, 1);
-  }
-  const std::vector<std::size_t> last = finalists(seconds);
-  std::vector<int> launches;
-  for (const std::size_t algorithm : last) {
-    const double once = *std::ranges::min_element(seconds[algorithm]);
-    launches.push_back(
-        static_cast<int>(std::clamp(sample_s / std::max(once, 1e-6), 1.0, double{most_launches})));
-  }
-  std::ranges::for_each(seconds, [](std::vector<double>& times) { times.clear(); });
-  for (int round = 0; round < more_rounds; ++round) {
-    for (std::size_t i = 0; i < last.size(); ++i) time(last[i], launches[i]);
-  }
-  const std::optional<std::size_t> best = fastest(seconds);
-  if (!best) throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
-  return *best;
-}
-
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
                      const std::string& algorithm, cudaStream_t stream) {
@@ -187,6 +150,28 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
                                               {"kernels", kernel_names(launch, stream)}};
   };
   return workload;
+}
+
+/// The library as its users call it, on these operands.
+DefaultCall default_call(Context& context, const Operands& operands) {
+  return {operands.arguments(),
+          context.buffers().output("workspace of cuBLAS", library_workspace_bytes),
+          context.stream()};
+}
+
+AlgorithmChoice choose(Context& context, const Operands& operands, const TunedCall& call,
+                       const std::function<void(std::size_t)>& launch) {
+  std::function<void()> by_default;
+  std::optional<DefaultCall> other;
+  if (takes_default(operands.arguments().problem.of)) {
+    other.emplace(default_call(context, operands));
+    by_default = [&other] { other->launch(); };
+  }
+  const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
+  const auto found = choose_algorithm(context, call.algorithms(), works, launch, by_default);
+  if (!found)
+    throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
+  return *found;
 }
 
 }  // namespace
@@ -211,12 +196,10 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};
   std::vector<OpponentCase> result;
-  if (problem.of != Class::fp8) {
+  if (takes_default(problem.of)) {
     result.push_back({cublas_name, [problem, references](Context& context) {
       const auto operands = std::make_shared<Operands>(context, references, problem, cublas_name);
-      const auto call = std::make_shared<DefaultCall>(
-          operands->arguments(),
-          context.buffers().output("workspace of cuBLAS", library_workspace_bytes), context.stream());
+      const auto call = std::make_shared<DefaultCall>(default_call(context, *operands));
       return workload_of([call] { call->launch(); }, operands, "the library's default", context.stream());
     }});
   }
@@ -229,16 +212,15 @@ std::vector<OpponentCase> opponents(const Problem& problem,
              operands->arguments(), fast_sums,
              context.buffers().output("workspace of cuBLASLt", library_workspace_bytes),
              context.stream());
-         std::optional<std::size_t>& chosen = choices->of(problem, fast_sums);
-         if (!chosen) chosen = choose_algorithm(*call, context.stream());
-         return workload_of(
-             [call, algorithm = *chosen] {
-               check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
-             },
-             operands,
-             fmt::format("number {} of the {} that the heuristic names", *chosen + 1,
-                         call->algorithms()),
-             context.stream());
+         const auto launch = [call](std::size_t algorithm) {
+           check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
+         };
+         std::optional<AlgorithmChoice>& chosen = choices->of(problem, fast_sums);
+         if (!chosen) chosen = choose(context, *operands, *call, launch);
+         return workload_of([launch, algorithm = chosen->index] { launch(algorithm); }, operands,
+                            fmt::format("number {} of the {} that the heuristic names{}",
+                                        chosen->index + 1, call->algorithms(), chosen->remark),
+                            context.stream());
        }});
   return result;
 }

@@ -21,17 +21,23 @@ inline constexpr const char* cublaslt_name = "cuBLASLt, best of 32";
 inline constexpr std::size_t library_workspace_bytes = std::size_t{64} << 20;
 inline constexpr int most_algorithms = 32;
 
-/// Which of cublasLtMatmul's algorithms were fastest in this run, by their place in the heuristic's
-/// list: each product's are tried once, so that all rungs that compute it meet the same opponent.
+/// One of cublasLtMatmul's algorithms, by its place in the heuristic's list.
+struct AlgorithmChoice {
+  std::size_t index = 0;
+  std::string remark{};  ///< what else is to be said of it, in words; empty: nothing
+};
+
+/// Which of cublasLtMatmul's algorithms were fastest in this run: each product's are tried once, so
+/// that all rungs that compute it meet the same opponent.
 class AlgorithmChoices {
  public:
   /// That of a product, and for fp8 of its kind of sums; empty until somebody has chosen.
-  std::optional<std::size_t>& of(const Problem& problem, bool fast_sums) {
+  std::optional<AlgorithmChoice>& of(const Problem& problem, bool fast_sums) {
     return chosen_[{problem.describe(), fast_sums}];
   }
 
  private:
-  std::map<std::pair<std::string, bool>, std::optional<std::size_t>> chosen_;
+  std::map<std::pair<std::string, bool>, std::optional<AlgorithmChoice>> chosen_;
 };
 
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
@@ -51,13 +57,22 @@ std::vector<OpponentCase> opponents(const Problem& problem,
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();
 
-/// Indices of the algorithms that are worth more rounds after these: those whose lowest time is within a fifth of
-/// the lowest of all, and the few microseconds that single launches differ by. Of two dozen most are
-/// several times slower than the fastest.
+/// Indices of the algorithms that single launches leave in question: those whose lowest time is
+/// within half of the lowest of all, and the few microseconds that single launches differ by. Of
+/// two dozen most are several times slower than the fastest.
 std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_algorithm);
+
+/// Indices of the algorithms with the lowest median times, so many at most, in the heuristic's
+/// order.
+std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> seconds_of_algorithm,
+                                     std::size_t most);
 
 /// Index of the algorithm to take: the one with the lowest median time; ties go to the earlier one,
 /// which the heuristic thinks better of. An algorithm that failed has no times. Nothing if all did.
 std::optional<std::size_t> fastest(std::span<const std::vector<double>> seconds_of_algorithm);
+
+/// What an opponent's note says of a choice that took longer in its final than the library's
+/// default, by more than such short runs differ by; empty of another.
+std::string slower_than_default(double chosen_s, double default_s);
 
 }  // namespace fathom::gemm

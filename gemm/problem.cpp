@@ -126,8 +126,11 @@ std::optional<std::string> invalid(const Problem& p) {
     if (!std::isfinite(scalar)) return fmt::format("{} is not finite", name);
     if (std::abs(scalar) > largest_scalar)
       return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar, largest_scalar);
-    if (whole_scalars && (scalar != std::rint(scalar) || std::abs(scalar) > 0x1p30))
+    if (!whole_scalars) continue;
+    if (scalar != std::rint(scalar))
       return fmt::format("{} is {}: integer products take whole numbers", name, scalar);
+    if (std::abs(scalar) > 0x1p30)
+      return fmt::format("{} is {}: integer products take 2^30 at most", name, scalar);
   }
   return std::nullopt;
 }

@@ -64,7 +64,7 @@ struct Rung {
   std::vector<std::string> claims;  ///< identifiers of the claims that it answers
   int capability = 75;              ///< least compute capability, 10 x major + minor
   bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
-  /// Whether it is held against the vendor's library, and at the sizes that the ladder's goals name.
+  /// Held against the vendor's library, at the goals' sizes too; who stands in: gemm/rung_choice.h.
   bool contender = false;
   /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those of
   /// the library that it is held against do.

@@ -31,24 +31,39 @@ std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& 
   return rungs;
 }
 
-std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs) {
+bool contends(const Rung& rung, const DeviceFacts& device) {
+  if (rung.contender) return true;
+  // Of all rungs, not of those that were asked for: what a rung is does not hang on the command
+  // line.
+  const Rung* last = nullptr;
+  for (const Rung* other : rungs_of(rung.of)) {
+    if (!runs_on(*other, device.major, device.minor)) continue;
+    if (other->contender) return false;
+    last = other;
+  }
+  return last == &rung;
+}
+
+std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs, const DeviceFacts& device) {
   std::vector<const Rung*> found;
   for (const ClassTraits& row : all_classes()) {
     const auto top = std::find_if(rungs.rbegin(), rungs.rend(), [&](const Rung* rung) {
-      return rung->of == row.of && rung->contender;
+      return rung->of == row.of && contends(*rung, device);
     });
     if (top != rungs.rend()) found.push_back(*top);
   }
   return found;
 }
 
-std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs) {
+std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs,
+                                         const DeviceFacts& device) {
   std::vector<const Rung*> found;
   for (auto rung = rungs.begin(); rung != rungs.end(); ++rung) {
     const bool superseded = std::any_of(rung + 1, rungs.end(), [&](const Rung* later) {
-      return later->contender && later->of == (*rung)->of && later->promoted == (*rung)->promoted;
+      return contends(*later, device) && later->of == (*rung)->of &&
+             later->promoted == (*rung)->promoted;
     });
-    if ((*rung)->contender && !superseded) found.push_back(*rung);
+    if (contends(**rung, device) && !superseded) found.push_back(*rung);
   }
   return found;
 }

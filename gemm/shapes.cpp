@@ -30,7 +30,20 @@ std::span<const std::int64_t> sizes_around_tiles() {
 }
 
 Problem contested_problem(Class of, const Shape& shape) {
-  return make_problem(of, shape.m, shape.n, shape.k, of == Class::fp8 ? Transpose::yes : Transpose::no);
+  const bool along_k = of == Class::fp8 || of == Class::int8;
+  return make_problem(of, shape.m, shape.n, shape.k, along_k ? Transpose::yes : Transpose::no);
+}
+
+std::vector<Problem> other_layouts(const Problem& problem) {
+  const Problem& p = problem;
+  std::vector<Problem> found;
+  for (const Transpose a : {Transpose::no, Transpose::yes}) {
+    for (const Transpose b : {Transpose::no, Transpose::yes}) {
+      if (a == p.transa && b == p.transb) continue;
+      found.push_back(make_problem(p.of, p.m, p.n, p.k, a, b, p.alpha, p.beta));
+    }
+  }
+  return found;
 }
 
 }  // namespace fathom::gemm

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "gemm/problem.h"
 
@@ -31,8 +32,12 @@ std::span<const std::int64_t> sustained_sizes(Class of);
 /// columns stay on 16 bytes and nothing but the tiles changes.
 std::span<const std::int64_t> sizes_around_tiles();
 
-/// The product of a class in the layout in which it is held against the library: of 8-bit floating point that has
-/// only one.
+/// The product of a class in the layout in which it is held against the library: of 8-bit types
+/// that of which tensor cores read both operands as they lie, along k. Of 8-bit floating point the
+/// library has no other, and of integers kernels for older chips.
 Problem contested_problem(Class of, const Shape& shape);
+
+/// The same product in the three transpositions that it does not have itself.
+std::vector<Problem> other_layouts(const Problem& problem);
 
 }  // namespace fathom::gemm

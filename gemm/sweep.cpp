@@ -23,7 +23,8 @@ class GemmLadder : public Probe {
            "against an fp64 reference by another kernel, per element and in the Frobenius norm. The "
            "rungs that are held against the vendor's library are timed alternately with it, with the "
            "same layout, types and scalars: the library as it is called by default, and the fastest of "
-           "up to 32 of its algorithms with a workspace of 64 MiB. A product counts 2 m n k FLOP. The top rung "
+           "up to 32 of its algorithms with a workspace of 64 MiB. All of a ladder are timed in bursts: before a sample "
+           "the GPU rests twice as long as the last one took. A product counts 2 m n k FLOP. The top rung "
            "of each ladder is swept over sizes, and around multiples of its tile, beside the library as it "
            "is called by default.";
   }

@@ -16,6 +16,9 @@ double lost_below_normal(Element output) {
   }
 }
 
+/// In units of u sqrt(k): four times what the roundings of the sums make of the norm.
+double norm_of_sums(Class of) { return of == Class::fp8 ? 4.0 / 8 : 4.0 / 2; }
+
 }  // namespace
 
 Tolerance tolerance(const Problem& problem, bool promoted) {
@@ -28,8 +31,8 @@ Tolerance tolerance(const Problem& problem, bool promoted) {
   result.per_magnitude = (8 * root + 4) * t.sum_roundoff + 2 * t.input_roundoff;
   result.per_value = t.output_roundoff;
   result.absolute = lost_below_normal(t.output);
-  result.relative_frobenius =
-      (2 * root + 8) * t.sum_roundoff + 2 * t.input_roundoff + t.output_roundoff;
+  result.relative_frobenius = (norm_of_sums(problem.of) * root + 8) * t.sum_roundoff +
+                              2 * t.input_roundoff + t.output_roundoff;
   return result;
 }
 

@@ -86,6 +86,36 @@ TEST_CASE("claims on two rungs compare those two", "[gemm]") {
         ClaimVerdict::refuted);
 }
 
+TEST_CASE("two rungs that differ in more than the claim's subject confirm and refute nothing",
+          "[gemm]") {
+  Entry square = entry("15_vectorised", 37e12), narrow = entry("17_tile_16x4", 41e12);
+  planted::add_counter(square, "shared_load_conflicts", 268.5e6, 0);
+  planted::add_counter(narrow, "shared_load_conflicts", 41.7e3, 0);
+  const std::vector both{square, narrow, entry("18_registers_buffered", 40e12)};
+  for (const char* id : {"GC8", "GC9"}) {
+    const Claim claim = planted::claim(gemm::conclude(both).claims, id);
+    CAPTURE(claim.figure);
+    CHECK(claim.verdict == ClaimVerdict::not_measured);
+    CHECK(claim.figure.starts_with("not isolated: "));
+    CHECK(claim.evidence.size() == 2);
+    CHECK(planted::claim(gemm::conclude(std::vector{square}).claims, id).figure.empty());
+  }
+  CHECK(planted::claim(gemm::conclude(both).claims, "GC9")
+            .figure.find("41,700 against 268,500,000") != std::string::npos);
+}
+
+TEST_CASE("the share of tuned tiles is of a choice that was tuned", "[gemm]") {
+  Entry planned = contender(0.85 * 51e12);
+  CHECK(verdict({planned}, "GR10") == ClaimVerdict::not_measured);
+  planned.extras["tuned"] = 0;
+  CHECK(verdict({planned}, "GR10") == ClaimVerdict::not_measured);
+  CHECK(planted::claim(gemm::conclude(std::vector{planned}).claims, "GR10")
+            .figure.find("--autotune") != std::string::npos);
+  planned.extras["tuned"] = 1;
+  CHECK(verdict({planned}, "GR10") == ClaimVerdict::confirmed);
+  CHECK(verdict({entry("22_planned_tiles", 0.85 * 51e12)}, "GR10") == ClaimVerdict::not_measured);
+}
+
 TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {
   Entry right = entry("10_tile_2d", 30e12), wrong = entry("04_shared_memory", 6e12);
   right.extras["tile_read_sectors"] = wrong.extras["tile_read_sectors"] = 1000;
@@ -310,6 +340,31 @@ TEST_CASE("lasting load is a type's own: rungs of others have the same names", "
     for (const std::string& name : shown) CHECK(name.find(view.section) != std::string::npos);
   }
   CHECK(found == 2);
+}
+
+TEST_CASE("the layouts of a type stand beside the ladder's own", "[gemm]") {
+  const auto in_layout = [](const char* rung, const char* layout, const char* part) {
+    Entry e = entry(rung, 700e12, compared_size, "fp16");
+    for (auto& [name, value] : e.axes) {
+      if (name == "part") value = std::string(part);
+      if (name == "layout") value = std::string(layout);
+    }
+    e.name += layout;
+    return e;
+  };
+  const std::vector entries{in_layout("14_large_clusters", "NN", "ladder"),
+                            in_layout("15_deferred_stores", "NN", "ladder"),
+                            in_layout("15_deferred_stores", "TN", "layouts"),
+                            in_layout("15_deferred_stores", "TT", "layouts"),
+                            in_layout("15_deferred_stores", "NN", "contest")};
+  const Findings findings = gemm::conclude(entries);
+  const auto view = std::ranges::find(findings.views, "In each layout: fp16", &View::title);
+  REQUIRE(view != findings.views.end());
+  CHECK(view->section == "fp16");
+  CHECK(std::ranges::count_if(entries, [&](const Entry& e) { return matches(e, *view); }) == 3);
+  CHECK(std::ranges::find(view->columns, "layout") != view->columns.end());
+  // No layout but the ladder's own is a rung of it.
+  CHECK(ladder_of(entries, "fp16", compared_size).size() == 2);
 }
 
 TEST_CASE("a product that was asked for has its figures and counters on the page", "[gemm]") {

@@ -15,7 +15,9 @@
 #include "gemm/peak.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
+#include "gemm/rung_choice.h"
 #include "gemm/rung_workload.h"
+#include "gemm/shapes.h"
 #include "results/error.h"
 
 using namespace fathom;
@@ -299,17 +301,36 @@ TEST_CASE("algorithms near the fastest are tried again, others and failed ones a
   using Indices = std::vector<std::size_t>;
   CHECK(finalists(Times{}).empty());
   CHECK(finalists(Times{{}, {}}).empty());
-  CHECK(finalists(Times{{1.0}, {}, {1.19}, {1.21}, {5.0}}) == Indices{0, 2});
+  CHECK(finalists(Times{{1.0}, {}, {1.49}, {1.51}, {5.0}}) == Indices{0, 2});
   CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
   CHECK(finalists(Times{{9.0, 1.1}, {1.0, 1.0}}) == Indices{0, 1});  // one launch may be held up
   CHECK(finalists(Times{{7e-6}, {5e-6}, {15e-6}}) == Indices{0, 1});
 }
 
+TEST_CASE("the fastest few meet again, in the heuristic's order", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  const Times times{{4, 4}, {}, {1, 9, 1}, {3}, {2, 2}};
+  CHECK(fastest_few(times, 2) == Indices{2, 4});
+  CHECK(fastest_few(times, 9) == Indices{0, 2, 3, 4});
+  CHECK(fastest_few(times, 0).empty());
+  CHECK(fastest_few(Times{{1}, {1}, {1}}, 2) ==
+        Indices{0, 1});  // the heuristic thinks better of them
+  CHECK(fastest_few(Times{}, 2).empty());
+}
+
+TEST_CASE("a choice that is slower than the library's default says so", "[gemm]") {
+  CHECK(slower_than_default(1.0, 1.1).empty());
+  CHECK(slower_than_default(1.019, 1.0).empty());
+  CHECK(slower_than_default(1.092, 1.0) ==
+        "; when it was chosen it took 9.2 % longer than the library's default");
+}
+
 TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums", "[gemm]") {
   AlgorithmChoices choices;
   const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
-  choices.of(p, true) = 3;
-  CHECK(choices.of(p, true) == 3);
+  choices.of(p, true) = AlgorithmChoice{3};
+  CHECK(choices.of(p, true)->index == 3);
   CHECK_FALSE(choices.of(p, false).has_value());
   Problem other = p;
   other.ldc = 80;
@@ -418,6 +439,11 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
   CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
+  // In the layout in which the rung's own kernel and the library's are timed.
+  CHECK(names.contains("int8/01_wgmma/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("int8/01_wgmma/TN/128x8192x8192"));
+  CHECK(find_rung("int8/01_wgmma")
+            ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
@@ -436,6 +462,103 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 7;
   device.minor = 5;
   for (const Case& c : ladder_cases(device, {}, no_tuning())) CHECK(c.name.find("async") == std::string::npos);
+}
+
+TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles and lasting load",
+          "[gemm]") {
+  // Of each class the rungs that contend, and under lasting load.
+  using Found = std::map<std::string, std::set<std::string>>;
+  const auto found_on = [](int major, int minor, const char* part) {
+    DeviceFacts device;
+    device.major = major;
+    device.minor = minor;
+    Found found;
+    for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+      const auto axis = [&](const char* name) {
+        return std::get<std::string>(
+            std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+      };
+      if (axis("part") == part) found[axis("type")].insert(axis("rung"));
+    }
+    return found;
+  };
+  const Found of_ampere{{"fp32", {"22_planned_tiles"}},
+                        {"fp64", {"03_tensor_cores"}},
+                        {"fp16", {"05_multistage"}},
+                        {"bf16", {"05_multistage"}}};
+  Found of_blackwell = of_ampere;
+  of_blackwell["fp64"] = {"04_wide_products"};
+  for (const char* part : {"contest", "sizes", "tiles", "sustained"}) {
+    CAPTURE(part);
+    CHECK(found_on(8, 0, part) == of_ampere);
+    CHECK(found_on(12, 0, part) == of_blackwell);
+  }
+  const Found turing = found_on(7, 5, "contest");
+  CHECK(turing.at("fp32") == std::set<std::string>{"19_warp_tile"});
+  CHECK_FALSE(turing.contains("tf32"));
+  // Where a class has contenders of its own, no other stands in.
+  const Found hopper = found_on(9, 0, "contest");
+  CHECK(hopper.at("fp32") ==
+        std::set<std::string>{"22_planned_tiles", "25_equal_shares", "26_sliced_depth"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"07_stream_k"});
+  CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
+}
+
+TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  device.sm_clock_max_hz = 1980e6;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    CAPTURE(c.name);
+    if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
+    const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
+    CHECK(c.precision->rest == (of_curve ? 0 : 2));
+    const bool contender =
+        !c.opponents.empty() || find_rung(std::get<std::string>(c.axes[1].second) + "/" +
+                                          std::get<std::string>(c.axes[2].second))
+                                    ->contender;
+    CHECK(c.precision->time_limit_s <= (contender && !of_curve ? 1 : 0.1));
+  }
+  // What takes long even at the peak is not asked for two dozen samples of each side.
+  device.sms = 20;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (c.name == "fp64/07_stream_k/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/07_stream_k/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+  }
+}
+
+TEST_CASE("the last contenders are timed in the layouts that the ladder is not in", "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  std::map<std::string, std::set<std::string>> layouts;  // of each rung
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
+    const auto axis = [&](const char* name) {
+      return std::get<std::string>(
+          std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+    };
+    layouts[axis("type") + "/" + axis("rung")].insert(axis("layout"));
+    CHECK(axis("part") == "layouts");
+    CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
+    CHECK(c.counters.empty());
+  }
+  CHECK(layouts.size() == 9);
+  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
+  CHECK(layouts.contains("fp8/01_promoted"));
+}
+
+TEST_CASE("a rung that was asked for is a contender where the whole ladder makes it one",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  CHECK_FALSE(contends(*find_rung("fp16/05_multistage"), device));
+  device.major = 8;
+  CHECK(contends(*find_rung("fp16/05_multistage"), device));
+  CHECK_FALSE(contends(*find_rung("fp16/04_mma_sync"), device));
 }
 
 TEST_CASE("a class' peak is its units' rate at the highest clock", "[gemm]") {

@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "gemm/problem.h"
 #include "gemm/tolerance.h"
@@ -58,7 +59,12 @@ TEST_CASE("what is no product is refused with its reason", "[gemm]") {
   CHECK(refuses(q, "ldc"));
   q = p;
   q.alpha = 0.5;
-  CHECK(refuses(q, "alpha"));
+  CHECK(refuses(q, "alpha is 0.5: integer products take whole numbers"));
+  q.alpha = 3e9;
+  CHECK(refuses(q, "alpha is 3000000000: integer products take 2^30 at most"));
+  q.alpha = -0x1p30;
+  CHECK_FALSE(invalid(q).has_value());
+  q.alpha = 0.5;
   q.of = Class::fp16;
   CHECK_FALSE(invalid(q).has_value());
   q.beta = std::numeric_limits<double>::quiet_NaN();
@@ -94,19 +100,31 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   CHECK(at(Class::fp32, 16384).per_magnitude / at(Class::fp32, 4096).per_magnitude ==
         Catch::Approx(2).epsilon(0.01));
   CHECK(at(Class::fp32, 0).per_magnitude > 0);  // beta C still rounds
-  for (const Class of : {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16}) {
-    for (const std::int64_t k : {16, 4096, 16384}) {
-      // Leaving out one of k steps changes a random product by 1 / sqrt(k) of its norm.
-      CHECK(at(of, k).relative_frobenius < 0.7 / std::sqrt(static_cast<double>(k)));
-    }
+  // Leaving out one of k steps changes a random product by 1 / sqrt(k) of its norm.
+  const auto one_step = [](std::int64_t k) { return 1 / std::sqrt(static_cast<double>(k)); };
+  for (const Class of :
+       {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16, Class::tf32}) {
+    for (const std::int64_t k : {16, 4096, 16384})
+      CHECK(at(of, k).relative_frobenius < 0.7 * one_step(k));
   }
+  for (const std::int64_t k : {16, 4096})
+    CHECK(at(Class::fp8, k).relative_frobenius < 0.7 * one_step(k));
+  CHECK(at(Class::fp8, 8192).relative_frobenius < one_step(8192));
+  // The limit that docs/gemm.md states. Promoted sums have none there.
+  CHECK(at(Class::fp8, 16384).relative_frobenius > one_step(16384));
+  CHECK(tolerance(make_problem(Class::fp8, 64, 64, 16384), true).relative_frobenius <
+        one_step(16384));
+  // What an H200's fast sums were off by: right kernels have room.
+  for (const auto& [k, measured] :
+       {std::pair{1024, 1.70e-3}, {4096, 2.13e-3}, {8192, 2.64e-3}, {16384, 3.54e-3}})
+    CHECK(at(Class::fp8, k).relative_frobenius > 3 * measured);
   CHECK(at(Class::int8, 4096).per_magnitude == 0);
   CHECK(at(Class::int8, 4096).relative_frobenius == 0);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::tf32, 4096).relative_frobenius);
-  // Promoted sums of fp8 are held to what 128 of k cost, so that a kernel that does not promote is seen.
+  // Promoted sums of fp8 are held to what 128 of k cost.
   const Problem deep = make_problem(Class::fp8, 64, 64, 8192);
-  CHECK(tolerance(deep, true).relative_frobenius < 0.35 * tolerance(deep).relative_frobenius);
+  CHECK(tolerance(deep, true).relative_frobenius < 0.6 * tolerance(deep).relative_frobenius);
   CHECK(tolerance(deep, true).per_magnitude == tolerance(make_problem(Class::fp8, 64, 64, 128)).per_magnitude);
   CHECK(tolerance(make_problem(Class::fp8, 64, 64, 64), true).per_magnitude ==
         tolerance(make_problem(Class::fp8, 64, 64, 64)).per_magnitude);

@@ -88,11 +88,11 @@ inline Opponent sample_opponent(const char* name, const Entry& entry, double sha
 }
 
 inline Entry product_entry(const char* part, const char* type, const std::string& rung, std::int64_t m, std::int64_t n,
-                           std::int64_t k, double tflops, double peak_tflops) {
+                           std::int64_t k, double tflops, double peak_tflops, const char* layout = "NN") {
   const std::string size = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
   const std::string suffix = std::string(part) == "ladder" || std::string(part) == "contest" ? "" : std::string("/") + part;
-  Entry e = timed_entry("gemm", std::string(type) + "/" + rung + "/NN/" + size + suffix,
-                        {{"part", part}, {"type", type}, {"rung", rung}, {"layout", "NN"}, {"m", m}, {"n", n},
+  Entry e = timed_entry("gemm", std::string(type) + "/" + rung + "/" + layout + "/" + size + suffix,
+                        {{"part", part}, {"type", type}, {"rung", rung}, {"layout", layout}, {"m", m}, {"n", n},
                          {"k", k}, {"alpha", 1.0}, {"beta", 0.0}},
                         {"throughput", "FLOP/s", Better::higher, std::nullopt}, samples(tflops * 1e12, 0.001, 5, 12));
   const double flop = 2.0 * double(m) * double(n) * double(k);
@@ -158,7 +158,10 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
     add_resources(e, rung);
     add_counters(e, rung, peak > 100);
     e.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
-    if (rung.name == std::string("22_planned_tiles")) e.notes["variant"] = "128x256x8 in 1 part, tuned 2026-01-30T10:00:00Z";
+    if (rung.name == std::string("22_planned_tiles")) {
+      e.notes["variant"] = "128x256x8 in 1 part, tuned 2026-01-30T10:00:00Z";
+      e.extras["tuned"] = 1;
+    }
     if (rung.name == top) {
       e.opponents = {sample_opponent("cuBLAS", e, library / rung.tflops, kernel),
                      sample_opponent("cuBLASLt, best of 32", e, 1.01 * library / rung.tflops, kernel)};
@@ -166,8 +169,9 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
     judge_entry(e);
     d.entries.push_back(std::move(e));
   }
-  const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio) {
-    Entry e = product_entry(part, type, top, m, n, k, tflops, peak);
+  const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
+                       const char* layout = "NN") {
+    Entry e = product_entry(part, type, top, m, n, k, tflops, peak, layout);
     if (std::string(part) == "tiles") {
       e.extras["waves"] = std::ceil(double(m) / 256) * 32 / 132;
       e.extras["tile_efficiency"] = double(m) / 256 * 32 / 132 / (sample_steps(m) / 256);
@@ -188,6 +192,7 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
   const double best = rungs.back().tflops;
   add("contest", 8192, 8192, 8192, best * 1.02, 1.08);
   add("contest", 16, 8192, 8192, best * 0.2, 1.12);
+  for (const char* layout : {"NT", "TN", "TT"}) add("layouts", 4096, 4096, 4096, best * 0.98, 1.03, layout);
   for (const std::int64_t size : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
     const double s = double(size);
     add("sizes", size, size, size, best / (1 + 6e8 / (s * s * s)) * std::min(1.0, 0.4 + s / 5000), 1.05);
