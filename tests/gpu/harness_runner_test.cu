@@ -3,7 +3,9 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,28 @@ TEST_CASE("a case that asks for less precision takes fewer samples", "[gpu][harn
   CHECK(entry.samples.size() >= 6);
   CHECK(entry.samples.size() < 24);
   CHECK(entry.timing.stop == "converged");
+}
+
+TEST_CASE("small buffers lie in several places, in most where they stay in a cache",
+          "[gpu][harness]") {
+  const auto places_of = [](const std::function<void(Case&)>& change) {
+    Running gpu;
+    std::set<void*> places;
+    Case c = make_case(Sabotage::none);
+    c.prepare = [&](Context& context) {
+      places.insert(context.buffers().output("out", count * sizeof(float)).data);
+      return ones(context, Sabotage::none);
+    };
+    change(c);
+    const Entry entry = gpu.runner.measure("test/ones", "test", c);
+    CHECK(entry.metric.value.has_value());
+    CHECK(entry.repeatability.has_value());
+    return static_cast<int>(places.size());
+  };
+  const TimingPolicy policy;
+  CHECK(places_of([](Case&) {}) == policy.rounds * policy.placements);
+  CHECK(places_of([](Case& c) { c.cache = CacheState::cold; }) == policy.rounds);
+  CHECK(places_of([](Case& c) { c.precision = Precision{.time_limit_s = 10}; }) == policy.rounds);
 }
 
 TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu][harness]") {
