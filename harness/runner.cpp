@@ -30,16 +30,15 @@ TimingPolicy policy_for(const Case& c, TimingPolicy policy) {
   return policy;
 }
 
-/// A round's share of the samples and the time. Its interval may be wider, since the rounds'
-/// samples add up.
-TimingPolicy one_round_of(const TimingPolicy& policy) {
-  TimingPolicy round = policy;
-  round.rounds = 1;
-  round.min_samples = std::max(1, policy.min_samples / policy.rounds);
-  round.max_samples = std::max(round.min_samples, policy.max_samples / policy.rounds);
-  round.time_limit_s = policy.time_limit_s / policy.rounds;
-  round.target_relative_half_width = policy.target_relative_half_width * std::sqrt(policy.rounds);
-  return round;
+/// The share of the samples and the time that one of `parts` has. Its interval may be wider, since
+/// the parts' samples add up.
+TimingPolicy one_part_of(const TimingPolicy& policy, int parts) {
+  TimingPolicy part = policy;
+  part.min_samples = std::max(1, policy.min_samples / parts);
+  part.max_samples = std::max(part.min_samples, policy.max_samples / parts);
+  part.time_limit_s = policy.time_limit_s / parts;
+  part.target_relative_half_width = policy.target_relative_half_width * std::sqrt(parts);
+  return part;
 }
 
 /// Adds a round's samples. The stopping rule that counts is the one that cut a round shortest.
@@ -129,21 +128,31 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<st
 Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
                                         std::optional<std::string>& wrong) {
   const TimingPolicy policy = policy_for(c, policy_);
-  const TimingPolicy round = one_round_of(policy);
+  const bool moves = context_.buffers().moves_with_placement();
+  // Where the caches hold everything, it is the placement that a time depends on.
+  const bool by_placement =
+      moves && c.cache == CacheState::hot && !workloads[0].read_sample && !c.precision;
+  const int placements = by_placement ? policy.placements : 1;
+  const TimingPolicy part = one_part_of(policy, policy.rounds * placements);
   Rounds rounds;
   for (int r = 0; r < policy.rounds; ++r) {
-    if (r > 0 && context_.buffers().moves_with_placement()) {
-      context_.buffers().set_placement(r);
-      workloads = prepare_and_verify(c, wrong);
-      if (wrong) return rounds;
+    std::vector<double> of_round;
+    for (int placement = r * placements; placement < (r + 1) * placements; ++placement) {
+      if (placement > 0 && moves) {
+        context_.buffers().set_placement(placement);
+        workloads = prepare_and_verify(c, wrong);
+        if (wrong) return rounds;
+      }
+      std::vector<const Workload*> pointers;
+      for (const Workload& workload : workloads) pointers.push_back(&workload);
+      placement == 0 ? telemetry_.start() : telemetry_.resume();
+      const Samples samples = sampler_.sample(pointers, c.cache, part, rounds.samples.launches);
+      rounds.telemetry = telemetry_.stop();
+      const std::vector<double>& own = samples.of_workload[0];
+      of_round.insert(of_round.end(), own.begin(), own.end());
+      append(rounds.samples, samples);
     }
-    std::vector<const Workload*> pointers;
-    for (const Workload& workload : workloads) pointers.push_back(&workload);
-    r == 0 ? telemetry_.start() : telemetry_.resume();
-    const Samples samples = sampler_.sample(pointers, c.cache, round, rounds.samples.launches);
-    rounds.telemetry = telemetry_.stop();
-    rounds.medians.push_back(median(samples.of_workload[0]));
-    append(rounds.samples, samples);
+    rounds.medians.push_back(median(of_round));
   }
   // What one round alone could not know: whether the rounds together are sure of their median.
   if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width)) {

@@ -3,7 +3,9 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,28 @@ TEST_CASE("a case under lasting load has a sample for each turn", "[gpu][harness
     CHECK(entry.extras.at(std::string("joules") + of) > 0);
     CHECK(entry.extras.contains(std::string("joules_half_width") + of));
   }
+}
+
+TEST_CASE("small buffers lie in several places, in most where they stay in a cache",
+          "[gpu][harness]") {
+  const auto places_of = [](const std::function<void(Case&)>& change) {
+    Running gpu;
+    std::set<void*> places;
+    Case c = make_case(Sabotage::none);
+    c.prepare = [&](Context& context) {
+      places.insert(context.buffers().output("out", count * sizeof(float)).data);
+      return ones(context, Sabotage::none);
+    };
+    change(c);
+    const Entry entry = gpu.runner.measure("test/ones", "test", c);
+    CHECK(entry.metric.value.has_value());
+    CHECK(entry.repeatability.has_value());
+    return static_cast<int>(places.size());
+  };
+  const TimingPolicy policy;
+  CHECK(places_of([](Case&) {}) == policy.rounds * policy.placements);
+  CHECK(places_of([](Case& c) { c.cache = CacheState::cold; }) == policy.rounds);
+  CHECK(places_of([](Case& c) { c.precision = Precision{.time_limit_s = 10}; }) == policy.rounds);
 }
 
 TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu][harness]") {
