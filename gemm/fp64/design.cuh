@@ -26,6 +26,11 @@ struct Design {
   int band = 8;       ///< tile rows that are gone through column by column
   bool persistent =
       true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
+  /// Reads of fragments, and so the products behind them, wait for no product that has only just
+  /// begun (accumulate_late).
+  bool late_reads = false;
+  /// With that, a tile's results are stored as they become final, during its last stage.
+  bool early_stores = false;
   bool stream_k = false;  ///< what is left after whole waves is shared along k (work_walk.cuh)
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }

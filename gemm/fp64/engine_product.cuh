@@ -75,6 +75,37 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
   }
 }
 
+/// The same with late reads.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void multiply_segments_late(const DmmaProduct& p, const Ring<d>& ring) {
+  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
+  RingWalk<d> position(ring);
+  place.a.move(ring.a(0));
+  place.b.move(ring.b(0));
+  WorkWalk walk(p, worker_of_block<d>());
+  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
+    WarpSums<d> sums;
+    sums.clear();
+    if constexpr (d.early_stores) {
+      const auto stores = accumulate_late<d>(position, s.count, place, sums, [&] {
+        return EarlyStores<d, a_major, b_major>(p, corner_of<d>(p, s.tile, rank_of_block<d>()),
+                                                s.count == p.depth);
+      });
+      if (stores.applies()) continue;
+    } else {
+      accumulate_late<d>(position, s.count, place, sums, [] { return NoStores(); });
+    }
+    if constexpr (d.stream_k) {
+      if (s.first > 0) {
+        hand_over(p, sums, block_anew());
+        continue;
+      }
+      if (s.tile < p.stream_tiles) take_over_rest(p, sums, s.tile);
+    }
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
+  }
+}
+
 /// `Config` has the Design `design` and the Majors `a_major` and `b_major`.
 template <class Config>
 __global__ void __launch_bounds__(Config::design.threads(), 1)
@@ -99,7 +130,11 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
     if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
-    multiply_segments<d, a_major, b_major>(p, ring);
+    if constexpr (d.late_reads) {
+      multiply_segments_late<d, a_major, b_major>(p, ring);
+    } else {
+      multiply_segments<d, a_major, b_major>(p, ring);
+    }
   }
   // No block ends while another of its cluster may still arrive at its barriers.
   if constexpr (d.cluster_n > 1) cluster_sync();
