@@ -325,10 +325,19 @@ __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
          static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + thread_anew();
 }
 
+/// Flags of launches that bring none. They are 0 between launches: the module is loaded so, and who
+/// has seen a flag set clears it. A template, so that only kernels that use them have them.
+template <int Sets>
+__device__ unsigned own_flags[Sets][flags_of_set];
+
 /// Set once this warp's share of them is there.
 template <Design d>
 __device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
-  return p.ready + block * d.warps() + thread_anew() / 32;
+  unsigned* flags = p.ready;
+  if constexpr (d.own_flags) {
+    if (flags == nullptr) flags = own_flags<flag_sets>[p.flag_set];
+  }
+  return flags + block * d.warps() + thread_anew() / 32;
 }
 
 /// Hands a warp's sums over to the worker that has begun the tile.
@@ -360,6 +369,10 @@ __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int bl
   for (int tries = 0; there == 0; ++tries) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
+  }
+  if constexpr (d.own_flags) {
+    __syncwarp();  // all lanes have seen it
+    if (thread_anew() % 32 == 0) *ready_flag<d>(p, block) = 0;
   }
   const double2* from = partial_of<d>(p, block);
 #pragma unroll

@@ -20,6 +20,9 @@ constexpr Design late(Design d) {
 constexpr Design storing(Design d) {
   return with(late(d), [](Design& x) { x.early_stores = true; });
 }
+constexpr Design early(Design d) {
+  return with(d, [](Design& x) { x.own_flags = x.early = true; });
+}
 constexpr Design banded(Design d, int band) {
   return with(d, [=](Design& x) { x.band = band; });
 }
@@ -31,6 +34,10 @@ constexpr Design designs[] = {
     late(alone),
     storing(paired),
     storing(alone),
+    early(alone),
+    early(late(alone)),
+    early(storing(paired)),
+    early(storing(alone)),
     banded(late(alone), 4),
     banded(late(alone), 16),
 };
@@ -66,7 +73,8 @@ std::string name_of(const Design& d) {
          std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_n) + " band " +
          std::to_string(d.band) + (d.persistent ? "" : " transient") +
          (d.stream_k ? " stream-k" : "") + (d.late_reads ? " late-reads" : "") +
-         (d.early_stores ? " early-stores" : "");
+         (d.early_stores ? " early-stores" : "") + (d.own_flags ? " own-flags" : "") +
+         (d.early ? " early" : "");
 }
 
 /// Skinny products go to the shapes made for about their rows, others to the large ones.
