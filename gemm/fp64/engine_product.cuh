@@ -21,10 +21,14 @@ __device__ inline int rank_of_block() {
   return block_anew() % d.cluster_n;
 }
 
-template <Design d, Major a_major, Major b_major>
-__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
+__device__ inline void prefetch_maps(const DmmaProduct& p) {
   prefetch_map(p.a.of[0]);
   prefetch_map(p.b.of[0]);
+}
+
+template <Design d, Major a_major, Major b_major>
+__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
+  if constexpr (!d.early) prefetch_maps(p);
   RingPosition<d.stages> position;
   WorkWalk walk(p, worker_of_block<d>());
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
@@ -75,6 +79,37 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
   }
 }
 
+/// The same with late reads.
+template <Design d, Major a_major, Major b_major>
+__device__ inline void multiply_segments_late(const DmmaProduct& p, const Ring<d>& ring) {
+  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
+  RingWalk<d> position(ring);
+  place.a.move(ring.a(0));
+  place.b.move(ring.b(0));
+  WorkWalk walk(p, worker_of_block<d>());
+  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
+    WarpSums<d> sums;
+    sums.clear();
+    if constexpr (d.early_stores) {
+      const auto stores = accumulate_late<d>(position, s.count, place, sums, [&] {
+        return EarlyStores<d, a_major, b_major>(p, corner_of<d>(p, s.tile, rank_of_block<d>()),
+                                                s.count == p.depth);
+      });
+      if (stores.applies()) continue;
+    } else {
+      accumulate_late<d>(position, s.count, place, sums, [] { return NoStores(); });
+    }
+    if constexpr (d.stream_k) {
+      if (s.first > 0) {
+        hand_over(p, sums, block_anew());
+        continue;
+      }
+      if (s.tile < p.stream_tiles) take_over_rest(p, sums, s.tile);
+    }
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
+  }
+}
+
 /// `Config` has the Design `design` and the Majors `a_major` and `b_major`.
 template <class Config>
 __global__ void __launch_bounds__(Config::design.threads(), 1)
@@ -87,10 +122,18 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   Ring<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   if (threadIdx.x == 0) ring.init();
+  if constexpr (d.early) {
+    if (threadIdx.x == 0) prefetch_maps(p);
+  }
   if constexpr (d.cluster_n == 1) {
     __syncthreads();
   } else {
     cluster_sync();
+  }
+  // What the kernel before has written can be read from here on, and overwritten what it has read.
+  if constexpr (d.early) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
   }
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
@@ -99,7 +142,11 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
     if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
-    multiply_segments<d, a_major, b_major>(p, ring);
+    if constexpr (d.late_reads) {
+      multiply_segments_late<d, a_major, b_major>(p, ring);
+    } else {
+      multiply_segments<d, a_major, b_major>(p, ring);
+    }
   }
   // No block ends while another of its cluster may still arrive at its barriers.
   if constexpr (d.cluster_n > 1) cluster_sync();

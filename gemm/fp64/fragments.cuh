@@ -82,6 +82,12 @@ class LaneOfA {
     }
   }
 
+  /// For stages that lie so much further.
+  __device__ void move(int bytes) {
+#pragma unroll
+    for (std::uint32_t& x : of_) x += bytes;
+  }
+
  private:
   std::uint32_t of_[4];
 };
@@ -120,6 +126,12 @@ class LaneOfB {
       for (int slot = 0; slot < 4; ++slot)
         load_one(((stage + of_[slot]) ^ others) + lines, b[slot]);
     }
+  }
+
+  /// For stages that lie so much further.
+  __device__ void move(int bytes) {
+#pragma unroll
+    for (std::uint32_t& x : of_) x += bytes;
   }
 
  private:

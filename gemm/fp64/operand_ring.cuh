@@ -12,6 +12,18 @@
 
 namespace fathom::gemm::fp64 {
 
+/// Whether the phase of this parity has ended; does not suspend the thread.
+__device__ inline bool has_ended(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t ended;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, "
+      "0, p;\n}"
+      : "=r"(ended)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return ended != 0;
+}
+
 template <Design d>
 struct Ring {
   std::uint32_t tiles;
@@ -36,14 +48,7 @@ struct Ring {
 
   /// Whether the stage is full in this round already: asked early, the answer costs no time.
   __device__ bool is_full(const RingPosition<d.stages>& position) const {
-    std::uint32_t ended;
-    asm volatile(
-        "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, "
-        "0, p;\n}"
-        : "=r"(ended)
-        : "r"(full(position.stage)), "r"(position.parity)
-        : "memory");
-    return ended != 0;
+    return has_ended(full(position.stage), position.parity);
   }
 
   /// Tells every block that loads for this warp's that the warp has read the stage.
@@ -55,6 +60,49 @@ struct Ring {
       if (lane < d.cluster_n) arrive_at(empty(stage), lane);
     }
   }
+};
+
+/// A warp's place in the ring as addresses that move on with it, so that between products next to
+/// nothing is left to compute.
+template <Design d>
+class RingWalk {
+ public:
+  __device__ explicit RingWalk(const Ring<d>& ring) : full_(ring.full(0)), empty_(ring.empty(0)) {
+    if constexpr (d.cluster_n > 1) {
+      asm volatile("mapa.shared::cluster.u32 %0, %0, %1;"
+                   : "+r"(empty_)
+                   : "r"(lane() % d.cluster_n));
+    }
+  }
+
+  __device__ bool is_full() const { return has_ended(full_, position_.parity); }
+  __device__ void wait_full() const { wait(full_, position_.parity); }
+  /// Ring::release of the stage.
+  __device__ void release() const {
+    if constexpr (d.cluster_n == 1) {
+      if (lane() == 0) arrive(empty_);
+    } else {
+      // As arrive_at, whose address it is.
+      if (lane() < d.cluster_n) {
+        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
+                     : "memory");
+      }
+    }
+  }
+  /// Returns how many bytes further the next stage lies.
+  __device__ int advance() {
+    position_.advance();
+    const bool wraps = position_.stage == 0;
+    const int on = wraps ? -8 * (d.stages - 1) : 8;
+    full_ += on, empty_ += on;
+    return wraps ? -d.stage_bytes() * (d.stages - 1) : d.stage_bytes();
+  }
+
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  RingPosition<d.stages> position_;
+  std::uint32_t full_;   ///< the stage's barriers
+  std::uint32_t empty_;  ///< in the block of the lane's number
 };
 
 /// Lines of a box, of a tile of so many rows.

@@ -42,8 +42,9 @@ bool compare(Context& context, const Problem& problem, std::span<const Trial> va
              const Comparison& how);
 
 /// Holds every variant against the reference on small products of a class: edges of tiles and
-/// stages, all layouts, columns that start on 16 bytes and that do not. Prints what is wrong, and
-/// returns whether nothing was.
+/// stages, all layouts, columns that start on 16 bytes and that do not; where the result does not
+/// depend on what was there, after three launches one right after the other. Prints what is wrong,
+/// and returns whether nothing was.
 bool check_small_products(Context& context, Class of, std::span<const Trial> variants);
 
 }  // namespace fathom::gemm
