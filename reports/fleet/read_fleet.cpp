@@ -32,6 +32,10 @@ struct Found {
   std::vector<std::pair<fs::path, std::string>> unread;  ///< and why
 };
 
+bool is_summary(const fs::path& file) {
+  return file.filename() == summary_file || file.filename() == links_file;
+}
+
 /// One folder's entries, and those of the folders below. Links to folders are not followed: they
 /// may lead round in a circle.
 void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& found) {
@@ -52,7 +56,7 @@ void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& fou
         found.files.push_back(path);
       else  // a pipe, whose writer would be waited for, or a link that leads nowhere
         found.unread.emplace_back(path, "it is no file");
-      if (path.filename() == summary_file) summed_up.insert(folder);
+      if (is_summary(path)) summed_up.insert(folder);
     }
   }
   if (error) found.unread.emplace_back(folder, error.message());
@@ -71,7 +75,7 @@ Found find_files(const fs::path& folder) {
   look_into(folder, summed_up, found);
   // A document that a summary in its folder, or in one above it, sums up is not read.
   std::erase_if(found.files, [&](const fs::path& file) {
-    if (file.filename() == summary_file || summed_up.empty()) return false;
+    if (is_summary(file) || summed_up.empty()) return false;
     for (fs::path above = file.parent_path(); above.string().size() >= folder.string().size();
          above = above.parent_path()) {
       if (summed_up.contains(above)) return true;
@@ -102,7 +106,9 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   Document document = parse_document(text, file.string());
   if (is_links(document)) {
     const std::string folder = file.parent_path().filename();
-    return builder.add(HostLinks{folder, std::move(document)});
+    HostLinks links = links_of(folder, document);
+    links.document = file;
+    return builder.add(std::move(links));
   }
   GpuSummary summary;
   summary.host = folder_of(file, root);
@@ -122,8 +128,13 @@ void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
     const std::string text = read_file_up_to(file, largest_file);
-    if (std::string_view(text).substr(0, 64).find(summary_key) != std::string_view::npos)
-      builder.add(parse_summary(text, file.string()), file);
+    const auto begins_with = [&, start = std::string_view(text).substr(0, 64)](
+                                 std::string_view key) { return start.find(key) != start.npos; };
+    if (begins_with(summary_key)) {
+      GpuSummary summary = parse_summary(text, file.string());
+      if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
+    } else if (begins_with(links_key))
+      add_links(file, text, run, builder);
     else
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
@@ -135,7 +146,13 @@ void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder
 
 Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned threads) {
   const fs::path root = folder.lexically_normal();
-  const Found found = find_files(root);
+  Found found = find_files(root);
+  if (!expected.run.empty()) {
+    // Its own are written in one step; the others are of runs before it.
+    found.torn.clear();
+    found.unread.clear();
+    std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
+  }
   FleetBuilder builder;
   for (const fs::path& file : found.torn)
     builder.add(Problem{file.lexically_relative(root).string(),
@@ -147,7 +164,7 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
   std::atomic<std::size_t> next = 0;
   const auto read = [&] {
     for (std::size_t i; (i = next++) < found.files.size();)
-      read_file(found.files[i], root, builder);
+      read_file(found.files[i], root, expected.run, builder);
   };
   {
     std::vector<std::jthread> others;
@@ -156,7 +173,9 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
     read();
   }
   Fleet fleet = builder.finish(expected);
-  if (fleet.gpus.empty() && fleet.problems.empty())
+  // A run that could write nothing has told why itself.
+  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() &&
+      expected.run.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
                             "`fathom run` wrote into.",

@@ -133,7 +133,7 @@ void write_times(const Fleet& fleet, reports::Page& page) {
   if (suite > 0) parts.push_back(fmt::format("the suite on all at once {:.1f} s", suite));
   for (const HostLinks& links : fleet.links)
     if (&links == &fleet.links.front())
-      parts.push_back(fmt::format("links {:.1f} s", links.document.elapsed_s));
+      parts.push_back(fmt::format("links {:.1f} s", links.elapsed_s));
   if (!parts.empty())
     page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
 }

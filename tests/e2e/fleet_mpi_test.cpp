@@ -245,6 +245,21 @@ TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mp
   CHECK_FALSE(fs::exists(box.folder() / "disk1" / "own" / "fleet.json"));
 }
 
+TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "3");
+  REQUIRE(Job(box, 3, fleet_run(box, {"--alone", "none"})).wait() == 0);
+  write_text(box.out() / "ranks" / "2.note", "{}");
+  Job job(box, 2, fleet_run(box, {"--alone", "none"}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == 0);
+  const json fleet = fleet_of(box.out());
+  CHECK(fleet.at("gpus").size() == 2);
+  CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
+  CHECK_FALSE(fs::exists(box.out() / "ranks" / "2.note"));
+}
+
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   Job job(box, 3, fleet_run(box, {"--replay", "--no-report"}));

@@ -189,6 +189,34 @@ TEST_CASE("A part of a fleet leaves documents and no report, and shares among it
   CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
 }
 
+TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
+  Sandbox box({"first", "atlas_first", "links"});
+  box.set("FAKE_GPUS", "3");
+  auto words = fleet_run(box, {"--alone", "none"});
+  std::erase(words, "--no-links");
+  const auto before = box.fathom(words);
+  INFO(before.output << before.errors);
+  REQUIRE(code(before) == 0);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
+  CHECK(fleet_of(box.out()).at("links").size() == 1);
+  const fs::path links = box.out() / "links" / "box" / "links.json";
+  CHECK(json::parse(read_text(links)).at("run") == fleet_of(box.out()).at("gpus").at(2).at("run"));
+  write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
+  box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == 0);
+  const json fleet = fleet_of(box.out());
+  REQUIRE(fleet.at("gpus").size() == 1);
+  CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
+  CHECK(fleet.at("links").empty());
+  CHECK(fleet.at("problems").empty());
+  // What all of them left is what `collect` is for.
+  box.fathom({"fleet", "collect", box.out().string()});
+  CHECK(fleet_of(box.out()).at("gpus").size() == 2);
+  CHECK(fleet_of(box.out()).at("links").size() == 1);
+}
+
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {
   Sandbox box({"first"});
   const auto refused = [&](std::vector<std::string> more, int expected) {

@@ -131,11 +131,12 @@ void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase p
   if (!result.document) return;
   fleet::GpuSummary& summary = job.summary;
   const fleet::Health before = summary.health;
+  const std::string replayed = job.gpu ? "" : summary.uuid_hash;
   fleet::add_document(summary, *result.document, phase);
   // The driver's own answers are better than what the fingerprint's words say.
   if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
   if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
-  if (!job.gpu) summary.uuid_hash = fmt::format("replay of {}", name_of(summary));
+  if (!job.gpu) summary.uuid_hash = replayed;
 }
 
 void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::string& reason,
@@ -161,6 +162,14 @@ void HostMeasurement::write(const GpuJob& job) {
   }
 }
 
+/// The fleet's report needs a small part of a document that may have megabytes.
+void HostMeasurement::sum_up_links(const fs::path& folder, const Document& document) {
+  const fleet::GpuSummary& gpu = jobs_.front().summary;
+  fleet::HostLinks links = fleet::links_of(gpu.host, document);
+  links.run = gpu.run;
+  write_file_atomically(folder / fleet::links_file, to_text(links));
+}
+
 void HostMeasurement::measure_links() {
   const bool exclusive = turns_.all_here();
   if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
@@ -183,7 +192,10 @@ void HostMeasurement::measure_links() {
     std::vector<std::unique_ptr<ChildProcess>> children;
     children.push_back(std::make_unique<ChildProcess>(start));
     const SupervisedEnd end = supervise_all(children, inbox_, limit(), stop_grace).front();
-    reason = result_of(end, folder / "result.json", log_path, arguments_.time_limit_s).reason;
+    const PartResult result =
+        result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
+    reason = result.reason;
+    if (result.document) sum_up_links(folder, *result.document);
     if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
   } catch (const Error& error) {
     reason = error.what();
