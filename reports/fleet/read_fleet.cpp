@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <set>
 #include <thread>
 
@@ -124,7 +125,55 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   builder.add(std::move(summary), file);
 }
 
-void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder) {
+/// "node07-0" as `fathom fleet run` names a GPU's folder.
+void name_by_folder(GpuSummary& summary, const std::string& name) {
+  const auto dash = name.rfind('-');
+  const char* end = name.data() + name.size();
+  summary.host = name;
+  if (dash == std::string::npos) return;
+  int number = 0;
+  const auto read = std::from_chars(name.data() + dash + 1, end, number);
+  if (read.ec != std::errc() || read.ptr != end) return;
+  summary.host = name.substr(0, dash);
+  summary.gpu = number;
+}
+
+/// A GPU whose summary cannot be read, of the documents that it would sum up; false where there are
+/// none either.
+bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& builder) {
+  GpuSummary summary;
+  name_by_folder(summary, file.parent_path().filename());
+  for (const auto& [part, phase] : {std::pair("alone", Phase::alone),
+                                    {"together", Phase::together},
+                                    {"suite", Phase::together}}) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(file.parent_path() / part, none)) {
+      if (entry.path().extension() != ".json" || !entry.is_regular_file(none)) continue;
+      try {
+        add_document(summary, read_document(entry.path()), phase);
+      } catch (const Error&) {
+        // The others may be whole.
+      }
+    }
+  }
+  if (summary.names.empty()) return false;
+  summary.status = GpuStatus::partial;
+  summary.reason = fmt::format("its figures are those of its documents: {}", why.what());
+  summary.exit_code = to_int(why.code());
+  builder.add(std::move(summary), file);
+  return true;
+}
+
+void add_links(const fs::path& file, const std::string& text, const std::string& run,
+               FleetBuilder& builder) {
+  HostLinks links = parse_links(text, file.string());
+  links.document = file.parent_path() / "result.json";
+  if (run.empty() || links.run == run) builder.add(std::move(links));
+}
+
+/// `run`: whose; empty: anybody's.
+void read_file(const fs::path& file, const fs::path& root, const std::string& run,
+               FleetBuilder& builder) {
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
     const std::string text = read_file_up_to(file, largest_file);
@@ -138,6 +187,8 @@ void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder
     else
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
+    if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))
+      return;
     builder.add(Problem{shown(), error.what(), to_int(error.code())});
   }
 }

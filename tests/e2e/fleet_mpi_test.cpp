@@ -289,11 +289,17 @@ TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 1, 3}) CHECK(status_of(fleet, gpu) == "complete");
   CHECK(status_of(fleet, 2) == "failed");
-  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "rank 2" &&
-           problem.at("reason").get<std::string>().find("SIGKILL") != std::string::npos;
-  }));
+  const auto told = [&] {
+    const json problems = fleet_of(box.out()).at("problems");
+    REQUIRE(problems.size() == 1);  // one death, one row
+    CHECK(problems.at(0).at("what") == "box GPU 2");
+    CHECK_THAT(problems.at(0).at("reason").get<std::string>(),
+               ContainsSubstring("rank 2") && ContainsSubstring("SIGKILL"));
+  };
+  told();
   CHECK_THAT(read_text(box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
+  box.fathom({"fleet", "collect", box.out().string()});  // by the note that it left
+  told();
 }
 
 TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
@@ -313,7 +319,7 @@ TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
   CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "rank 1" &&
+    return problem.at("what") == "box GPU 1" &&
            problem.at("reason").get<std::string>().find("--wait") != std::string::npos;
   }));
 }

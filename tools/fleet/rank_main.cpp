@@ -26,6 +26,7 @@
 #include "tools/fleet/parcel.h"
 #include "tools/fleet/rank_jobs.h"
 #include "tools/fleet/rank_note.h"
+#include "tools/fleet/rank_problems.h"
 #include "tools/fleet/run_arguments.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -138,10 +139,12 @@ Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, boo
   return parcel;
 }
 
-ExitCode report(const FleetRunArguments& arguments, const MpiJob& job, const Gathered& gathered) {
+ExitCode report(const FleetRunArguments& arguments, const std::string& this_run, const MpiJob& job,
+                const Gathered& gathered) {
   fleet::Expected expected = expected_of(arguments.report);
+  expected.run = this_run;
   fleet::Fleet fleet = fleet::read_fleet(arguments.report.out, expected);
-  fleet.problems.insert(fleet.problems.end(), gathered.problems.begin(), gathered.problems.end());
+  add_rank_problems(fleet, gathered.problems);
   const ExitCode code = publish_fleet(fleet, arguments.report);
   if (!gathered.gone().empty())
     fmt::print("{} of {} ranks did not answer; what they left before is in the report.\n",
