@@ -21,6 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+/// After a part that does not decide: with all its figures, and a check that failed, it changes
+/// nothing.
+fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
+  return result.status == fleet::GpuStatus::complete ? job.summary.status
+                                                     : fleet::GpuStatus::partial;
+}
+
 }  // namespace
 
 HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
@@ -118,8 +125,8 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
     const bool decides = part == "suite";
     (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
     take(job, result, phase);
-    if (decides || result.status != fleet::GpuStatus::complete)
-      note(job, decides ? result.status : fleet::GpuStatus::partial,
+    if (decides || result.exit_code != 0)
+      note(job, decides ? result.status : status_beside(job, result),
            result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason),
            result.exit_code);
     else
@@ -143,11 +150,14 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
                            int exit_code) {
   fleet::GpuSummary& s = job.summary;
   const bool was_partial = s.status == fleet::GpuStatus::partial;
-  const std::string before = was_partial ? s.reason : "";
+  const int check_failed = to_int(ExitCode::check_failed);
+  const bool told = was_partial || s.exit_code == check_failed;  // by a part before
+  const std::string before = told ? s.reason : "";
   s.status =
       was_partial && status == fleet::GpuStatus::complete ? fleet::GpuStatus::partial : status;
   s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
-  if (!was_partial || exit_code != 0) s.exit_code = exit_code;
+  const bool no_worse = exit_code == 0 || (exit_code == check_failed && s.exit_code != 0);
+  if (!told || !no_worse) s.exit_code = exit_code;
   write(job);
 }
 
