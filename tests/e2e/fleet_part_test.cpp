@@ -59,6 +59,13 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_in(folder_of(box, gpu))) == 1);
 }
 
+TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
+  Sandbox box({"first", "mismatch"});
+  CHECK(code(box.fathom(fleet_run(box, {"--part"}))) == to_int(ExitCode::check_failed));
+  CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) ==
+        to_int(ExitCode::check_failed));
+}
+
 TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
   Sandbox box({"first"});
   box.set("OMPI_COMM_WORLD_SIZE", "3");

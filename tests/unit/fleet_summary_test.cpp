@@ -10,6 +10,7 @@
 
 #include "reports/fleet/fleet.h"
 #include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/groups.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
@@ -165,6 +166,27 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   CHECK(told("a-2/gpu.json"));
   CHECK_FALSE(told("host a"));
   CHECK_FALSE(told("a-0"));
+}
+
+TEST_CASE("Builds and suites that differ are seen among the settings", "[fleet]") {
+  const auto of_build = [](const char* commit, const char* suite) {
+    Document document = recording();
+    document.fathom_commit = commit;
+    document.suite = suite;
+    GpuSummary summary;
+    summary.host = commit;
+    summary.uuid_hash = commit;
+    add_document(summary, document, Phase::together);
+    summary.uuid_hash = commit;
+    return summary;
+  };
+  FleetBuilder builder;
+  builder.add(of_build("1a2b", "quick"), "");
+  builder.add(of_build("3c4d", "default"), "");
+  const auto differing = differing_settings(builder.finish({}));
+  REQUIRE(differing.size() == 2);
+  CHECK(differing[0].name == "Fathom");
+  CHECK(differing[1].name == "suite");
 }
 
 TEST_CASE("Of a torn summary's GPU the documents count", "[fleet]") {

@@ -99,8 +99,12 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   const bool interrupted = inbox.interrupts() > 0;
   ExitCode code = ExitCode::ok;
   if (arguments.part) {
-    for (const GpuJob& job : jobs)
-      if (job.summary.exit_code != 0) code = ExitCode::incomplete;
+    for (const GpuJob& job : jobs) {
+      const int own = job.summary.exit_code;
+      if (own != 0 && code != ExitCode::incomplete)
+        code =
+            own == to_int(ExitCode::check_failed) ? ExitCode::check_failed : ExitCode::incomplete;
+    }
     for (const fleet::Problem& problem : problems) {
       fmt::print(stderr, "fathom: {}\n", problem.reason);
       code = static_cast<ExitCode>(problem.exit_code);
