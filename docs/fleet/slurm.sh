@@ -5,7 +5,8 @@
 #SBATCH --gpus-per-node=8
 #SBATCH --ntasks-per-node=8
 #SBATCH --exclusive
-#SBATCH --time=00:30:00
+#SBATCH --time=00:40:00
+#SBATCH --signal=B:TERM@120
 #SBATCH --job-name=fathom-fleet
 set -euo pipefail
 
@@ -18,18 +19,25 @@ scontrol show hostnames "$SLURM_JOB_NODELIST" >"$OUT/hosts.txt"
 # No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank and the
 # CPUs near it. --kill-on-bad-exit=0: a rank that dies must not end the others; --wait: nor must they wait
 # for it for ever.
+# The parts of a GPU (alone, together, suite, links) each have Fathom's --time-limit, and all of them have to
+# be shorter than Slurm's. Slurm tells this script two minutes before the end: the report is made all the same.
+rm -f "$OUT/fleet.json" # of an earlier run
 status=0
+collect() {
+  status=0
+  "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
+}
+trap 'collect; exit "$status"' TERM
+
 srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=60 --gpu-bind=none --cpu-bind=none \
-  "$FATHOM" fleet run --suite quick --out "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
+  "$FATHOM" fleet run --suite quick --time-limit 300 --out "$OUT" --expect-hosts "$OUT/hosts.txt" &
+wait $! || status=$? # a signal is only heard while the shell waits
 
 # Where rank 0 was lost, or Slurm's PMIx has ended all ranks for the death of one, the report is made from
 # what each had written.
-if [[ ! -e $OUT/fleet.json ]]; then
-  status=0
-  "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt" || status=$?
-fi
+if [[ ! -e $OUT/fleet.json ]]; then collect; fi
 exit "$status"
 
 # Without MPI, or where no death may cost the others anything: independent jobs, one a node.
-#   srun --ntasks-per-node=1 --kill-on-bad-exit=0 "$FATHOM" fleet run --part --suite quick --out "$OUT" || true
+#   srun --ntasks-per-node=1 --kill-on-bad-exit=0 "$FATHOM" fleet run --part --suite quick --time-limit 300 --out "$OUT" || true
 #   "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt"

@@ -115,6 +115,19 @@ void find_missing(Fleet& fleet, const Expected& expected) {
          code});
 }
 
+/// What a summary says of its GPU as a code of the table, since files may hold any number: what is
+/// not complete is at least incomplete.
+int code_of(const GpuSummary& summary) {
+  const bool complete = summary.status == GpuStatus::complete;
+  const int incomplete = to_int(ExitCode::incomplete);
+  if (summary.exit_code == 0) return complete ? 0 : incomplete;
+  const bool known = (summary.exit_code >= to_int(ExitCode::output_unwritable) &&
+                      summary.exit_code <= to_int(ExitCode::setup_incomplete)) ||
+                     summary.exit_code == to_int(ExitCode::interrupted) ||
+                     (complete && summary.exit_code == to_int(ExitCode::check_failed));
+  return known ? summary.exit_code : incomplete;
+}
+
 }  // namespace
 
 Fleet FleetBuilder::finish(const Expected& expected) {
@@ -122,8 +135,11 @@ Fleet FleetBuilder::finish(const Expected& expected) {
   Fleet fleet = std::move(state_->fleet);
   state_->fleet = {};
   keep_latest(fleet);
+  for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
+  // With all figures, but a check that failed, say: a GPU that computes wrong results is no good
+  // one.
   for (const FleetGpu& gpu : fleet.gpus)
-    if (gpu.summary.status != GpuStatus::complete)
+    if (gpu.summary.status != GpuStatus::complete || gpu.summary.exit_code != 0)
       fleet.problems.push_back({name_of(gpu.summary), gpu.summary.reason, gpu.summary.exit_code});
   find_missing(fleet, expected);
   std::ranges::sort(fleet.links, {}, &HostLinks::host);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/host_links.h"
 
 namespace fathom::fleet {
 
@@ -25,12 +26,6 @@ struct Problem {
   int exit_code = 0;
 };
 
-/// What links the GPUs of one host: the result document of the probe `links`.
-struct HostLinks {
-  std::string host;
-  Document document;
-};
-
 struct Fleet {
   std::vector<MetricName> metrics;
   std::vector<FleetGpu> gpus;  ///< sorted by host, then number
@@ -44,6 +39,8 @@ struct Fleet {
 struct Expected {
   std::optional<std::size_t> gpus;
   std::vector<std::string> hosts;
+  /// Of this run only, whatever others have left beside it; empty: of all.
+  std::string run;
 };
 
 /// Of summaries with their places.
@@ -61,10 +58,11 @@ class FleetBuilder {
   static std::shared_ptr<State> make_state();
 };
 
-/// Reads what runs left in a folder and those below: gpu.json, and result.json where no gpu.json
-/// sums it up; what else ends in .json is looked into. A file that is half-written or none of ours
-/// becomes a problem, and so does what is missing. Reads with `threads` threads. Throws
-/// Error(bad_input) if there is no such folder, or nothing in it.
+/// Reads what runs left in a folder and those below: gpu.json and links.json, and result.json where
+/// neither sums it up; what else ends in .json is looked into. Of one run only (Expected) its own
+/// gpu.json and links.json count, and what others left there half-written is not its problem. A
+/// file that is half-written or none of ours becomes a problem, and so does what is missing. Reads
+/// with `threads` threads. Throws Error(bad_input) if there is no such folder, or nothing in it.
 Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,
                  unsigned threads = 0);
 

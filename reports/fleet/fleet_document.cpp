@@ -89,6 +89,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                     {"rank", s.rank ? Json(*s.rank) : Json(nullptr)},
                     {"uuid_hash", s.uuid_hash},
                     {"model", s.model},
+                    {"run", s.run},
                     {"date", s.date},
                     {"suite", s.suite},
                     {"source", to_string(s.source)},
@@ -113,12 +114,12 @@ Json links_json(const Fleet& fleet) {
   Json hosts = Json::array();
   for (const HostLinks& links : fleet.links) {
     Json facts = Json::array();
-    for (const Fact& fact : links.document.facts)
+    for (const LinkFact& fact : links.facts)
       facts.push_back({{"id", fact.id},
                        {"value", or_null(fact.value)},
                        {"unit", fact.unit},
-                       {"bound", fact.bound ? Json(fact.bound->value) : Json(nullptr)},
-                       {"bound_source", fact.bound ? fact.bound->source : ""},
+                       {"bound", or_null(fact.bound)},
+                       {"bound_source", fact.bound_source},
                        {"reason", fact.reason}});
     hosts.push_back({{"host", links.host}, {"facts", std::move(facts)}});
   }

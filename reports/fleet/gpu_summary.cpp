@@ -66,6 +66,16 @@ void add_telemetry(Health& health, const Document& document) {
   health.throttle_reasons.assign(reasons.begin(), reasons.end());
 }
 
+/// Suites and builds that differ are seen among the settings.
+void set(Settings& settings, const std::string& name, const std::string& value) {
+  const auto at =
+      std::ranges::lower_bound(settings, name, {}, [](const auto& s) { return s.first; });
+  if (at != settings.end() && at->first == name)
+    at->second = value;
+  else
+    settings.insert(at, {name, value});
+}
+
 std::string shown(const std::optional<double>& value, const char* unit) {
   return value ? format_quantity(*value, unit) : "unknown";
 }
@@ -132,6 +142,9 @@ const char* to_string(GpuStatus status) {
 void add_document(GpuSummary& summary, const Document& document, Phase phase) {
   if (summary.model.empty()) add_identity(summary, document);
   summary.suite = document.suite;
+  set(summary.settings, "suite", document.suite);
+  set(summary.settings, "Fathom",
+      fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit));
   add_telemetry(summary.health, document);
   struct Repetitions {
     const Entry* first;

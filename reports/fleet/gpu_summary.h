@@ -84,6 +84,7 @@ struct GpuSummary {
   int gpu = 0;              ///< number on its host
   std::optional<int> rank;  ///< of the launcher, where there was one
   std::string gpu_name, uuid_hash;
+  std::string run;  ///< which one measured it, of random digits; empty: of before there were any
   std::string date, suite;
   Source source = Source::measured;
   GpuStatus status = GpuStatus::complete;

@@ -175,7 +175,8 @@ std::string to_text(const GpuSummary& s) {
   return fmt::format(
       "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {},\n\"gpu_name\": {}, \"uuid_hash\": "
       "{}, "
-      "\"model\": {},\n\"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, \"reason\": "
+      "\"model\": {},\n\"run\": {}, \"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, "
+      "\"reason\": "
       "{}, "
       "\"exit_code\": {}, \"no_counters\": {}, \"counters_of\": "
       "{},\n\"settings\": {{{}}},\n\"health\": "
@@ -185,11 +186,11 @@ std::string to_text(const GpuSummary& s) {
       "{},\n\"alone\": {},\n\"together\": {},\n\"noise\": {},\n\"sm_clock_hz\": {}}}}}\n",
       summary_key, summary_version, json_text(s.host), s.gpu,
       s.rank ? std::to_string(*s.rank) : "null", json_text(s.gpu_name), json_text(s.uuid_hash),
-      json_text(s.model), json_text(s.date), json_text(s.suite), json_text(to_string(s.source)),
-      json_text(to_string(s.status)), json_text(s.reason), s.exit_code, json_text(s.no_counters),
-      list(s.counters_of, json_text), settings, health_text(s.health), number(s.elapsed_s.alone),
-      number(s.elapsed_s.together), number(s.elapsed_s.suite),
-      names([](const MetricName& m) { return m.name; }),
+      json_text(s.model), json_text(s.run), json_text(s.date), json_text(s.suite),
+      json_text(to_string(s.source)), json_text(to_string(s.status)), json_text(s.reason),
+      s.exit_code, json_text(s.no_counters), list(s.counters_of, json_text), settings,
+      health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
+      number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
       names([](const MetricName& m) { return m.unit; }),
       names([](const MetricName& m) { return std::string(to_string(m.better)); }),
       column(s, &MetricFigures::alone), column(s, &MetricFigures::together),
@@ -214,6 +215,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.gpu_name = own.text("gpu_name");
   s.uuid_hash = own.text("uuid_hash");
   s.model = own.text("model");
+  s.run = own.text_or("run", "");
   s.date = own.text("date");
   s.suite = own.text("suite");
   s.source = word_of<Source>(own, "source", "\"measured\", \"replay\"");

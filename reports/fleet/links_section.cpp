@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 
 #include "reports/fleet/sections.h"
 #include "reports/plot.h"
 #include "reports/scale.h"
-#include "results/format.h"
-#include "results/query.h"
+#include "results/document_io.h"
+#include "results/error.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -22,26 +24,22 @@ namespace {
 /// a few percent of each other.
 constexpr double slow_pair = 0.95;
 
-std::string axis_text(const Entry& entry, const char* name) {
-  const AxisValue* value = find_axis(entry, name);
-  return value == nullptr ? "?" : format_axis_value(name, *value);
-}
-
 /// One pair of GPUs of a host, by one engine, in one direction.
 struct Pair {
   const std::string* host;
-  const Entry* entry;
+  const LinkPair* pair;
 };
 
 /// The slowest pair of each kind of transfer over all hosts, against the median of them all: a
 /// median for each host, as the facts have it, does not show a single bad link.
 void write_pairs(FleetWriting& to) {
-  std::map<std::pair<std::string, std::string>, std::vector<Pair>> kinds;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<Pair>> kinds;
   for (const HostLinks& links : to.fleet.links)
-    for (const Entry* entry : select(links.document.entries, {{"link", "peer"}}))
-      if (entry->metric.value)
-        kinds[{axis_text(*entry, "engine"), axis_text(*entry, "direction")}].push_back(
-            {&links.host, entry});
+    for (const LinkPair& pair : links.pairs) {
+      const LinkKind& kind = links.kinds[pair.kind];
+      if (pair.value)
+        kinds[{kind.engine, kind.direction, kind.unit}].push_back({&links.host, &pair});
+    }
   Table table({{"Engine"},
                {"Direction"},
                {"Pairs", Align::right},
@@ -52,30 +50,54 @@ void write_pairs(FleetWriting& to) {
                {"Which"}});
   std::vector<std::string> slow;
   for (const auto& [kind, pairs] : kinds) {
+    const auto& [engine, direction, unit] = kind;
     std::vector<double> values;
-    for (const Pair& pair : pairs) values.push_back(*pair.entry->metric.value);
+    for (const Pair& pair : pairs) values.push_back(*pair.pair->value);
     const double typical = median(values);
-    const Pair& worst = *std::ranges::min_element(
-        pairs, {}, [](const Pair& pair) { return *pair.entry->metric.value; });
-    const Metric& metric = worst.entry->metric;
+    const Pair& worst =
+        *std::ranges::min_element(pairs, {}, [](const Pair& pair) { return *pair.pair->value; });
+    const double value = *worst.pair->value;
     const std::string which =
-        fmt::format("{} GPU {} to {}", *worst.host, axis_text(*worst.entry, "from GPU"),
-                    axis_text(*worst.entry, "to GPU"));
-    const auto& bound = worst.entry->bound;
-    table.add_row({reports::escape_text(kind.first), reports::escape_text(kind.second),
-                   std::to_string(pairs.size()), reports::quantity(typical, metric.unit),
-                   reports::quantity(metric.value, metric.unit),
-                   fmt::format("{:.1f} %", 100 * *metric.value / typical),
-                   bound ? fmt::format("{:.1f} %", 100 * *metric.value / bound->value) : "–",
+        fmt::format("{} GPU {} to {}", *worst.host, worst.pair->from, worst.pair->to);
+    const Figure bound = worst.pair->bound;
+    table.add_row({reports::escape_text(engine), reports::escape_text(direction),
+                   std::to_string(pairs.size()), reports::quantity(typical, unit),
+                   reports::quantity(value, unit), fmt::format("{:.1f} %", 100 * value / typical),
+                   bound ? fmt::format("{:.1f} %", 100 * value / *bound) : "–",
                    reports::escape_text(which)});
-    if (*metric.value < slow_pair * typical)
-      slow.push_back(fmt::format("{} ({}, {})", which, kind.first, kind.second));
+    if (value < slow_pair * typical)
+      slow.push_back(fmt::format("{} ({}, {})", which, engine, direction));
   }
   if (!slow.empty())
     to.page.paragraph(
         reports::escape_text(fmt::format("Slower than the median pair by more than {:.0f} %: {}.",
                                          100 * (1 - slow_pair), fmt::join(slow, "; "))));
   to.page.table("The slowest pair of GPUs", table);
+}
+
+/// Of a few hosts: a document is large, and its summary has what counts.
+void draw_hosts(FleetWriting& to) {
+  constexpr std::size_t most_hosts = 4;
+  if (!to.pictures) return;
+  for (std::size_t i = 0; i < std::min(most_hosts, to.fleet.links.size()); ++i) {
+    const HostLinks& links = to.fleet.links[i];
+    std::optional<Document> document;
+    try {
+      document = read_document(links.document);
+    } catch (const Error&) {
+      continue;  // the figures are there all the same
+    }
+    for (const ProbeSummary& probe : document->probes)
+      for (std::size_t v = 0; v < probe.views.size(); ++v) {
+        View view = probe.views[v];
+        if (view.kind == View::Kind::table) continue;
+        view.title = fmt::format("{}: {}", links.host, view.title);
+        const std::string stem = reports::slug(fmt::format("links-{}-{}", links.host, v));
+        if (const auto picture =
+                draw_plot(view, document->entries, to.folder, stem, document->source))
+          to.page.picture(picture->light, picture->dark, picture->alt);
+      }
+  }
 }
 
 }  // namespace
@@ -93,7 +115,7 @@ void write_links(FleetWriting& to) {
   std::vector<std::string> order;
   std::map<std::string, Row> rows;
   for (const HostLinks& links : to.fleet.links) {
-    for (const Fact& fact : links.document.facts) {
+    for (const LinkFact& fact : links.facts) {
       const auto [at, is_new] = rows.try_emplace(fact.id);
       Row& row = at->second;
       if (is_new) {
@@ -102,7 +124,7 @@ void write_links(FleetWriting& to) {
       }
       if (!fact.value) continue;
       row.values.push_back(*fact.value);
-      if (fact.bound) row.bound = fact.bound->value;
+      if (fact.bound) row.bound = fact.bound;
       const bool worse = !row.worst || (fact.better == Better::higher ? *fact.value < *row.worst
                                                                       : *fact.value > *row.worst);
       if (worse) row.worst = fact.value, row.worst_host = links.host;
@@ -143,22 +165,7 @@ void write_links(FleetWriting& to) {
   for (const auto& [reason, quantities] : missing)
     to.page.paragraph(reports::escape_text(
         fmt::format("Not measured ({}): {}.", fmt::join(quantities, ", "), reason)));
-  constexpr std::size_t most_hosts = 4;
-  for (std::size_t i = 0; i < std::min(most_hosts, to.fleet.links.size()); ++i) {
-    const HostLinks& links = to.fleet.links[i];
-    for (const ProbeSummary& probe : links.document.probes) {
-      for (std::size_t v = 0; v < probe.views.size(); ++v) {
-        View view = probe.views[v];
-        if (view.kind == View::Kind::table) continue;
-        view.title = fmt::format("{}: {}", links.host, view.title);
-        const std::string stem = reports::slug(fmt::format("links-{}-{}", links.host, v));
-        if (!to.pictures) continue;
-        if (const auto picture =
-                draw_plot(view, links.document.entries, to.folder, stem, links.document.source))
-          to.page.picture(picture->light, picture->dark, picture->alt);
-      }
-    }
-  }
+  draw_hosts(to);
 }
 
 }  // namespace fathom::fleet

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <set>
 #include <thread>
 
@@ -32,6 +33,10 @@ struct Found {
   std::vector<std::pair<fs::path, std::string>> unread;  ///< and why
 };
 
+bool is_summary(const fs::path& file) {
+  return file.filename() == summary_file || file.filename() == links_file;
+}
+
 /// One folder's entries, and those of the folders below. Links to folders are not followed: they
 /// may lead round in a circle.
 void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& found) {
@@ -52,7 +57,7 @@ void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& fou
         found.files.push_back(path);
       else  // a pipe, whose writer would be waited for, or a link that leads nowhere
         found.unread.emplace_back(path, "it is no file");
-      if (path.filename() == summary_file) summed_up.insert(folder);
+      if (is_summary(path)) summed_up.insert(folder);
     }
   }
   if (error) found.unread.emplace_back(folder, error.message());
@@ -71,7 +76,7 @@ Found find_files(const fs::path& folder) {
   look_into(folder, summed_up, found);
   // A document that a summary in its folder, or in one above it, sums up is not read.
   std::erase_if(found.files, [&](const fs::path& file) {
-    if (file.filename() == summary_file || summed_up.empty()) return false;
+    if (is_summary(file) || summed_up.empty()) return false;
     for (fs::path above = file.parent_path(); above.string().size() >= folder.string().size();
          above = above.parent_path()) {
       if (summed_up.contains(above)) return true;
@@ -102,7 +107,9 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   Document document = parse_document(text, file.string());
   if (is_links(document)) {
     const std::string folder = file.parent_path().filename();
-    return builder.add(HostLinks{folder, std::move(document)});
+    HostLinks links = links_of(folder, document);
+    links.document = file;
+    return builder.add(std::move(links));
   }
   GpuSummary summary;
   summary.host = folder_of(file, root);
@@ -118,15 +125,70 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   builder.add(std::move(summary), file);
 }
 
-void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder) {
+/// "node07-0" as `fathom fleet run` names a GPU's folder.
+void name_by_folder(GpuSummary& summary, const std::string& name) {
+  const auto dash = name.rfind('-');
+  const char* end = name.data() + name.size();
+  summary.host = name;
+  if (dash == std::string::npos) return;
+  int number = 0;
+  const auto read = std::from_chars(name.data() + dash + 1, end, number);
+  if (read.ec != std::errc() || read.ptr != end) return;
+  summary.host = name.substr(0, dash);
+  summary.gpu = number;
+}
+
+/// A GPU whose summary cannot be read, of the documents that it would sum up; false where there are
+/// none either.
+bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& builder) {
+  GpuSummary summary;
+  name_by_folder(summary, file.parent_path().filename());
+  for (const auto& [part, phase] : {std::pair("alone", Phase::alone),
+                                    {"together", Phase::together},
+                                    {"suite", Phase::together}}) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(file.parent_path() / part, none)) {
+      if (entry.path().extension() != ".json" || !entry.is_regular_file(none)) continue;
+      try {
+        add_document(summary, read_document(entry.path()), phase);
+      } catch (const Error&) {
+        // The others may be whole.
+      }
+    }
+  }
+  if (summary.names.empty()) return false;
+  summary.status = GpuStatus::partial;
+  summary.reason = fmt::format("its figures are those of its documents: {}", why.what());
+  summary.exit_code = to_int(why.code());
+  builder.add(std::move(summary), file);
+  return true;
+}
+
+void add_links(const fs::path& file, const std::string& text, const std::string& run,
+               FleetBuilder& builder) {
+  HostLinks links = parse_links(text, file.string());
+  links.document = file.parent_path() / "result.json";
+  if (run.empty() || links.run == run) builder.add(std::move(links));
+}
+
+/// `run`: whose; empty: anybody's.
+void read_file(const fs::path& file, const fs::path& root, const std::string& run,
+               FleetBuilder& builder) {
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
     const std::string text = read_file_up_to(file, largest_file);
-    if (std::string_view(text).substr(0, 64).find(summary_key) != std::string_view::npos)
-      builder.add(parse_summary(text, file.string()), file);
+    const auto begins_with = [&, start = std::string_view(text).substr(0, 64)](
+                                 std::string_view key) { return start.find(key) != start.npos; };
+    if (begins_with(summary_key)) {
+      GpuSummary summary = parse_summary(text, file.string());
+      if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
+    } else if (begins_with(links_key))
+      add_links(file, text, run, builder);
     else
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
+    if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))
+      return;
     builder.add(Problem{shown(), error.what(), to_int(error.code())});
   }
 }
@@ -135,7 +197,13 @@ void read_file(const fs::path& file, const fs::path& root, FleetBuilder& builder
 
 Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned threads) {
   const fs::path root = folder.lexically_normal();
-  const Found found = find_files(root);
+  Found found = find_files(root);
+  if (!expected.run.empty()) {
+    // Its own are written in one step; the others are of runs before it.
+    found.torn.clear();
+    found.unread.clear();
+    std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
+  }
   FleetBuilder builder;
   for (const fs::path& file : found.torn)
     builder.add(Problem{file.lexically_relative(root).string(),
@@ -147,7 +215,7 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
   std::atomic<std::size_t> next = 0;
   const auto read = [&] {
     for (std::size_t i; (i = next++) < found.files.size();)
-      read_file(found.files[i], root, builder);
+      read_file(found.files[i], root, expected.run, builder);
   };
   {
     std::vector<std::jthread> others;
@@ -156,7 +224,9 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
     read();
   }
   Fleet fleet = builder.finish(expected);
-  if (fleet.gpus.empty() && fleet.problems.empty())
+  // A run that could write nothing has told why itself.
+  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() &&
+      expected.run.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
                             "`fathom run` wrote into.",

@@ -38,12 +38,18 @@ std::set<std::string> hosts_of(const Fleet& fleet) {
 
 std::vector<std::string> hosts_with_page(const Fleet& fleet, const ReportOptions& options) {
   const std::set<std::string> all = hosts_of(fleet);
+  if (all.size() <= few_hosts) return {all.begin(), all.end()};
+  std::vector<std::string> hosts = options.hosts;
+  std::erase_if(hosts, [&](const std::string& host) { return !all.contains(host); });
+  return hosts;
+}
+
+/// A wrong name must not cost the report.
+void write_unknown_hosts(const Fleet& fleet, const ReportOptions& options, reports::Page& page) {
+  const std::set<std::string> all = hosts_of(fleet);
   for (const std::string& host : options.hosts)
     if (!all.contains(host))
-      throw Error(ExitCode::bad_input,
-                  fmt::format("The fleet has no host `{}` with a result.", host));
-  if (all.size() <= few_hosts) return {all.begin(), all.end()};
-  return options.hosts;
+      page.paragraph(fmt::format("No host {} has left a result (`--host`).", reports::code(host)));
 }
 
 std::string counts_text(const Fleet& fleet) {
@@ -133,9 +139,47 @@ void write_times(const Fleet& fleet, reports::Page& page) {
   if (suite > 0) parts.push_back(fmt::format("the suite on all at once {:.1f} s", suite));
   for (const HostLinks& links : fleet.links)
     if (&links == &fleet.links.front())
-      parts.push_back(fmt::format("links {:.1f} s", links.document.elapsed_s));
+      parts.push_back(fmt::format("links {:.1f} s", links.elapsed_s));
   if (!parts.empty())
     page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
+}
+
+bool refused(const GpuSummary& s) { return s.exit_code == to_int(ExitCode::counters_unavailable); }
+
+bool collected(const GpuSummary& s) {
+  return s.no_counters.empty() && s.status == GpuStatus::complete && !refused(s);
+}
+
+/// On how many GPUs counters were asked for, on how many they were collected, and of which probes
+/// no GPU has them.
+void write_collected(const Fleet& fleet, reports::Page& page) {
+  std::size_t asked = 0, had = 0, without = 0;
+  bool any_has_all = false;
+  std::set<std::string> wanted, there;
+  for (const FleetGpu& gpu : fleet.gpus) {
+    const GpuSummary& s = gpu.summary;
+    if (s.source == Source::replay || !s.no_counters.empty()) continue;
+    ++asked;
+    without += refused(s);
+    wanted.insert(s.counters_of.begin(), s.counters_of.end());
+    if (!collected(s)) continue;
+    ++had;
+    any_has_all = any_has_all || s.counters_of.empty();
+    there.insert(s.counters_of.begin(), s.counters_of.end());
+  }
+  if (asked == 0) return;
+  std::string text =
+      fmt::format("Hardware counters were asked for on {} GPUs, collected on {}", asked, had);
+  if (without > 0) text += fmt::format("; {} were refused them", without);
+  if (asked > had + without) text += fmt::format("; {} did not complete", asked - had - without);
+  page.paragraph(text + ".");
+  if (any_has_all) return;
+  std::vector<std::string> missing;
+  for (const std::string& probe : wanted)
+    if (!there.contains(probe)) missing.push_back(reports::code(probe));
+  if (!missing.empty())
+    page.paragraph(
+        fmt::format("No GPU that completed has the counters of {}.", fmt::join(missing, ", ")));
 }
 
 /// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
@@ -147,6 +191,7 @@ void write_counters(const Fleet& fleet, reports::Page& page) {
         "Each probe's hardware counters were to be collected by one GPU of its host (`--counters "
         "shared`), which the host's page names; the others leave out its cases that only counters "
         "can decide.");
+  write_collected(fleet, page);
   std::map<std::string, std::vector<std::size_t>> without;
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
     if (const std::string& why = fleet.gpus[i].summary.no_counters; !why.empty())
@@ -161,11 +206,14 @@ void write_counters(const Fleet& fleet, reports::Page& page) {
 }
 
 fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
-                         const std::string& host) {
+                         const std::string& host, std::set<std::string>& names) {
   reports::Page page(fleet.replay());
   FleetWriting to{fleet, outliers, page, folder, false};
   write_host(to, host);
-  const fs::path file = folder / ("host-" + reports::slug(host) + ".md");
+  std::string name = reports::slug(host);  // of two hosts perhaps the same
+  for (int i = 2; !names.insert(name).second; ++i)
+    name = fmt::format("{}.{}", reports::slug(host), i);
+  const fs::path file = folder / ("host-" + name + ".md");
   write_file_atomically(file, page.text());
   return file;
 }
@@ -200,12 +248,14 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   page.heading(2, "Hosts", "hosts");
   FleetReportPaths paths;
   std::vector<std::string> links;
+  std::set<std::string> names;
   for (const std::string& host : hosts) {
-    paths.hosts.push_back(write_host_page(fleet, outliers, folder, host));
+    paths.hosts.push_back(write_host_page(fleet, outliers, folder, host, names));
     links.push_back(fmt::format("[{}]({})", reports::escape_text(host),
                                 paths.hosts.back().filename().string()));
   }
   if (!links.empty()) page.list(links);
+  write_unknown_hosts(fleet, options, page);
   if (hosts.size() < fleet.hosts())
     page.paragraph(
         fmt::format("Any other host's page: `{} --host NAME`.", options.collect_command));
@@ -220,7 +270,7 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
   text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
   for (const Headline& line : headlines_of(fleet, outliers, most))
-    text += fmt::format("  {}: {}\n", line.card, line.text(line.metric));
+    text += reports::clean(fmt::format("  {}: {}", line.card, line.text(line.metric))) + "\n";
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
   std::size_t shown = 0;
   for (const Problem& problem : fleet.problems) {
@@ -228,7 +278,7 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
       text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
       break;
     }
-    text += fmt::format("  {}: {}\n", problem.what, problem.reason);
+    text += reports::clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "reports/fleet/causes.h"
+#include "reports/fleet/host_links.h"
 #include "results/error.h"
 
 namespace fathom::fleet {
@@ -92,6 +93,38 @@ void show(Fault fault, Health& health, double gap) {
     case Fault::unexplained:
       break;
   }
+}
+
+/// What `fathom fleet run` sums up of a host's links: all pairs by a few engines, both ways.
+HostLinks simulated_links(const std::string& host, const SimulatedFleet& options,
+                          std::size_t number) {
+  std::mt19937_64 random(options.seed * 1'000'033 + number);
+  std::normal_distribution<double> normal(0, options.noise);
+  constexpr double bandwidth = 390e9, bound = 450e9;
+  HostLinks links;
+  links.host = host;
+  for (const char* engine : {"copy engine", "copy engine reads", "SM loads", "SM stores"})
+    for (const char* direction : {"one way", "both"}) {
+      links.facts.push_back({fmt::format("peer.{}.{}", engine, direction), "GPU to GPU",
+                             fmt::format("{}, {}", engine, direction), "B/s", Better::higher,
+                             bandwidth * (1 + normal(random)), bound, "18 NVLinks", ""});
+      for (int from = 0; from < options.gpus_per_host; ++from)
+        for (int to = 0; to < options.gpus_per_host; ++to)
+          if (from != to)
+            links.pairs.push_back({links.kinds.size(), std::to_string(from), std::to_string(to),
+                                   bandwidth * (1 + normal(random)), bound});
+      links.kinds.push_back({engine, direction, "B/s"});
+    }
+  return links;
+}
+
+/// Not atomically: nobody reads it meanwhile, and ten thousand fsyncs take their time.
+void write_plainly(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush())
+    throw Error(ExitCode::output_full,
+                fmt::format("{} cannot be written: make room there.", path.string()));
 }
 
 /// The words that one of the causes must hold.
@@ -181,13 +214,10 @@ void write_simulated_fleet(const GpuSummary& recorded, const SimulatedFleet& opt
   const auto write = [&] {
     for (std::size_t number; (number = next++) < options.gpus;) {
       const GpuSummary gpu = simulated_gpu(recorded, options, number);
-      const auto place = folder / gpu.host / std::to_string(gpu.gpu);
-      std::filesystem::create_directories(place);
-      // Not atomically: nobody reads it meanwhile, and ten thousand fsyncs take their time.
-      std::ofstream file(place / summary_file, std::ios::binary);
-      if (!(file << to_text(gpu)).flush())
-        throw Error(ExitCode::output_full, fmt::format("{} cannot be written: make room there.",
-                                                       (place / summary_file).string()));
+      write_plainly(folder / gpu.host / std::to_string(gpu.gpu) / summary_file, to_text(gpu));
+      if (gpu.gpu == 0)
+        write_plainly(folder / gpu.host / "links" / links_file,
+                      to_text(simulated_links(gpu.host, options, number)));
     }
   };
   std::vector<std::future<void>> others;

@@ -145,6 +145,17 @@ std::size_t BaselineFolder::count_like(const RunMetrics& run) const {
   return files_like(run).size();
 }
 
+std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const {
+  const RunMetrics wanted = ratios_of(run);
+  std::vector<RunMetrics> found;
+  for (const RunMetrics& newest : newest_of_each()) {
+    if (!differences_of(ratios_of(newest), wanted, Allowed::nothing).empty()) continue;
+    for (RunMetrics& earlier : runs_like(newest)) found.push_back(ratios_of(std::move(earlier)));
+  }
+  std::ranges::stable_sort(found, {}, &RunMetrics::date);
+  return found;
+}
+
 std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
   std::vector<RunMetrics> newest;
   for (const Group& group : groups()) {

@@ -36,6 +36,10 @@ class BaselineFolder {
   /// Throws Error where one cannot be read: what is left would be another baseline.
   std::vector<RunMetrics> runs_like(const RunMetrics& run) const;
 
+  /// The ratios to opponents, of the runs of all machines with which this run can be compared by
+  /// them; oldest first.
+  std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
+
   /// How many files there are with this run's identity.
   std::size_t count_like(const RunMetrics& run) const;
 

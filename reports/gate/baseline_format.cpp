@@ -8,9 +8,11 @@
 #include "results/error.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of
-//   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons]
-// The last three of SI units, or null; the throttle reasons are an array, left out where empty.
-// Metrics without a usable value are not kept.
+//   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons,
+//    seconds that it took]
+// Clocks and power in SI units, or null; the throttle reasons are an array. The last two are left
+// out where there are none, and so is the run's "elapsed_s". Metrics without a usable value are not
+// kept.
 
 namespace fathom::gate {
 namespace {
@@ -30,7 +32,18 @@ std::optional<double> optional_number(dom::element value, const Place& place) {
 }
 
 MetricValue metric_of(dom::element element, const Place& at) {
-  enum Column { name, unit, better, value, sm_clock, memory_clock, power, throttle, columns };
+  enum Column {
+    name,
+    unit,
+    better,
+    value,
+    sm_clock,
+    memory_clock,
+    power,
+    throttle,
+    elapsed,
+    columns
+  };
   MetricValue metric;
   std::size_t column = 0;
   for (const dom::element cell : list_of(element, at)) {
@@ -64,6 +77,9 @@ MetricValue metric_of(dom::element element, const Place& at) {
         for (const dom::element reason : list_of(cell, place))
           metric.state.throttle_reasons.push_back(text_of(reason, place));
         break;
+      case elapsed:
+        metric.elapsed_s = number_of(cell, place);
+        break;
       default:
         at.refuse("has more columns than a metric has");
     }
@@ -77,11 +93,13 @@ MetricValue metric_of(dom::element element, const Place& at) {
 std::string baseline_text(const RunMetrics& run) {
   Json identity = Json::object();
   for (const auto& [key, value] : run.identity) identity[key] = value;
+  const std::string elapsed =
+      run.elapsed_s > 0 ? fmt::format("\"elapsed_s\": {},\n", run.elapsed_s) : "";
   std::string text = fmt::format(
       "{{\n\"{}\": {},\n\"program\": {},\n\"date\": {},\n\"commit\": {},\n\"suite\": {},\n"
-      "\"identity\": {},\n\"metrics\": [",
+      "{}\"identity\": {},\n\"metrics\": [",
       baseline_key, baseline_version, run.fathom ? "\"fathom\"" : "\"google-benchmark\"",
-      dump(run.date), dump(run.commit), dump(run.suite), dump(identity));
+      dump(run.date), dump(run.commit), dump(run.suite), elapsed, dump(identity));
   const char* separator = "\n";
   for (const MetricValue& metric : run.metrics) {
     if (!metric.problem.empty()) continue;
@@ -90,7 +108,9 @@ std::string baseline_text(const RunMetrics& run) {
         Json::array({metric.name, metric.unit, metric.better == Better::higher ? "higher" : "lower",
                      metric.value, or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
                      or_null(state.power_w)});
-    if (!state.throttle_reasons.empty()) row.push_back(state.throttle_reasons);
+    if (!state.throttle_reasons.empty() || metric.elapsed_s > 0)
+      row.push_back(state.throttle_reasons);
+    if (metric.elapsed_s > 0) row.push_back(metric.elapsed_s);
     text += separator + dump(row);
     separator = ",\n";
   }
@@ -98,12 +118,12 @@ std::string baseline_text(const RunMetrics& run) {
 }
 
 void parse_baseline(const Fields& document, RunMetrics& run) {
-  if (const double version = document.number(baseline_key); version != baseline_version) {
-    throw Error(
-        ExitCode::document_version,
-        fmt::format("{}: is a baseline of version {}, and this Fathom reads version {}: use "
-                    "the Fathom that wrote it.",
-                    run.origin, version, baseline_version));
+  const double version = document.number(baseline_key);
+  if (version != 1 && version != baseline_version) {
+    throw Error(ExitCode::document_version,
+                fmt::format("{}: is a baseline of version {}, and this Fathom reads versions 1 and "
+                            "{}: use the Fathom that wrote it.",
+                            run.origin, version, baseline_version));
   }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")
@@ -112,6 +132,7 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.date = document.text("date");
   run.commit = document.text("commit");
   run.suite = document.text("suite");
+  run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.member("identity"), document.place().at("identity"));
   const Place rows = document.place().at("metrics");
   std::size_t index = 0;

@@ -61,10 +61,20 @@ std::size_t count(const CheckResult& result, Outcome outcome) {
                     [&](const MetricDecision& metric) { return metric.outcome == outcome; }));
 }
 
+bool nothing_compared(const CheckResult& result) {
+  const auto compared = [](const MetricDecision& metric) { return metric.evidence.has_value(); };
+  const auto left_out = [](const MetricDecision& metric) {
+    return metric.outcome == Outcome::ignored && !metric.rule.empty();
+  };
+  if (std::ranges::any_of(result.metrics, compared)) return false;
+  return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
+}
+
 ExitCode exit_code(const CheckResult& result) {
   if (count(result, Outcome::regression) > 0) return ExitCode::check_failed;
   if (count(result, Outcome::missing) > 0) return ExitCode::metric_missing;
-  if (!result.refusals.empty() || count(result, Outcome::inconclusive) > 0)
+  if (!result.refusals.empty() || count(result, Outcome::inconclusive) > 0 ||
+      nothing_compared(result))
     return ExitCode::inconclusive;
   return ExitCode::ok;
 }
@@ -83,6 +93,8 @@ std::string headline(const CheckResult& result) {
                          of(Outcome::missing, "metric", "metrics"));
     case ExitCode::inconclusive:
       if (!result.refusals.empty()) return "INCONCLUSIVE: " + result.refusals.front();
+      if (count(result, Outcome::inconclusive) == 0)
+        return "INCONCLUSIVE: nothing was compared: no metric has enough values on both sides";
       return fmt::format("INCONCLUSIVE: {} cannot be decided",
                          of(Outcome::inconclusive, "metric", "metrics"));
     default:

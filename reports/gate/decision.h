@@ -76,8 +76,12 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 
 std::size_t count(const CheckResult& result, Outcome outcome);
 
-/// 1 for a regression, else 4 for a missing metric, else 3 for anything inconclusive or refused,
-/// else 0.
+/// Whether there is no metric that both sides have enough values of, other than by rules that leave
+/// out all of them: a pass would be one of nothing.
+bool nothing_compared(const CheckResult& result);
+
+/// 1 for a regression, else 4 for a missing metric, else 3 for anything inconclusive or refused and
+/// where nothing was compared, else 0.
 ExitCode exit_code(const CheckResult& result);
 
 /// One sentence for the whole: what the exit code means here.

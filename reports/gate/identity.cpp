@@ -83,6 +83,16 @@ std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
   return refusals;
 }
 
+RunMetrics ratios_of(RunMetrics run) {
+  static const std::set<std::string> facts{"gpu_name", "compute_capability", "sms", "toolkit",
+                                           "cuda_runtime"};
+  std::erase_if(run.identity, [](const auto& fact) { return !facts.contains(fact.first); });
+  std::erase_if(run.metrics, [](const MetricValue& metric) {
+    return metric.unit != "x" || metric.name.find(" vs ") == std::string::npos;
+  });
+  return run;
+}
+
 std::string short_hash(const std::string& text) {
   Hash hash;
   hash.add(text);

@@ -25,6 +25,10 @@ std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
                                      std::span<const RunMetrics> head, Allowed allowed);
 
+/// The run's ratios to opponents of the same run alone. They survive a change of machine, so that
+/// of the identity only the GPU's model stays and the toolkit, with which the opponents come.
+RunMetrics ratios_of(RunMetrics run);
+
 /// Sixteen hexadecimal digits that stand for program, suite and identity: runs with the same are
 /// comparable.
 std::string identity_key(const RunMetrics& run);

@@ -16,14 +16,6 @@ namespace dom = simdjson::dom;
 constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
 
-/// For a sentence on a terminal: printable ASCII, and not more than that of it.
-std::string quotable(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  std::string shown;
-  for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return text.size() > longest ? shown + "..." : shown;
-}
-
 const char* kind_of(dom::element value) {
   switch (value.type()) {
     case dom::element_type::ARRAY:
@@ -51,6 +43,13 @@ Value typed(dom::element value, const Place& place, const char* expected) {
 }
 
 }  // namespace
+
+std::string quotable(std::string_view text) {
+  constexpr std::size_t longest = 100;
+  std::string shown;
+  for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return text.size() > longest ? shown + "..." : shown;
+}
 
 std::string Place::path() const {
   const std::string before = parent ? parent->path() : "";

@@ -15,7 +15,10 @@ void parse_baseline(const Fields& document, RunMetrics& run);
 /// The members of an object as texts, in its order; null is an empty text.
 Identity identity_of(simdjson::dom::element element, const Place& place);
 
+/// A metric's value is at most this, either way: powers and sums of such do not overflow.
+inline constexpr double largest_value = 1e200;
+
 inline constexpr const char* baseline_key = "fathom_baseline";
-inline constexpr int baseline_version = 1;
+inline constexpr int baseline_version = 2;  ///< 1 has no seconds
 
 }  // namespace fathom::gate

@@ -145,6 +145,7 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   run.date = context.text("date");
   run.commit = own.text("commit");
   run.suite = own.text("suite");
+  run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
   const auto source = from_string<Source>(own.text("source"));
   if (!source) own.place().at("source").refuse("is none of \"measured\", \"replay\"");
   run.replay = *source == Source::replay;

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "reports/gate/parse.h"
 #include "results/statistics.h"
@@ -32,9 +35,12 @@ struct Rows {
 };
 
 /// The context's facts that stay the same from run to run of one machine and build type; the clock
-/// that it also names is a reading of the moment.
+/// that it also names is a reading of the moment. A container's host name is another one each time:
+/// FATHOM_MACHINE says instead which machine it is.
 Identity identity_of_context(const Fields& context) {
-  Identity identity{{"host_name", context.text_or("host_name", "")}};
+  const char* machine = std::getenv("FATHOM_MACHINE");
+  const std::string host = context.text_or("host_name", "");
+  Identity identity{{"host_name", machine && *machine ? machine : host}};
   const auto cpus = context.optional_number("num_cpus");
   identity.emplace_back("num_cpus", cpus ? fmt::format("{}", *cpus) : "");
   if (context.has("cpu_scaling_enabled")) {
@@ -65,14 +71,50 @@ std::string failure_of(const Fields& row) {
   return {};
 }
 
-void add_row(dom::element element, const Place& at, std::vector<std::string>& order,
+/// What a row is: one measurement, or a figure about several of them.
+struct Kind {
+  std::string name;       ///< of the benchmark
+  std::string aggregate;  ///< "median", ...; empty for a measurement
+};
+
+/// Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". So may a
+/// benchmark of its own be called, which then has neither rows of the rest of its name beside it
+/// nor both a mean and a deviation of it.
+Kind kind_by_name(const std::string& name, const std::set<std::string>& names) {
+  for (const char* aggregate : {"mean", "median", "stddev", "cv"}) {
+    const std::string suffix = std::string("_") + aggregate;
+    if (!name.ends_with(suffix)) continue;
+    const std::string base = name.substr(0, name.size() - suffix.size());
+    if (names.contains(base) ||
+        (names.contains(base + "_mean") && names.contains(base + "_stddev")))
+      return {base, aggregate};
+  }
+  return {name, {}};
+}
+
+Kind kind_of(const Fields& row, const std::set<std::string>& names) {
+  const std::string name = row.text("name");
+  std::string aggregate = row.text_or("aggregate_name", "");
+  const std::string type = row.text_or("run_type", "");
+  if (type.empty() && aggregate.empty()) {
+    // The fit of a complexity has coefficients and no time.
+    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
+    return kind_by_name(name, names);
+  }
+  if (type == "iteration") aggregate.clear();
+  if (type == "aggregate" && aggregate.empty()) aggregate = "unnamed";
+  const std::string run_name = row.text_or("run_name", "");
+  if (!run_name.empty()) return {run_name, aggregate};
+  const std::string suffix = "_" + aggregate;
+  return {!aggregate.empty() && name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size())
+                                                       : name,
+          aggregate};
+}
+
+void add_row(const Fields& row, const std::set<std::string>& names, std::vector<std::string>& order,
              std::map<std::string, Rows>& rows) {
-  const Fields row(element, at);
-  const std::string type = row.text_or("run_type", "iteration");
-  const std::string name = row.has("run_name") && !row.text("run_name").empty()
-                               ? row.text("run_name")
-                               : row.text("name");
-  if (type == "aggregate" && row.text_or("aggregate_name", "") != "median") return;
+  const auto [name, aggregate] = kind_of(row, names);
+  if (!aggregate.empty() && aggregate != "median") return;
   const auto [found, is_new] = rows.try_emplace(name);
   if (is_new) order.push_back(name);
   Rows& of_name = found->second;
@@ -80,9 +122,14 @@ void add_row(dom::element element, const Place& at, std::vector<std::string>& or
     of_name.problem = failure;
     return;
   }
-  const double time =
-      row.number("real_time") * seconds_in(row.text_or("time_unit", "ns"), at.at("time_unit"));
-  if (type == "aggregate") {
+  const double time = row.number("real_time") *
+                      seconds_in(row.text_or("time_unit", "ns"), row.place().at("time_unit"));
+  // Others of the same name might hide it in their median.
+  if (!(std::abs(time) <= largest_value))
+    row.place()
+        .at("real_time")
+        .refuse("is larger than any measurement's: \"" + quotable(name) + "\"");
+  if (!aggregate.empty()) {
     of_name.aggregate_median = time;
     return;
   }
@@ -99,9 +146,13 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run) {
   std::vector<std::string> order;
   std::map<std::string, Rows> rows;
   const Place place = document.place().at("benchmarks");
+  std::set<std::string> names;
   std::size_t index = 0;
   for (const dom::element row : document.list("benchmarks"))
-    add_row(row, place.at(index++), order, rows);
+    names.insert(Fields(row, place.at(index++)).text("name"));
+  index = 0;
+  for (const dom::element row : document.list("benchmarks"))
+    add_row(Fields(row, place.at(index++)), names, order, rows);
   for (const std::string& name : order) {
     const Rows& of_name = rows.at(name);
     MetricValue metric{name, "s", Better::lower, 0, of_name.elapsed_s, {}, of_name.problem};

@@ -26,6 +26,15 @@ std::vector<double> clocks_of(const std::vector<MetricValue>& metrics, Clock clo
   return found;
 }
 
+/// Where every round of both sides knows the clock: all of their readings.
+std::vector<double> all_clocks(const MetricSeries& series, Clock clock) {
+  auto all = clocks_of(series.base, clock);
+  const auto head = clocks_of(series.head, clock);
+  all.insert(all.end(), head.begin(), head.end());
+  if (all.size() != series.base.size() + series.head.size()) all.clear();
+  return all;
+}
+
 /// The same series in cycles of the clock: a time is multiplied by it, a rate divided.
 MetricSeries in_cycles(MetricSeries series, Clock clock) {
   const bool time = series.unit == "s";
@@ -42,15 +51,14 @@ MetricSeries in_cycles(MetricSeries series, Clock clock) {
 
 std::optional<std::string> explained_by(const MetricSeries& series, Clock clock, const char* name,
                                         const GateOptions& options, double effect) {
-  const auto base = clocks_of(series.base, clock), head = clocks_of(series.head, clock);
-  if (base.size() != series.base.size() || head.size() != series.head.size()) return std::nullopt;
-  const auto [base_low, base_high] = std::minmax_element(base.begin(), base.end());
-  const auto [head_low, head_high] = std::minmax_element(head.begin(), head.end());
-  const double low = std::min(*base_low, *head_low), high = std::max(*base_high, *head_high);
+  const auto all = all_clocks(series, clock);
+  if (all.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(all);
   if (high - low <= same_clock * high) return std::nullopt;
   const Evidence cycles = evidence_of_rounds(in_cycles(series, clock), options, effect);
   if (cycles.worse >= std::log1p(effect)) return std::nullopt;
-  const double from = median(base), to = median(head);
+  const double from = median(clocks_of(series.base, clock));
+  const double to = median(clocks_of(series.head, clock));
   const std::string moved =
       std::abs(from - to) > same_clock * from
           ? fmt::format("from {} to {}", format_quantity(from, "Hz"), format_quantity(to, "Hz"))
@@ -77,6 +85,24 @@ std::vector<std::string> usual_reasons(const std::vector<MetricValue>& metrics) 
   return usual;
 }
 
+/// Nothing where the same held it down before and after, or nothing did.
+std::optional<std::string> reasons_changed(const MetricSeries& series) {
+  const auto before = usual_reasons(series.base), after = usual_reasons(series.head);
+  if (before == after) return std::nullopt;
+  return fmt::format("what held it down changed from {} to {}", words_of(before), words_of(after));
+}
+
+/// The most, as a logarithm, by which the SM clock may have been lower on one side: what a round's
+/// telemetry reads are samples, so it may be somewhat more than is seen. Nothing where the clock of
+/// a round is not known.
+std::optional<double> plausible_drop(const MetricSeries& series) {
+  constexpr double missed_drop = 0.05;
+  const auto clocks = all_clocks(series, &GpuState::sm_clock_hz);
+  if (clocks.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(clocks);
+  return std::max(std::log(high / low), std::log1p(missed_drop));
+}
+
 }  // namespace
 
 bool follows_clock(const std::string& unit) {
@@ -91,10 +117,16 @@ std::optional<std::string> clock_explanation(const MetricSeries& series, const E
   if (auto reason = explained_by(series, &GpuState::memory_clock_hz, "memory", options, effect))
     return reason;
   // What is read of a clock is a sample; that something held it down is remembered by the GPU.
-  const auto before = usual_reasons(series.base), after = usual_reasons(series.head);
-  if (before == after) return std::nullopt;
-  return fmt::format("the clock moved: what held it down changed from {} to {}.", words_of(before),
-                     words_of(after));
+  const auto changed = reasons_changed(series);
+  const auto drop = plausible_drop(series);
+  if (!changed || (drop && evidence.worse > *drop)) return std::nullopt;
+  return fmt::format("the clock moved: {}.", *changed);
+}
+
+std::string clock_remark(const MetricSeries& series) {
+  const auto changed = follows_clock(series.unit) ? reasons_changed(series) : std::nullopt;
+  if (!changed) return {};
+  return fmt::format(" The SM clock does not explain it, though {}.", *changed);
 }
 
 }  // namespace fathom::gate

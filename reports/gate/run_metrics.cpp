@@ -28,30 +28,34 @@ void check_names(const RunMetrics& run) {
                               run.origin, metric.name.size(), longest_name));
     }
     if (!names.insert(metric.name).second) {
-      std::string shown = metric.name.substr(0, 100);
-      for (char& c : shown)
-        if (c < ' ' || c > '~') c = '?';
       throw Error(ExitCode::document_malformed,
                   fmt::format("{}: has two metrics named \"{}\"; each may be there once.",
-                              run.origin, shown));
+                              run.origin, quotable(metric.name)));
     }
   }
 }
 
 /// Figures that no measurement has would overflow in what is computed from them.
 void check_figures(RunMetrics& run) {
-  constexpr double largest_value = 1e200, largest_clock_hz = 1e15, largest_power_w = 1e9;
-  const auto keep_up_to = [](std::optional<double>& value, double largest) {
-    if (value && !(*value > 0 && *value <= largest)) value.reset();
-  };
+  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9, longest_s = 1e9;
+  run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
   if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
   for (MetricValue& metric : run.metrics) {
-    if (!(std::abs(metric.value) <= largest_value) && metric.problem.empty())
-      metric.problem = "its value is larger than any measurement's";
-    metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, 1e9);
-    keep_up_to(metric.state.sm_clock_hz, largest_clock_hz);
-    keep_up_to(metric.state.memory_clock_hz, largest_clock_hz);
-    keep_up_to(metric.state.power_w, largest_power_w);
+    const auto refuse_above = [&](double value, double largest, const char* what) {
+      if (std::abs(value) <= largest) return;
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: the {} of \"{}\" is {:g}, and no measurement's is above {:g}.",
+                              run.origin, what, quotable(metric.name), value, largest));
+    };
+    const auto check = [&](std::optional<double>& value, double largest, const char* what) {
+      if (value) refuse_above(*value, largest, what);
+      if (value && !(*value > 0)) value.reset();
+    };
+    refuse_above(metric.value, largest_value, "value");
+    check(metric.state.sm_clock_hz, largest_clock_hz, "SM clock");
+    check(metric.state.memory_clock_hz, largest_clock_hz, "memory clock");
+    check(metric.state.power_w, largest_power_w, "power");
+    metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, longest_s);
   }
 }
 

@@ -45,6 +45,7 @@ struct RunMetrics {
   std::string suite;   ///< of Fathom; empty where there is none
   Identity identity;
   std::vector<MetricValue> metrics;  ///< names are unique
+  double elapsed_s = 0;              ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
   std::optional<double> other_processes;  ///< that used the GPU, the most at one time
   /// How far apart what one process measured several times was: the median over the entries of
@@ -54,8 +55,9 @@ struct RunMetrics {
 
 /// Reads a result document, a Google Benchmark file or a baseline. Of Google Benchmark's rows with
 /// one name it takes the median (the aggregate named so where there are only aggregates). Hostile
-/// text costs bounded time, memory and stack. Throws Error(document_malformed),
-/// Error(document_version) in one sentence that names `origin`, and what was expected where.
+/// text costs bounded time, memory and stack, and a value that no measurement has (1e308) is
+/// refused. Throws Error(document_malformed), Error(document_version) in one sentence that names
+/// `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// The same of a file; Error(bad_input) if it cannot be read, or is larger than any result.

@@ -4,7 +4,7 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <stdexcept>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "reports/gate/evidence.h"
 #include "reports/gate/stored.h"
@@ -19,11 +19,11 @@ class SimulatedRounds : public RoundSource {
   SimulatedRounds(const RecordedNoise& noise, std::uint64_t seed, std::size_t slowed, double slower)
       : noise_(noise), generator_(seed), slowed_(slowed), slower_(slower) {}
 
-  RunMetrics round(Side side, const std::vector<std::string>&) override {
-    ++rounds_;
+  RunMetrics round(Side side, const std::vector<std::string>& only) override {
+    elapsed_s_ += noise_.seconds_of(only).value_or(1);
     return noise_.draw(generator_, slowed_, side == Side::head ? slower_ : 0);
   }
-  double elapsed_s() const override { return static_cast<double>(rounds_); }
+  double elapsed_s() const override { return elapsed_s_; }
   bool can_select() const override { return true; }
 
  private:
@@ -31,7 +31,7 @@ class SimulatedRounds : public RoundSource {
   std::mt19937_64 generator_;
   std::size_t slowed_;
   double slower_;
-  std::size_t rounds_ = 0;
+  double elapsed_s_ = 0;
 };
 
 bool usable(const MetricValue& metric) { return metric.problem.empty() && metric.value > 0; }
@@ -73,6 +73,9 @@ RecordedNoise RecordedNoise::of_rounds(const std::vector<RunMetrics>& rounds) {
   RecordedNoise noise;
   noise.shape_ = rounds.front();
   noise.shape_.metrics.clear();
+  std::vector<double> seconds;
+  for (const RunMetrics& round : rounds) seconds.push_back(round.elapsed_s);
+  noise.shape_.elapsed_s = std::ranges::min(seconds) > 0 ? median(seconds) : 0;
   for (const MetricSeries& series : series_of(rounds, {})) {
     if (series.base.size() != rounds.size()) continue;
     std::vector<double> logs;
@@ -118,6 +121,16 @@ RecordedNoise RecordedNoise::of_samples(const Document& run, double between) {
 double RecordedNoise::spread(std::size_t index) const {
   const double own = robust_spread(deviations_[index]);
   return std::hypot(own, between_);
+}
+
+std::optional<double> RecordedNoise::seconds_of(const std::vector<std::string>& only) const {
+  if (shape_.elapsed_s <= 0) return std::nullopt;
+  if (only.empty()) return shape_.elapsed_s;
+  const std::unordered_set<std::string_view> wanted(only.begin(), only.end());
+  double left_out = 0;
+  for (const MetricValue& metric : shape_.metrics)
+    if (!wanted.contains(metric.name)) left_out += metric.elapsed_s;
+  return std::max(0.0, shape_.elapsed_s - left_out);
 }
 
 RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,

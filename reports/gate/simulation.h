@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ class RecordedNoise {
   const MetricValue& metric(std::size_t index) const { return shape_.metrics[index]; }
   /// Standard deviation of the deviations of one metric, relative.
   double spread(std::size_t index) const;
+
+  /// Wall time of a round of the metrics in `only`, or of all; nothing where the recordings do not
+  /// say.
+  std::optional<double> seconds_of(const std::vector<std::string>& only) const;
 
   /// A round; `slower` (relative, 0.03 is 3 %) makes metric `slowed` worse.
   RunMetrics draw(std::mt19937_64& generator, std::size_t slowed = 0, double slower = 0) const;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "reports/gate/evidence.h"
 #include "reports/gate/identity.h"
+#include "reports/gate/physics.h"
 #include "reports/gate/rank_statistics.h"
 #include "reports/gate/verdicts.h"
 #include "results/format.h"
@@ -21,6 +23,11 @@ namespace {
 /// it may jump farther, and with more the metric's own runs say most. By simulation
 /// (docs/gate/simulation.md).
 constexpr double runs_that_show_jumps = 10;
+
+/// So many times what counts a single new result must be worse by: one process in some dozens has a
+/// metric off by 1.5 % that is steady in all others, which no number of earlier runs tells from a
+/// regression. By simulation as well.
+constexpr double single_result_factor = 2;
 
 /// What Holm's procedure is done over: one direction of all metrics.
 struct Tests {
@@ -35,16 +42,21 @@ struct Tests {
   }
 };
 
-std::unordered_set<std::string_view> names_of(const RunMetrics& run) {
-  std::unordered_set<std::string_view> names;
-  for (const MetricValue& metric : run.metrics) names.insert(metric.name);
-  return names;
-}
-
-const RunMetrics& newest_of(std::span<const RunMetrics> runs) {
-  return *std::max_element(runs.begin(), runs.end(), [](const RunMetrics& a, const RunMetrics& b) {
-    return a.date < b.date;
-  });
+/// What most of the last runs have: a single one may have been cut short, and what was taken out of
+/// a suite is expected no longer after three runs without it.
+std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> runs) {
+  constexpr std::size_t last = 5;
+  std::vector<const RunMetrics*> by_date;
+  for (const RunMetrics& run : runs) by_date.push_back(&run);
+  std::ranges::stable_sort(by_date, std::greater<>(), &RunMetrics::date);
+  by_date.resize(std::min(by_date.size(), last));
+  std::unordered_map<std::string_view, std::size_t> found;
+  for (const RunMetrics* run : by_date)
+    for (const MetricValue& metric : run->metrics) ++found[metric.name];
+  std::unordered_set<std::string_view> expected;
+  for (const auto& [name, times] : found)
+    if (2 * times > by_date.size()) expected.insert(name);
+  return expected;
 }
 
 /// The metrics of one probe, or of one benchmark with all its arguments: "copy_bandwidth".
@@ -54,9 +66,10 @@ std::string_view family_of(std::string_view metric) { return metric.substr(0, me
 /// the most, where its noise does not explain it: two code paths or a buffer's place, chosen anew
 /// by each process. Five runs of a metric that jumps once in ten may have none; those of its family
 /// together have some.
-std::unordered_map<std::string_view, double> largest_jumps(const std::vector<MetricSeries>& series,
-                                                           const GateOptions& options) {
-  std::unordered_map<std::string_view, double> largest;
+using Jumps = std::unordered_map<std::string_view, double>;
+
+Jumps largest_jumps(const std::vector<MetricSeries>& series, const GateOptions& options) {
+  Jumps largest;
   for (const MetricSeries& metric : series) {
     const Badness values = badness_of(metric);
     if (!values.relative || values.base.size() < fewest_baseline_runs) continue;
@@ -69,6 +82,28 @@ std::unordered_map<std::string_view, double> largest_jumps(const std::vector<Met
     }
   }
   return largest;
+}
+
+/// Why what is significant by the metric's own earlier runs may yet be the chance of one process;
+/// empty: it is more than that.
+std::string chance_of_a_process(const MetricSeries& series, const MetricDecision& decision,
+                                const Jumps& jumps, const GateOptions& options, double effect) {
+  const double worse = decision.evidence->worse;
+  const auto jump = jumps.find(family_of(series.name));
+  const double runs = static_cast<double>(series.base.size());
+  if (jump != jumps.end() && worse < jump->second * runs_that_show_jumps / runs)
+    return fmt::format(
+        "worse by {}, but metrics of {} have jumped by up to {} between earlier runs: measure "
+        "again, or use the paired mode.",
+        change_words(decision), jump->first, format_percent(std::expm1(jump->second)));
+  const double single = std::max(effect, single_result_factor * options.effect);
+  if (series.head.size() == 1 && worse < std::log1p(single))
+    return fmt::format(
+        "worse by {}, and below {} a single result may be the chance of one process: measure again "
+        "and "
+        "give several, or use the paired mode.",
+        change_words(decision), format_percent(single));
+  return {};
 }
 
 void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, const Rules& rules,
@@ -85,18 +120,13 @@ void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, co
         evidence.worse < least_effect(evidence, of_metric, effect))
       continue;
     decision.reason = objection_to(of_metric, evidence, result.options, effect);
-    const auto jump = jumps.find(family_of(of_metric.name));
-    const double runs = static_cast<double>(of_metric.base.size());
-    if (decision.reason.empty() && evidence.relative && jump != jumps.end() &&
-        evidence.worse < jump->second * runs_that_show_jumps / runs)
-      decision.reason = fmt::format(
-          "worse by {}, but metrics of {} have jumped by up to {} between earlier runs: measure "
-          "again, or use the paired mode.",
-          change_words(decision), jump->first, format_percent(std::expm1(jump->second)));
+    if (decision.reason.empty() && evidence.relative)
+      decision.reason = chance_of_a_process(of_metric, decision, jumps, result.options, effect);
     decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.reason.empty())
-      decision.reason = fmt::format("worse by {} than {} earlier runs (p = {:.2g}).",
-                                    change_words(decision), decision.base_runs, tests.adjusted[i]);
+      decision.reason =
+          fmt::format("worse by {} than {} earlier runs (p = {:.2g}).{}", change_words(decision),
+                      decision.base_runs, tests.adjusted[i], clock_remark(of_metric));
   }
 }
 
@@ -134,14 +164,14 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
     return result;
   }
   const std::vector<MetricSeries> series = series_of(baseline, head);
-  const auto expected = names_of(newest_of(baseline));
+  const auto expected = expected_of(baseline);
   Tests worse, better;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Rule* rule = find_rule(rules, series[i].name);
     MetricDecision decision = first_decision(series[i], rule);
     if (decision.outcome == Outcome::missing && !expected.contains(series[i].name)) {
       decision.outcome = Outcome::unchanged;
-      decision.reason = "it is in older runs of the baseline only.";
+      decision.reason = "most of the last runs of the baseline lack it.";
     } else if (decision.outcome == Outcome::unchanged &&
                series[i].base.size() < fewest_baseline_runs) {
       decision.outcome = Outcome::added;

@@ -18,7 +18,7 @@ inline constexpr std::size_t fewest_baseline_runs = 5;
 /// spread of the earlier runs is what tells a change from chance; Holm's procedure counts every
 /// metric, since nothing is measured again here. A metric that fewer than `fewest_baseline_runs`
 /// have is not decided; what is no more than metrics of its family have jumped by between earlier
-/// runs is inconclusive; one that the newest of them has and the new runs lack is missing.
+/// runs is inconclusive; one that most of the last five have and the new runs lack is missing.
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                          const GateOptions& options, const Rules& rules);
 

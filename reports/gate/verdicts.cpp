@@ -134,7 +134,8 @@ void judge_suspects(const std::vector<MetricSeries>& series,
     if (decision.outcome == Outcome::regression)
       decision.reason =
           fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).", change_words(decision),
-                      decision.base_runs, decision.head_runs, *decision.adjusted_p);
+                      decision.base_runs, decision.head_runs, *decision.adjusted_p) +
+          clock_remark(series[i]);
   }
 }
 

@@ -245,6 +245,21 @@ TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mp
   CHECK_FALSE(fs::exists(box.folder() / "disk1" / "own" / "fleet.json"));
 }
 
+TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "3");
+  REQUIRE(Job(box, 3, fleet_run(box, {"--alone", "none"})).wait() == 0);
+  write_text(box.out() / "ranks" / "2.note", "{}");
+  Job job(box, 2, fleet_run(box, {"--alone", "none"}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == 0);
+  const json fleet = fleet_of(box.out());
+  CHECK(fleet.at("gpus").size() == 2);
+  CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
+  CHECK_FALSE(fs::exists(box.out() / "ranks" / "2.note"));
+}
+
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   Job job(box, 3, fleet_run(box, {"--replay", "--no-report"}));
@@ -274,11 +289,17 @@ TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 1, 3}) CHECK(status_of(fleet, gpu) == "complete");
   CHECK(status_of(fleet, 2) == "failed");
-  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "rank 2" &&
-           problem.at("reason").get<std::string>().find("SIGKILL") != std::string::npos;
-  }));
+  const auto told = [&] {
+    const json problems = fleet_of(box.out()).at("problems");
+    REQUIRE(problems.size() == 1);  // one death, one row
+    CHECK(problems.at(0).at("what") == "box GPU 2");
+    CHECK_THAT(problems.at(0).at("reason").get<std::string>(),
+               ContainsSubstring("rank 2") && ContainsSubstring("SIGKILL"));
+  };
+  told();
   CHECK_THAT(read_text(box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
+  box.fathom({"fleet", "collect", box.out().string()});  // by the note that it left
+  told();
 }
 
 TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
@@ -298,7 +319,7 @@ TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
   CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "rank 1" &&
+    return problem.at("what") == "box GPU 1" &&
            problem.at("reason").get<std::string>().find("--wait") != std::string::npos;
   }));
 }

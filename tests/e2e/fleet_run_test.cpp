@@ -83,18 +83,61 @@ TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]"
   CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(), ContainsSubstring("SIGSEGV"));
 }
 
-TEST_CASE("Missing permission for counters is told by who was to collect them, and fails nothing",
+TEST_CASE("Counters that were refused are told by who was to collect them, and figures are kept",
           "[e2e][fleet]") {
   Sandbox box({"counters", "first"});
   box.set("FAKE_GPUS", "2");
   const auto run = box.fathom(fleet_run(box));
   INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
   const json fleet = fleet_of(box.out());
   CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
              ContainsSubstring("counters are not permitted"));
   CHECK(gpu_of(fleet, 1)->at("reason") == "");
   CHECK(status_of(fleet, 0) == "complete");
+  REQUIRE(fleet.at("problems").size() == 1);
+  CHECK(fleet.at("problems").at(0).at("what") == "box GPU 0");
+  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::counters_unavailable));
+  const std::string page = read_text(box.out() / "report" / "README.md");
+  CHECK_THAT(page, ContainsSubstring("Hardware counters were asked for on 2 GPUs, collected on 1; 1 "
+                                     "were refused them."));
+  CHECK_THAT(page, ContainsSubstring("No GPU that completed has the counters of `counters`."));
+}
+
+TEST_CASE("A GPU that computes wrong results is a problem, and a failed check", "[e2e][fleet]") {
+  Sandbox box({"first", "mismatch"});
+  box.set("FAKE_GPUS", "2");
+  for (const char* alone : {"none", "full"}) {
+    const auto run = box.fathom(fleet_run(box, {"--alone", alone}));
+    INFO(run.output << run.errors);
+    CHECK(code(run) == to_int(ExitCode::check_failed));
+    const json fleet = fleet_of(box.out());
+    CHECK(status_of(fleet, 1) == "complete");
+    REQUIRE(fleet.at("problems").size() == 2);
+    CHECK(fleet.at("problems").at(1).at("exit_code") == to_int(ExitCode::check_failed));
+    CHECK_THAT(read_text(box.out() / "report" / "README.md"), ContainsSubstring("a check failed"));
+  }
+}
+
+TEST_CASE("A folder that takes no documents is told as such", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  write_text(box.folder() / "file", "");
+  fs::create_directories(box.out());
+  write_text(box.out() / "gpus", "a file where a folder should be");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::output_unwritable));
+  CHECK_THAT(run.errors, !ContainsSubstring("holds no result"));
+  CHECK(fleet_of(box.out()).at("problems").size() == 1);
+}
+
+TEST_CASE("A host's name that is not there does not cost the report", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const auto run = box.fathom(fleet_run(box, {"--host", "bx"}));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == 0);
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             ContainsSubstring("No host `bx` has left a result"));
 }
 
 using Names = std::vector<std::string>;
@@ -187,6 +230,34 @@ TEST_CASE("A part of a fleet leaves documents and no report, and shares among it
   INFO(collected.output << collected.errors);
   CHECK(code(collected) == 0);
   CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
+}
+
+TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
+  Sandbox box({"first", "atlas_first", "links"});
+  box.set("FAKE_GPUS", "3");
+  auto words = fleet_run(box, {"--alone", "none"});
+  std::erase(words, "--no-links");
+  const auto before = box.fathom(words);
+  INFO(before.output << before.errors);
+  REQUIRE(code(before) == 0);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
+  CHECK(fleet_of(box.out()).at("links").size() == 1);
+  const fs::path links = box.out() / "links" / "box" / "links.json";
+  CHECK(json::parse(read_text(links)).at("run") == fleet_of(box.out()).at("gpus").at(2).at("run"));
+  write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
+  box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == 0);
+  const json fleet = fleet_of(box.out());
+  REQUIRE(fleet.at("gpus").size() == 1);
+  CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
+  CHECK(fleet.at("links").empty());
+  CHECK(fleet.at("problems").empty());
+  // What all of them left is what `collect` is for.
+  box.fathom({"fleet", "collect", box.out().string()});
+  CHECK(fleet_of(box.out()).at("gpus").size() == 2);
+  CHECK(fleet_of(box.out()).at("links").size() == 1);
 }
 
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {

@@ -77,8 +77,8 @@ void decide_on(const RunMetrics& run) {
   std::vector<MetricValue> usable;
   for (const MetricValue& metric : run.metrics)
     if (metric.problem.empty()) usable.push_back(metric);
-  for (MetricValue& metric : usable) metric.elapsed_s = 0;  // not kept
-  require(kept.metrics == usable, "a baseline holds what the run held");
+  require(kept.metrics == usable && kept.elapsed_s == run.elapsed_s,
+          "a baseline holds what the run held");
 
   std::vector<RunMetrics> baseline(fewest_baseline_runs + 1, run);
   for (RunMetrics& earlier : baseline) earlier.replay = false;

@@ -5,6 +5,7 @@
 
 #include "reports/fleet/report.h"
 #include "results/document_io.h"
+#include "results/error.h"
 #include "tests/unit/fleet_folder.h"
 
 using namespace fathom;
@@ -28,7 +29,7 @@ Document recorded_links() {
 std::string report_of(const std::vector<Document>& hosts) {
   FleetBuilder builder;
   for (std::size_t i = 0; i < hosts.size(); ++i)
-    builder.add(HostLinks{"host" + std::to_string(i), hosts[i]});
+    builder.add(links_of("host" + std::to_string(i), hosts[i]));
   const Fleet fleet = builder.finish({});
   FleetFolderForTest folder;
   const auto paths = write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {});
@@ -57,6 +58,27 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
   CHECK_THAT(page, ContainsSubstring("Slower than the median pair by more than 5 %: host1 GPU 1 to "
                                      "0 (copy engine, one way)."));
   CHECK_THAT(page, ContainsSubstring("| 50.0 % | – | host1 GPU 1 to 0 |"));
+}
+
+TEST_CASE("Links that were summed up are reported as their document is", "[fleet]") {
+  const Document document = recorded_links();
+  FleetFolderForTest whole, summed_up;
+  whole.write("links/a/result.json", to_text(document));
+  summed_up.write("links/a/result.json", "{ not read");
+  summed_up.write("links/a/links.json", to_text(links_of("a", document)));
+  const auto facts = [](const FleetFolderForTest& folder) {
+    const Fleet fleet = read_fleet(folder.path(), {});
+    REQUIRE(fleet.links.size() == 1);
+    CHECK(fleet.problems.empty());
+    return fleet.links.front();
+  };
+  CHECK(facts(whole).facts == facts(summed_up).facts);
+  CHECK(facts(whole).kinds == facts(summed_up).kinds);
+  CHECK(to_text(facts(whole)) == to_text(facts(summed_up)));
+  CHECK(to_text(facts(whole)).size() < to_text(document).size() / 20);
+  std::string text = to_text(links_of("a", document));
+  text.replace(text.find("\"kind\":0"), 8, "\"kind\":9");
+  CHECK_THROWS_AS(parse_links(text, "links.json"), Error);
 }
 
 TEST_CASE("Links without a bound say so", "[fleet]") {

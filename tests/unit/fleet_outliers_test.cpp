@@ -10,7 +10,6 @@
 #include "reports/fleet/report.h"
 #include "reports/fleet/simulation.h"
 #include "results/document_io.h"
-#include "results/error.h"
 #include "tests/unit/fleet_folder.h"
 
 using namespace fathom;
@@ -246,7 +245,28 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
   CHECK(paths.hosts.size() == 1);
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
-  CHECK_THROWS_AS(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}),
-                  Error);
+  // A host that is not there costs its page only.
+  CHECK(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}).hosts.empty());
   CHECK_THAT(fleet_summary(fleet, outliers), ContainsSubstring("REPLAY"));
+}
+
+TEST_CASE("Hosts with names alike have a page each, and a terminal gets no control characters",
+          "[fleet]") {
+  FleetBuilder builder;
+  for (const char* host : {"node.1", "node-1"}) {
+    GpuSummary summary;
+    summary.host = host;
+    summary.status = GpuStatus::failed;
+    summary.reason = "it said \x1b[31m and\nwent";
+    builder.add(std::move(summary), "");
+  }
+  const Fleet fleet = builder.finish({});
+  FleetFolderForTest folder;
+  const auto outliers = find_outliers(fleet, {});
+  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});
+  REQUIRE(paths.hosts.size() == 2);
+  CHECK(paths.hosts[0] != paths.hosts[1]);
+  const std::string text = fleet_summary(fleet, outliers);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }

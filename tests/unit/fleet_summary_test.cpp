@@ -10,6 +10,7 @@
 
 #include "reports/fleet/fleet.h"
 #include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/groups.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
@@ -148,7 +149,7 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   summary.gpu = 7;
   summary.date = "2999-01-01T00:00:00Z";
   folder.write("again/gpu.json", to_text(summary));
-  const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "b", "c"}});
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "b", "c"}, .run = ""});
   REQUIRE(fleet.gpus.size() == 4);
   CHECK(fleet.gpus[2].summary.gpu == 7);  // instead of a-2
   CHECK(fleet.gpus[3].summary.host == "b");
@@ -167,6 +168,57 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   CHECK_FALSE(told("a-0"));
 }
 
+TEST_CASE("Builds and suites that differ are seen among the settings", "[fleet]") {
+  const auto of_build = [](const char* commit, const char* suite) {
+    Document document = recording();
+    document.fathom_commit = commit;
+    document.suite = suite;
+    GpuSummary summary;
+    summary.host = commit;
+    summary.uuid_hash = commit;
+    add_document(summary, document, Phase::together);
+    summary.uuid_hash = commit;
+    return summary;
+  };
+  FleetBuilder builder;
+  builder.add(of_build("1a2b", "quick"), "");
+  builder.add(of_build("3c4d", "default"), "");
+  const auto differing = differing_settings(builder.finish({}));
+  REQUIRE(differing.size() == 2);
+  CHECK(differing[0].name == "Fathom");
+  CHECK(differing[1].name == "suite");
+}
+
+TEST_CASE("Of a torn summary's GPU the documents count", "[fleet]") {
+  FleetFolderForTest folder;
+  folder.write("gpus/node-7-3/gpu.json", to_text(recorded()).substr(0, 3000));
+  folder.write("gpus/node-7-3/suite/result.json", to_text(recording()));
+  const Fleet fleet = read_fleet(folder.path(), {});
+  REQUIRE(fleet.gpus.size() == 1);
+  CHECK(name_of(fleet.gpus.front().summary) == "node-7 GPU 3");
+  CHECK(fleet.metrics.size() == recording().entries.size());
+  REQUIRE(fleet.problems.size() == 1);
+  CHECK(fleet.problems.front().exit_code == 12);
+}
+
+TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
+  const auto told = [](GpuStatus status, int exit_code) {
+    GpuSummary summary = recorded();
+    summary.status = status;
+    summary.exit_code = exit_code;
+    FleetBuilder builder;
+    builder.add(std::move(summary), "");
+    const Fleet fleet = builder.finish({});
+    return fleet.problems.empty() ? 0 : fleet.problems.front().exit_code;
+  };
+  CHECK(told(GpuStatus::complete, 0) == 0);
+  CHECK(told(GpuStatus::complete, 1) == 1);
+  CHECK(told(GpuStatus::complete, 18) == 18);
+  for (const int unknown : {0, 1, 2, 5, 9, 24, 256}) CHECK(told(GpuStatus::partial, unknown) == 5);
+  CHECK(told(GpuStatus::complete, 256) == 5);
+  CHECK(told(GpuStatus::failed, 20) == 20);
+}
+
 TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
   FleetFolderForTest folder;
   GpuSummary summary = recorded();
@@ -177,7 +229,7 @@ TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
   std::filesystem::create_symlink("/dev/zero", folder.path() / "endless.json");
   std::filesystem::create_directory_symlink(folder.path(), folder.path() / "round");
   std::filesystem::create_directories(folder.path() / "folder" / "gpu.json");
-  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}});
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}, .run = ""});
   CHECK(fleet.gpus.size() == 1);
   REQUIRE(fleet.problems.size() == 3);
   for (const Problem& problem : fleet.problems)
@@ -202,7 +254,7 @@ TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]
   summary.host = "a.example.org";
   folder.write("a/gpu.json", to_text(summary));
   const auto missing = [&](const std::string& host) {
-    return read_fleet(folder.path(), {.gpus = {}, .hosts = {host}}).problems.size();
+    return read_fleet(folder.path(), {.gpus = {}, .hosts = {host}, .run = ""}).problems.size();
   };
   CHECK(missing("a") == 0);
   CHECK(missing("a.example.org") == 0);

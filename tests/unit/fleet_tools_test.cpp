@@ -114,6 +114,9 @@ TEST_CASE("A GPU that has nobody to share with collects all counters, and a repl
   jobs[0].gpu.emplace();
   jobs[1].measured = 2;
   decide_counters(arguments, jobs);
+  arguments.counters = "none";
+  arguments.replay = true;
+  decide_counters(arguments, jobs);
   for (const GpuJob& job : jobs) {
     CHECK(job.summary.counters_of.empty());
     CHECK(job.summary.no_counters.empty());

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <filesystem>
@@ -9,6 +10,8 @@
 
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/history.h"
+#include "reports/gate/identity.h"
+#include "reports/gate/stored.h"
 #include "results/error.h"
 
 using namespace fathom;
@@ -39,6 +42,8 @@ RunMetrics planted_run(int number, double value = 1) {
     run.metrics.push_back(metric);
   }
   run.metrics[0].state = {1.98e9, std::nullopt, 700.5, {"sw_power_cap"}};
+  run.metrics[1].elapsed_s = 0.1;
+  run.elapsed_s = 13.5 + 0.1;
   return run;
 }
 
@@ -56,12 +61,38 @@ TEST_CASE("What goes into a baseline comes out again", "[gate]") {
   REQUIRE(runs.size() == 2);
   CHECK(runs[0].metrics == run.metrics);  // every digit
   CHECK(runs[0].identity == run.identity);
+  CHECK(runs[0].elapsed_s == run.elapsed_s);
   CHECK(runs[0].date < runs[1].date);
   RunMetrics other = run;
   other.identity[0].second = "another host";
   CHECK(baseline.runs_like(other).empty());
   baseline.add(other);
   CHECK(baseline.groups().size() == 2);
+}
+
+TEST_CASE("Ratios to opponents are compared across machines of one model", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path);
+  const auto run_on = [](const std::string& machine, const std::string& model, int number) {
+    RunMetrics run = planted_run(number);
+    run.fathom = true;
+    run.identity = {{"gpu_name", model}, {"gpu_uuid_hash", machine}, {"toolkit", "13.0"}};
+    run.metrics[1].name = "first vs cuBLAS";
+    run.metrics[1].unit = "x";
+    return run;
+  };
+  for (int i = 0; i < 3; ++i) baseline.add(run_on("one", "NVIDIA H200", 2 * i));
+  for (int i = 0; i < 2; ++i) baseline.add(run_on("two", "NVIDIA H200", 2 * i + 1));
+  baseline.add(run_on("three", "NVIDIA H100", 9));
+  const RunMetrics head = run_on("four", "NVIDIA H200", 10);
+  CHECK(baseline.runs_like(head).empty());
+  const auto runs = baseline.ratios_like(head);
+  REQUIRE(runs.size() == 5);
+  CHECK(std::ranges::is_sorted(runs, {}, &RunMetrics::date));
+  const RunMetrics ratios = ratios_of(head);
+  REQUIRE(ratios.metrics.size() == 1);
+  CHECK(ratios.metrics[0].name == "first vs cuBLAS");
+  CHECK(exit_code(check_stored(runs, {&ratios, 1}, {}, {})) == ExitCode::ok);
 }
 
 TEST_CASE("A baseline takes no replay and nothing without a value", "[gate]") {

@@ -200,14 +200,22 @@ TEST_CASE("Cycles do not depend on the clock: theirs is a regression all the sam
   CHECK(exit_code(result) == ExitCode::check_failed);
 }
 
-TEST_CASE("A throttle reason on one side only is inconclusive", "[gate]") {
-  const CheckResult result = check([](Side side, int, RunMetrics& run) {
-    if (side != Side::head) return;
-    slow_down(run.metrics[2], 0.05);
-    run.metrics[2].state.throttle_reasons = {"sw_power_cap"};
-  });
-  CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(decision(result, 2).reason.find("from nothing to sw_power_cap") != std::string::npos);
+TEST_CASE("A throttle reason excuses no more than the clock can have fallen by", "[gate]") {
+  const auto slower_by = [](double share, std::optional<double> clock_hz) {
+    return decision(check([&](Side side, int, RunMetrics& run) {
+                      run.metrics[2].state.sm_clock_hz = clock_hz;
+                      if (side != Side::head) return;
+                      slow_down(run.metrics[2], share);
+                      run.metrics[2].state.throttle_reasons = {"sw_power_cap"};
+                    }),
+                    2);
+  };
+  const MetricDecision little = slower_by(0.03, 1.98e9);
+  CHECK(little.outcome == Outcome::inconclusive);
+  CHECK(little.reason.find("from nothing to sw_power_cap") != std::string::npos);
+  // At the same clock in all rounds it is not why half of the bandwidth is gone.
+  CHECK(slower_by(1, 1.98e9).outcome == Outcome::regression);
+  CHECK(slower_by(1, std::nullopt).outcome == Outcome::inconclusive);
 }
 
 TEST_CASE("Rounds that differ as a whole are a disturbed machine", "[gate]") {

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -81,6 +84,74 @@ TEST_CASE("Google Benchmark's files are read: repetitions, aggregates, errors", 
   CHECK(run.metrics[0].value == Catch::Approx(1500.5e-6));
   CHECK(run.metrics[1].value == Catch::Approx(3.5e-3));
   CHECK(run.metrics[2].problem == "it failed: no file");
+}
+
+namespace {
+
+std::string google_rows(const std::string& rows) {
+  return R"({"context": {"host_name": "host", "num_cpus": 8}, "benchmarks": [)" + rows + "]}";
+}
+
+}  // namespace
+
+TEST_CASE("Figures about other rows are no metrics, however old the file is", "[gate]") {
+  const auto names = [](const std::string& rows) {
+    std::vector<std::string> found;
+    for (const MetricValue& metric : parse_run_metrics(google_rows(rows), "input").metrics)
+      found.push_back(metric.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  const std::string sort =
+      R"({"name": "Sort", "real_time": 10}, {"name": "Sort", "real_time": 12}, )";
+  const std::string figures =
+      R"({"name": "Sort_mean", "real_time": 11}, {"name": "Sort_median", "real_time": 10.5},
+         {"name": "Sort_stddev", "real_time": 1}, {"name": "Sort_cv", "real_time": 0.1})";
+  CHECK(names(sort + figures) == Names{"Sort"});
+  CHECK(parse_run_metrics(google_rows(sort + figures), "input").metrics[0].value ==
+        Catch::Approx(11e-9));
+  // With --benchmark_report_aggregates_only the median stands for all.
+  CHECK(names(figures) == Names{"Sort"});
+  CHECK(parse_run_metrics(google_rows(figures), "input").metrics[0].value ==
+        Catch::Approx(10.5e-9));
+  CHECK(names(R"({"name": "Sort_cv", "aggregate_name": "cv", "real_time": 1})").empty());
+  CHECK(names(sort + R"({"name": "Sort_BigO", "real_coefficient": 2, "big_o": "N"},
+                        {"name": "Sort_RMS", "rms": 0.01})") == Names{"Sort"});
+  // A benchmark may be called so.
+  CHECK(
+      names(
+          R"({"name": "Image_mean", "real_time": 5}, {"name": "Image_median", "real_time": 9})") ==
+      Names{"Image_mean", "Image_median"});
+  CHECK(names(sort + R"({"name": "Sort_mean", "run_type": "iteration", "real_time": 5})") ==
+        Names{"Sort", "Sort_mean"});
+}
+
+TEST_CASE("The environment can name the machine whose host name is another one each time",
+          "[gate]") {
+  const auto host = [] {
+    return parse_run_metrics(google_rows(""), "input").identity.front().second;
+  };
+  CHECK(host() == "host");
+  setenv("FATHOM_MACHINE", "runner 7", 1);
+  CHECK(host() == "runner 7");
+  unsetenv("FATHOM_MACHINE");
+}
+
+TEST_CASE("A value that no measurement has is refused, and says of what", "[gate]") {
+  const std::string sort = R"({"name": "Sort", "real_time": 10}, )";
+  CHECK(refusal_of(google_rows(sort + sort + R"({"name": "Sort", "real_time": 1e308})"))
+            .find("/benchmarks/2/real_time is larger than any measurement's: \"Sort\"") !=
+        std::string::npos);
+  CHECK(!refusal_of(text_of(corpus / "large_number.json")).empty());
+  const auto baseline = [](const char* value, const char* clock) {
+    return fmt::format(R"({{"fathom_baseline": 1, "program": "fathom", "date": "", "commit": "",
+        "suite": "", "identity": {{}}, "metrics": [["a/b", "s", "lower", {}, {}, null, null]]}})",
+                       value, clock);
+  };
+  CHECK(refusal_of(baseline("1", "1.98e9")).empty());
+  CHECK(refusal_of(baseline("-1e308", "1.98e9")) ==
+        "input: the value of \"a/b\" is -1e+308, and no measurement's is above 1e+200.");
+  CHECK(refusal_of(baseline("1", "1e308")).find("the SM clock of \"a/b\"") != std::string::npos);
 }
 
 TEST_CASE("Every file of the corpus is decided on or refused in one sentence", "[gate]") {

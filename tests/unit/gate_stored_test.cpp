@@ -86,6 +86,28 @@ TEST_CASE("A fall no larger than what the metric's family has jumped by is incon
   CHECK(check(baseline, head).metrics[7].outcome == Outcome::regression);
 }
 
+TEST_CASE("A single result may be off by chance where several are not", "[gate]") {
+  std::mt19937_64 generator(15);
+  const auto baseline = planted_baseline(30, generator);
+  std::vector<RunMetrics> head{planted_run(generator, 31), planted_run(generator, 31)};
+  for (RunMetrics& run : head) run.metrics[7].value = 4e12 * 0.984;
+  const CheckResult single = check(baseline, head.front());
+  CHECK(exit_code(single) == ExitCode::inconclusive);
+  CHECK(single.metrics[7].reason.find("below 2 % a single result") != std::string::npos);
+  const CheckResult two = check_stored(baseline, head, {}, {});
+  CHECK(two.metrics[7].outcome == Outcome::regression);
+  // One of the two alone is no more than a single one.
+  head[1].metrics[7].value = 4e12;
+  CHECK(exit_code(check_stored(baseline, head, {}, {})) == ExitCode::ok);
+  // A rule says what counts for its metric.
+  Rule rule;
+  rule.pattern = "probe/7";
+  rule.threshold = 0.015;
+  rule.reason = "steady";
+  CHECK(check_stored(baseline, {head.data(), 1}, {}, {rule}).metrics[7].outcome ==
+        Outcome::inconclusive);
+}
+
 TEST_CASE("A fall of 5 % below thirty earlier runs is a regression", "[gate]") {
   std::mt19937_64 generator(3);
   const auto baseline = planted_baseline(30, generator);
@@ -124,11 +146,23 @@ TEST_CASE("A lower clock is inconclusive in the stored mode too", "[gate]") {
         std::string::npos);
 }
 
+TEST_CASE("A regression says that something else held the clock down, which is not why", "[gate]") {
+  std::mt19937_64 generator(12);
+  const auto baseline = planted_baseline(20, generator);
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[7].value *= 0.5;
+  head.metrics[7].state.throttle_reasons = {"sw_power_cap"};
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::check_failed);
+  CHECK(result.metrics[7].reason.find("changed from nothing to sw_power_cap") != std::string::npos);
+}
+
 TEST_CASE("A lost metric is missing, a new one waits for its runs", "[gate]") {
   std::mt19937_64 generator(6);
   auto baseline = planted_baseline(6, generator);
   for (std::size_t run = 0; run < 3; ++run) baseline[run].metrics.pop_back();  // 39 in three only
-  baseline[5].metrics.erase(baseline[5].metrics.begin() + 20);                 // not in the newest
+  for (std::size_t run = 3; run < 6; ++run)  // 20 was taken out of the suite
+    baseline[run].metrics.erase(baseline[run].metrics.begin() + 20);
   RunMetrics head = planted_run(generator, 31);
   head.metrics.erase(head.metrics.begin() + 20);
   head.metrics.erase(head.metrics.begin() + 10);
@@ -137,6 +171,39 @@ TEST_CASE("A lost metric is missing, a new one waits for its runs", "[gate]") {
   CHECK(result.metrics[10].outcome == Outcome::missing);
   CHECK(result.metrics[20].outcome == Outcome::unchanged);
   CHECK(result.metrics[39].outcome == Outcome::added);
+}
+
+TEST_CASE("One partial run that is the newest hides no lost metric", "[gate]") {
+  std::mt19937_64 generator(13);
+  auto baseline = planted_baseline(6, generator);
+  baseline[5].metrics.resize(10);
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics.resize(10);
+  const CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::metric_missing);
+  CHECK(count(result, Outcome::missing) == 30);
+}
+
+TEST_CASE("Nothing compared with earlier runs is no pass", "[gate]") {
+  std::mt19937_64 generator(14);
+  const auto baseline = planted_baseline(6, generator);
+  auto empty = baseline;
+  for (RunMetrics& run : empty) run.metrics.clear();
+  const RunMetrics head = planted_run(generator, 31);
+  const auto is_none = [](const CheckResult& result) {
+    CHECK(exit_code(result) == ExitCode::inconclusive);
+    CHECK(headline(result).starts_with("INCONCLUSIVE: nothing was compared"));
+  };
+  is_none(check(empty, head));  // all are new
+  RunMetrics none = head;
+  none.metrics.clear();
+  is_none(check(empty, none));
+  auto failed = baseline;
+  RunMetrics failed_head = head;
+  for (RunMetrics& run : failed)
+    for (MetricValue& metric : run.metrics) metric.problem = "it failed";
+  for (MetricValue& metric : failed_head.metrics) metric.problem = "it failed";
+  is_none(check(failed, failed_head));
 }
 
 TEST_CASE("Replays and other identities are refused with the difference", "[gate]") {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/fleet/fleet_commands.h"
+#include "tools/fleet/rank_problems.h"
 
 namespace fathom {
 namespace {
@@ -17,7 +18,9 @@ struct CollectArguments {
 ExitCode collect(CollectArguments arguments) {
   if (arguments.report.out.empty()) arguments.report.out = arguments.folder;
   const fleet::Expected expected = expected_of(arguments.report);
-  return publish_fleet(fleet::read_fleet(arguments.folder, expected), arguments.report);
+  fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected);
+  add_rank_problems(fleet, problems_of_notes({arguments.folder}));
+  return publish_fleet(fleet, arguments.report);
 }
 
 }  // namespace

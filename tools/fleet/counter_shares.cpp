@@ -52,7 +52,7 @@ void decide_counters(const FleetRunArguments& arguments, std::vector<GpuJob>& jo
     probes = probes_of(arguments.suite);
   for (GpuJob& job : jobs) {
     fleet::GpuSummary& s = job.summary;
-    // A replay repeats those of the recording.
+    if (arguments.replay) continue;  // it repeats those of the recording
     if (which == "none") {
       s.no_counters = "not asked for (--counters none)";
     } else if (which == "first" && job.gpu && job.place > 0) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <random>
 
 #include "results/exit_codes.h"
 #include "results/utc_time.h"
@@ -32,6 +33,11 @@ bool FleetFolder::all_ended_without_first(int ranks) const {
   return true;
 }
 
+std::string new_run() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
 GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
               std::optional<int> rank) {
   GpuJob job = replay_job(host, number, slot, rank);
@@ -57,6 +63,7 @@ GpuJob replay_job(const std::string& host, int number, int slot, std::optional<i
   s.host = host;
   s.gpu = number;
   s.rank = rank;
+  s.uuid_hash = fmt::format("replay of {}", name_of(s));
   s.source = Source::replay;
   s.date = utc_time(std::chrono::system_clock::now());
   s.status = fleet::GpuStatus::failed;

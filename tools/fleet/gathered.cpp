@@ -48,8 +48,7 @@ void Gathered::unpack(int rank, const std::string& text) {
         continue;
       }
       make_folder(path.parent_path());
-      if (!fs::exists(path) || path.filename() == fleet::summary_file)
-        write_file_atomically(path, file.content);
+      write_file_atomically(path, file.content);
     }
   } catch (const Error& error) {
     problems.push_back({fmt::format("rank {}", rank), error.what(), to_int(error.code())});

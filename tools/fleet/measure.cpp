@@ -21,6 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+/// After a part that does not decide: with all its figures, and a check that failed, it changes
+/// nothing.
+fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
+  return result.status == fleet::GpuStatus::complete ? job.summary.status
+                                                     : fleet::GpuStatus::partial;
+}
+
 }  // namespace
 
 HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
@@ -118,8 +125,8 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
     const bool decides = part == "suite";
     (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
     take(job, result, phase);
-    if (decides || result.status != fleet::GpuStatus::complete)
-      note(job, decides ? result.status : fleet::GpuStatus::partial,
+    if (decides || result.exit_code != 0)
+      note(job, decides ? result.status : status_beside(job, result),
            result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason),
            result.exit_code);
     else
@@ -131,22 +138,26 @@ void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase p
   if (!result.document) return;
   fleet::GpuSummary& summary = job.summary;
   const fleet::Health before = summary.health;
+  const std::string replayed = job.gpu ? "" : summary.uuid_hash;
   fleet::add_document(summary, *result.document, phase);
   // The driver's own answers are better than what the fingerprint's words say.
   if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
   if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
-  if (!job.gpu) summary.uuid_hash = fmt::format("replay of {}", name_of(summary));
+  if (!job.gpu) summary.uuid_hash = replayed;
 }
 
 void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::string& reason,
                            int exit_code) {
   fleet::GpuSummary& s = job.summary;
   const bool was_partial = s.status == fleet::GpuStatus::partial;
-  const std::string before = was_partial ? s.reason : "";
+  const int check_failed = to_int(ExitCode::check_failed);
+  const bool told = was_partial || s.exit_code == check_failed;  // by a part before
+  const std::string before = told ? s.reason : "";
   s.status =
       was_partial && status == fleet::GpuStatus::complete ? fleet::GpuStatus::partial : status;
   s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
-  if (!was_partial || exit_code != 0) s.exit_code = exit_code;
+  const bool no_worse = exit_code == 0 || (exit_code == check_failed && s.exit_code != 0);
+  if (!told || !no_worse) s.exit_code = exit_code;
   write(job);
 }
 
@@ -159,6 +170,14 @@ void HostMeasurement::write(const GpuJob& job) {
     if (problems_.empty())  // the same after each part
       problems_.push_back({name_of(job.summary), error.what(), to_int(error.code())});
   }
+}
+
+/// The fleet's report needs a small part of a document that may have megabytes.
+void HostMeasurement::sum_up_links(const fs::path& folder, const Document& document) {
+  const fleet::GpuSummary& gpu = jobs_.front().summary;
+  fleet::HostLinks links = fleet::links_of(gpu.host, document);
+  links.run = gpu.run;
+  write_file_atomically(folder / fleet::links_file, to_text(links));
 }
 
 void HostMeasurement::measure_links() {
@@ -183,7 +202,10 @@ void HostMeasurement::measure_links() {
     std::vector<std::unique_ptr<ChildProcess>> children;
     children.push_back(std::make_unique<ChildProcess>(start));
     const SupervisedEnd end = supervise_all(children, inbox_, limit(), stop_grace).front();
-    reason = result_of(end, folder / "result.json", log_path, arguments_.time_limit_s).reason;
+    const PartResult result =
+        result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
+    reason = result.reason;
+    if (result.document) sum_up_links(folder, *result.document);
     if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
   } catch (const Error& error) {
     reason = error.what();

@@ -78,6 +78,7 @@ class HostMeasurement {
   /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
   void measure_briefs();
   void measure_links();
+  void sum_up_links(const std::filesystem::path& folder, const Document& document);
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
@@ -98,6 +99,9 @@ class HostMeasurement {
   std::filesystem::path program_;  ///< `fathom`
   std::vector<fleet::Problem> problems_;
 };
+
+/// What tells one run from those before it and beside it: random digits.
+std::string new_run();
 
 /// The job of a GPU, before anything was measured.
 GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,

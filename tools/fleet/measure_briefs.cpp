@@ -119,8 +119,10 @@ void HostMeasurement::measure_briefs() {
       elapsed = elapsed.value_or(0) + run.elapsed_s;
       take(*run.job, result, phase);
       // It costs its own figures only: the suite decides.
-      if (result.status != fleet::GpuStatus::complete)
-        note(*run.job, fleet::GpuStatus::partial,
+      if (result.exit_code != 0)
+        note(*run.job,
+             result.status == fleet::GpuStatus::complete ? run.job->summary.status
+                                                         : fleet::GpuStatus::partial,
              fmt::format("{}: {}", folder_name(phase), result.reason), result.exit_code);
       else
         write(*run.job);

@@ -43,6 +43,7 @@ ReadBack read_back(const fs::path& file) {
 struct Judged {
   fleet::GpuStatus status = fleet::GpuStatus::complete;
   std::string reason;
+  int exit_code = 0;  ///< beside complete figures
 };
 
 Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document,
@@ -66,10 +67,11 @@ Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document
     case ExitCode::ok:
       return {};
     case ExitCode::check_failed:
-      return {GpuStatus::complete, "a check failed: see its document"};
+      return {GpuStatus::complete, "a check failed: see its document", ended.end.status};
     case ExitCode::counters_unavailable:
       return {GpuStatus::complete,
-              "hardware counters are not permitted or not there; times are complete"};
+              "hardware counters are not permitted or not there; times are complete",
+              ended.end.status};
     default:
       return {kept, with_words("its run ended with " + ended.end.describe())};
   }
@@ -92,7 +94,7 @@ PartResult result_of(const SupervisedEnd& end, const fs::path& document, const f
       judge(end, read.document, read.problem.empty() ? last_line_of(log) : read.problem, limit_s);
   const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
   return {std::move(read.document), judged.status, judged.reason,
-          judged.status == fleet::GpuStatus::complete ? 0 : std::max(1, status)};
+          judged.status == fleet::GpuStatus::complete ? judged.exit_code : std::max(1, status)};
 }
 
 }  // namespace fathom

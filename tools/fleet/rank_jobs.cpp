@@ -101,6 +101,7 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments, int rank, M
   if (jobs.empty()) {
     jobs.push_back(replay_job(host, local, local, rank));
     jobs.front().summary.source = Source::measured;
+    jobs.front().summary.uuid_hash.clear();
     jobs.front().summary.reason = why_none(seen, turns);
     jobs.front().summary.exit_code = seen.code;
   }

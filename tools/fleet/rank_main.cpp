@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -13,7 +14,6 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "reports/fleet/fleet.h"
@@ -26,6 +26,7 @@
 #include "tools/fleet/parcel.h"
 #include "tools/fleet/rank_jobs.h"
 #include "tools/fleet/rank_note.h"
+#include "tools/fleet/rank_problems.h"
 #include "tools/fleet/run_arguments.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -67,38 +68,44 @@ class SetupWatch {
   std::jthread thread_;
 };
 
-/// Whether all ranks write to one storage: rank 0 leaves a file, and each looks for it.
-bool shares_storage(MpiJob& job, const fs::path& root) {
-  std::uint64_t token = 0;
+/// What every rank learns of rank 0.
+struct Agreed {
+  std::string run;              ///< stamped into all that they leave
+  bool shares_storage = false;  ///< whether this one writes to the storage of rank 0
+};
+
+/// Rank 0 leaves a file, and each looks for it.
+Agreed agree(MpiJob& job, const fs::path& root) {
+  std::array<char, 17> token{};
   ExitCode failure = ExitCode::ok;
   if (job.rank() == 0) {
-    token = std::random_device()() | 1u;
+    new_run().copy(token.data(), token.size() - 1);
     try {
       make_folder(root);
-      write_file_atomically(root / ".fleet-storage", std::to_string(token));
+      write_file_atomically(root / ".fleet-storage", token.data());
     } catch (const Error& error) {
       fmt::print(stderr, "fathom: {}\n", error.what());
-      token = 0;
+      token = {};
       failure = error.code();
     }
   }
-  MPI_Bcast(&token, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  if (token == 0) {  // there is nowhere to report to
+  MPI_Bcast(token.data(), token.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (token.front() == 0) {  // there is nowhere to report to
     job.finalize();
     leave(failure);
   }
-  bool same = false;
+  Agreed agreed{token.data()};
   try {
-    same = read_file_up_to(root / ".fleet-storage", 64) == std::to_string(token);
+    agreed.shares_storage = read_file_up_to(root / ".fleet-storage", 64) == agreed.run;
   } catch (const Error&) {
-    same = false;
+    agreed.shares_storage = false;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (job.rank() == 0) {
     std::error_code ignored;
     fs::remove(root / ".fleet-storage", ignored);
   }
-  return same;
+  return agreed;
 }
 
 std::vector<fs::path> documents_in(const fs::path& folder) {
@@ -126,14 +133,18 @@ Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, boo
     for (const char* part : {"alone", "together", "suite"})
       for (const fs::path& document : documents_in(own / part)) add(document);
   }
-  if (leader && !shared) add(folder.links(jobs.front().summary.host) / "result.json");
+  if (leader && !shared)
+    for (const fs::path& document : documents_in(folder.links(jobs.front().summary.host)))
+      add(document);
   return parcel;
 }
 
-ExitCode report(const FleetRunArguments& arguments, const MpiJob& job, const Gathered& gathered) {
+ExitCode report(const FleetRunArguments& arguments, const std::string& this_run, const MpiJob& job,
+                const Gathered& gathered) {
   fleet::Expected expected = expected_of(arguments.report);
+  expected.run = this_run;
   fleet::Fleet fleet = fleet::read_fleet(arguments.report.out, expected);
-  fleet.problems.insert(fleet.problems.end(), gathered.problems.begin(), gathered.problems.end());
+  add_rank_problems(fleet, gathered.problems);
   const ExitCode code = publish_fleet(fleet, arguments.report);
   if (!gathered.gone().empty())
     fmt::print("{} of {} ranks did not answer; what they left before is in the report.\n",
@@ -201,14 +212,15 @@ ExitCode hand_over(const FleetRunArguments& arguments, const FleetFolder& folder
 }
 
 /// Rank 0, once it has measured.
-ExitCode gather(const FleetRunArguments& arguments, const FleetFolder& folder, MpiJob& job,
-                std::vector<fleet::Problem> problems, SignalInbox& inbox) {
+ExitCode gather(const FleetRunArguments& arguments, const std::string& this_run,
+                const FleetFolder& folder, MpiJob& job, std::vector<fleet::Problem> problems,
+                SignalInbox& inbox) {
   Gathered gathered(job.size(), folder);
   gathered.problems = std::move(problems);
   gathered.wait(arguments.wait_s, inbox);
   ExitCode code = ExitCode::incomplete;
   try {
-    code = report(arguments, job, gathered);
+    code = report(arguments, this_run, job, gathered);
   } catch (const Error& error) {  // the others must hear of the end all the same
     fmt::print(stderr, "fathom: {}\n", error.what());
     code = error.code();
@@ -236,8 +248,9 @@ ExitCode run(int argc, char** argv) {
   MpiHostTurns turns(std::chrono::duration<double>(arguments.time_limit_s), inbox);
   arguments.host_name = turns.unique_host_name(arguments.host_name);
   const FleetFolder folder{arguments.report.out};
-  const bool shared = shares_storage(job, folder.root);
+  const Agreed agreed = agree(job, folder.root);
   std::vector<GpuJob> jobs = jobs_of_rank(arguments, job.rank(), turns, gpus);
+  for (GpuJob& own : jobs) own.summary.run = agreed.run;
   watch.reset();
   if (job.rank() == 0) {
     fmt::print("{} ranks, suite {}, into {}.\n", job.size(), arguments.suite, folder.root.string());
@@ -245,8 +258,9 @@ ExitCode run(int argc, char** argv) {
   }
   HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
   measurement.run();
-  if (job.rank() == 0) return gather(arguments, folder, job, measurement.problems(), inbox);
-  Parcel parcel = parcel_of(jobs, folder, turns.leader(), shared);
+  if (job.rank() == 0)
+    return gather(arguments, agreed.run, folder, job, measurement.problems(), inbox);
+  Parcel parcel = parcel_of(jobs, folder, turns.leader(), agreed.shares_storage);
   for (const fleet::Problem& problem : measurement.problems())
     parcel.add(folder.rank_note(job.rank()).lexically_relative(folder.root).string(),
                note_text(job.rank(), arguments.host_name, problem.reason, problem.exit_code));

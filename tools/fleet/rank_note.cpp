@@ -19,10 +19,13 @@ fleet::Problem problem_of_note(int rank, const std::string& text) {
   const std::string what = fmt::format("rank {}", rank);
   try {
     const json note = json::parse(text);
+    const int code = note.at("exit_code").get<int>();
+    const bool known =
+        code >= to_int(ExitCode::incomplete) && code <= to_int(ExitCode::interrupted);
     return {what,
             fmt::format("on {}: {}", note.at("host").get<std::string>(),
                         note.at("reason").get<std::string>()),
-            note.at("exit_code").get<int>()};
+            known ? code : to_int(ExitCode::incomplete)};
   } catch (const json::exception&) {
     return {what, "it died", to_int(ExitCode::incomplete)};
   }

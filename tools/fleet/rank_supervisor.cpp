@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -35,6 +36,17 @@ void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::
                           note_text(launcher.rank, host, reason, to_int(ExitCode::incomplete)));
   } catch (const Error& error) {
     fmt::print(stderr, "fathom: rank {}: {}\n", launcher.rank, error.what());
+  }
+}
+
+/// Notes that an earlier run of more ranks left: each rank of this one removes its own.
+void forget_ranks_from(const FleetFolder& folder, int size) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.rank_note(0).parent_path(), ignored)) {
+    const std::string name = entry.path().stem();
+    int rank = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), rank);
+    if (read.ec == std::errc() && rank >= size) fs::remove(entry.path(), ignored);
   }
 }
 
@@ -128,6 +140,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   std::error_code ignored;
   fs::remove(folder.rank_note(launcher.rank), ignored);
   fs::remove(folder.rank_done(launcher.rank), ignored);
+  if (launcher.rank == 0) forget_ranks_from(folder, launcher.size);
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   ChildProcess rank(
       {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, {}, {}, {}});

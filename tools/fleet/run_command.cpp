@@ -7,6 +7,7 @@
 
 #include "reports/fleet/fleet.h"
 #include "results/error.h"
+#include "tools/fleet/claim_folder.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/measure.h"
 #include "tools/fleet/rank_supervisor.h"
@@ -40,7 +41,11 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   std::vector<GpuJob> jobs;
   const std::string& host = arguments.host_name;
   if (arguments.replay) {
-    for (int i = 0; i < arguments.gpus; ++i) jobs.push_back(replay_job(host, i, i, std::nullopt));
+    // Parts that a launcher starts are all of one host, as far as anybody knows.
+    const auto launcher = find_launcher();
+    const int first = launcher && arguments.part ? launcher->rank * arguments.gpus : 0;
+    for (int i = 0; i < arguments.gpus; ++i)
+      jobs.push_back(replay_job(host, first + i, i, std::nullopt));
     return jobs;
   }
   const auto gpus = query_gpus(program_folder());
@@ -53,11 +58,35 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   return jobs;
 }
 
+/// Independent jobs write into one folder: each GPU has a place of its own there, which is held as
+/// long as what comes back. A GPU that another job measures now is left to it, and told.
+std::vector<FileDescriptor> claim_folders(const FleetFolder& folder, std::vector<GpuJob>& jobs,
+                                          std::vector<fleet::Problem>& problems) {
+  std::vector<FileDescriptor> places;
+  std::erase_if(jobs, [&](GpuJob& job) {
+    auto place = claim_folder(folder, job);
+    if (place)
+      places.push_back(std::move(*place));
+    else
+      problems.push_back(
+          {name_of(job.summary),
+           fmt::format("another job measures {} into this folder now", name_of(job.summary)),
+           to_int(ExitCode::gpu_busy)});
+    return !place;
+  });
+  return places;
+}
+
 /// All GPUs of this host from this one process.
 ExitCode run_host(const FleetRunArguments& arguments) {
   std::vector<GpuJob> jobs = jobs_of_host(arguments);
+  const std::string this_run = new_run();
+  for (GpuJob& job : jobs) job.summary.run = this_run;
   const FleetFolder folder{arguments.report.out};
   make_folder(folder.root);
+  std::vector<fleet::Problem> problems;
+  std::vector<FileDescriptor> places;
+  if (arguments.part) places = claim_folders(folder, jobs, problems);
   say(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
                   arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
                   jobs.size() == 1 ? "" : "s", arguments.host_name, arguments.suite,
@@ -66,20 +95,27 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
   measurement.run();
+  problems.insert(problems.end(), measurement.problems().begin(), measurement.problems().end());
   const bool interrupted = inbox.interrupts() > 0;
   ExitCode code = ExitCode::ok;
   if (arguments.part) {
-    for (const GpuJob& job : jobs)
-      if (job.summary.exit_code != 0) code = ExitCode::incomplete;
-    for (const fleet::Problem& problem : measurement.problems()) {
+    for (const GpuJob& job : jobs) {
+      const int own = job.summary.exit_code;
+      if (own != 0 && code != ExitCode::incomplete)
+        code =
+            own == to_int(ExitCode::check_failed) ? ExitCode::check_failed : ExitCode::incomplete;
+    }
+    for (const fleet::Problem& problem : problems) {
       fmt::print(stderr, "fathom: {}\n", problem.reason);
       code = static_cast<ExitCode>(problem.exit_code);
     }
     say(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
                     folder.root.string(), folder.root.string()));
   } else {
-    fleet::Fleet fleet = fleet::read_fleet(folder.root, expected_of(arguments.report));
-    for (const fleet::Problem& problem : measurement.problems()) fleet.problems.push_back(problem);
+    fleet::Expected expected = expected_of(arguments.report);
+    expected.run = this_run;
+    fleet::Fleet fleet = fleet::read_fleet(folder.root, expected);
+    for (const fleet::Problem& problem : problems) fleet.problems.push_back(problem);
     code = publish_fleet(fleet, arguments.report);
   }
   return interrupted ? ExitCode::interrupted : code;

@@ -94,9 +94,9 @@ int simulate(const Arguments& arguments) {
   };
   add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
   for (const std::size_t runs : baseline_sizes)
-    add_alarms(fmt::format("stored, {} earlier runs", runs),
-               gate::simulate_stored_false_alarms(noise, runs, {}, arguments.decisions / 10,
-                                                  arguments.seed));
+    add_alarms(
+        fmt::format("stored, {} earlier runs", runs),
+        gate::simulate_stored_false_alarms(noise, runs, {}, arguments.decisions, arguments.seed));
   page.table("Suites of which nothing changed", alarms);
 
   reports::Table power({{"Slowdown", reports::Align::right},

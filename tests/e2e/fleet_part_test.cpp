@@ -1,0 +1,83 @@
+// `fathom fleet run --part` from outside: independent jobs that write into one folder.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <memory>
+#include <set>
+
+#include "fleet_run.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+fs::path folder_of(const Sandbox& box, int number) {
+  return box.out() / "gpus" / ("box-" + std::to_string(number));
+}
+
+std::string hash_in(const fs::path& folder) {
+  const std::string text = read_text(folder / "gpu.json");
+  return text.empty() ? "" : json::parse(text).at("uuid_hash").get<std::string>();
+}
+
+TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "[e2e][fleet]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "4");
+  box.set("FAKE_RELEASE", box.folder() / "release");
+  const auto words = fleet_run(box, {"--part"});
+  std::vector<std::unique_ptr<Background>> jobs;
+  for (const char* gpu : {"GPU-0", "GPU-1", "GPU-2", "GPU-3"}) {
+    box.set("CUDA_VISIBLE_DEVICES", gpu);
+    jobs.push_back(std::make_unique<Background>(words));
+  }
+  for (int gpu = 0; gpu < 4; ++gpu)
+    REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
+  // The last one's GPU again, while it is measured.
+  const auto twice = box.fathom(words);
+  INFO(twice.output << twice.errors);
+  CHECK(code(twice) == to_int(ExitCode::gpu_busy));
+  CHECK_THAT(twice.errors, ContainsSubstring("another job measures box GPU"));
+  write_text(box.folder() / "release", "");
+  for (auto& job : jobs) {
+    const int status = job->wait();
+    INFO(job->output());
+    CHECK(status == 0);
+  }
+  std::set<std::string> hashes;
+  for (int gpu = 0; gpu < 4; ++gpu) hashes.insert(hash_in(folder_of(box, gpu)));
+  CHECK(hashes.size() == 4);
+  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
+  INFO(collected.output << collected.errors);
+  CHECK(code(collected) == 0);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 4);
+  // Once more, in another order: each finds its own again.
+  box.set("CUDA_VISIBLE_DEVICES", "GPU-2");
+  REQUIRE(code(box.fathom(words)) == 0);
+  CHECK_FALSE(fs::exists(folder_of(box, 4)));
+  for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_in(folder_of(box, gpu))) == 1);
+}
+
+TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
+  Sandbox box({"first", "mismatch"});
+  CHECK(code(box.fathom(fleet_run(box, {"--part"}))) == to_int(ExitCode::check_failed));
+  CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) ==
+        to_int(ExitCode::check_failed));
+}
+
+TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  box.set("OMPI_COMM_WORLD_SIZE", "3");
+  for (const char* rank : {"2", "0", "1", "1"}) {
+    box.set("OMPI_COMM_WORLD_RANK", rank);
+    const auto run = box.fathom(fleet_run(box, {"--part", "--replay"}));
+    INFO(run.output << run.errors);
+    CHECK(code(run) == 0);
+  }
+  CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) == 0);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
+}
+
+}  // namespace
+}  // namespace fathom
