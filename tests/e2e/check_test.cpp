@@ -80,6 +80,37 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   CHECK(code(sandbox.fathom({"baseline", "prune", "--baseline", baseline, "--keep", "5"})) == 0);
 }
 
+TEST_CASE("fathom check compares ratios across machines, where that is asked for") {
+  Sandbox sandbox({});
+  const std::string baseline = (sandbox.folder() / "baseline").string();
+  const fs::path file = sandbox.folder() / "result.json";
+  Document run = read_document(FATHOM_RECORDING_FILE);
+  for (int i = 0; i < 5; ++i) {
+    run.date = "2026-11-2" + std::to_string(i) + "T00:00:00Z";
+    write_document(run, file);
+    CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
+  }
+  run.fingerprint.gpu_uuid_hash = "another card";
+  run.fingerprint.driver = "590";
+  run.date = "2026-11-26T00:00:00Z";
+  write_document(run, file);
+  const std::vector<std::string> check{"check", file.string(), "--baseline", baseline};
+  CHECK(code(sandbox.fathom(check)) == 3);
+  std::vector<std::string> ratios = check;
+  ratios.push_back("--ratios-only");
+  const auto same = sandbox.fathom(ratios);
+  CHECK(code(same) == 0);
+  CHECK(same.output.find(" vs ") == std::string::npos);  // nothing to tell of any
+  for (Entry& entry : run.entries)
+    for (Opponent& opponent : entry.opponents)
+      if (opponent.ratio) *opponent.ratio *= 0.9;
+  write_document(run, file);
+  const auto slower = sandbox.fathom(ratios);
+  CHECK(code(slower) == 1);
+  CHECK(slower.output.find(" vs ") != std::string::npos);
+  CHECK(code(sandbox.fathom({"check", "--base", "true", "--head", "true", "--ratios-only"})) == 2);
+}
+
 TEST_CASE("fathom check never passes a replay, and bad input is one sentence and code 2") {
   Sandbox sandbox({});
   const std::string baseline = (sandbox.folder() / "baseline").string();

@@ -35,8 +35,7 @@ void require_sentence(const Error& error) {
           "an exit code for bad input");
 }
 
-/// Whatever the document held, no output has a control character but its own line breaks, nor a
-/// reference to one, which XML does not allow.
+/// Whatever the document held, no output has a control character but its own line breaks.
 void require_plain(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -44,9 +43,13 @@ void require_plain(const std::string& text) {
     const bool high =
         byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
     require(!high, "no control character above U+007F");
-    if (text.compare(i, 2, "&#") == 0)
-      require(std::strtol(text.c_str() + i + 2, nullptr, 10) >= ' ', "no reference to one");
   }
+}
+
+/// Nor has XML a reference to one, which it does not allow.
+void require_no_reference(const std::string& xml) {
+  for (auto at = xml.find("&#"); at != std::string::npos; at = xml.find("&#", at + 2))
+    require(std::strtol(xml.c_str() + at + 2, nullptr, 10) >= ' ', "no reference to one");
 }
 
 /// No line begins what a CI server takes for a command.
@@ -67,6 +70,7 @@ void write_all(const CheckResult& result) {
     require(!text.empty(), "every output");
     require_plain(text);
   }
+  require_no_reference(junit_xml(result));
   require_plain(github_annotations(result));
   terminal_table(result, true);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "reports/gate/baseline_folder.h"
+#include "reports/gate/identity.h"
 #include "reports/gate/paired.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
@@ -29,7 +30,7 @@ struct CheckArguments {
   double time_limit_s = 180, round_limit_s = 600;
   std::uint64_t seed = 0;
   CheckOutputs outputs;
-  bool inconclusive_passes = false;
+  bool inconclusive_passes = false, ratios_only = false;
 };
 
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
@@ -62,7 +63,10 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   std::vector<gate::RunMetrics> head;
   for (const std::string& file : arguments.results) head.push_back(gate::read_run_metrics(file));
   const gate::BaselineFolder folder(arguments.baseline);
-  const std::vector<gate::RunMetrics> baseline = folder.runs_like(head.front());
+  const std::vector<gate::RunMetrics> baseline =
+      arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
+  if (arguments.ratios_only)
+    for (gate::RunMetrics& run : head) run = gate::ratios_of(std::move(run));
   gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
   if (baseline.empty() && !head.front().replay)
     result.refusals = gate::why_none_like(head.front(), folder.newest_of_each());
@@ -75,6 +79,8 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
 void require_one_mode(const CheckArguments& arguments) {
   const bool pair = !arguments.base.empty() || !arguments.head.empty();
   const bool files = !arguments.results.empty() || !arguments.baseline.empty();
+  if (pair && arguments.ratios_only)
+    throw Error(ExitCode::bad_input, "--ratios-only is for RESULT with --baseline.");
   if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
   if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) return;
   throw Error(ExitCode::bad_input,
@@ -180,9 +186,10 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--confirmation-rounds", arguments.confirmation_rounds,
-                 "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of "
-                 "them (default: as many as the test needs, 6 for one, 10 for thirty)")
+  app.add_option(
+         "--confirmation-rounds", arguments.confirmation_rounds,
+         "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of "
+         "them (default: as many as the test needs, 6 for one, 10 for thirty)")
       ->check(whole_number(2, 100))
       ->type_name("N")
       ->group(group);
@@ -217,6 +224,10 @@ std::function<ExitCode()> add_check(CLI::App& app) {
       ->group(group);
   app.add_option("--baseline", arguments->baseline, "Folder made by `fathom baseline add`")
       ->type_name("DIR")
+      ->group(group);
+  app.add_flag("--ratios-only", arguments->ratios_only,
+               "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
+               "model and toolkit as well")
       ->group(group);
   add_paired_flags(app, *arguments);
   app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
