@@ -25,7 +25,8 @@ std::vector<Rung> half_rungs(Class of) {
 
 std::vector<Rung> fp64_rungs() {
   return {fp64::shared_memory(), fp64::register_tile(),     fp64::tensor_cores(), fp64::wide_products(),
-          fp64::copy_engine(),   fp64::cluster_multicast(), fp64::stream_k()};
+          fp64::copy_engine(),   fp64::cluster_multicast(), fp64::stream_k(),
+          fp64::late_reads()};
 }
 
 std::vector<Rung> every_rung() {

@@ -53,7 +53,13 @@ void BufferPool::free_retired() {
 
 void BufferPool::set_placement(int placement) {
   placement_ = placement;
-  moves_ = false;
+  asked_for_.clear();
+}
+
+std::size_t BufferPool::bytes_that_move() const {
+  std::size_t sum = 0;
+  for (const auto& [key, bytes] : asked_for_) sum += bytes <= small_bytes ? bytes : 0;
+  return sum;
 }
 
 std::string BufferPool::key_of(const std::string& role, std::size_t bytes) const {
@@ -62,7 +68,7 @@ std::string BufferPool::key_of(const std::string& role, std::size_t bytes) const
 
 Buffer BufferPool::allocate(const std::string& role, const std::string& key, std::size_t bytes) {
   FATHOM_CUDA(cudaSetDevice(device_));
-  moves_ = moves_ || bytes <= small_bytes;
+  asked_for_[key] = bytes;
   Block& block = blocks_[key];
   if (block.base != nullptr && block.capacity < bytes) {
     retired_.push_back(std::exchange(block.base, nullptr));
@@ -124,7 +130,8 @@ void BufferPool::poison(const Buffer& buffer) {
 
 std::optional<std::string> BufferPool::guards_intact() {
   std::array<unsigned char, guard_bytes> band;
-  for (const auto& [key, block] : blocks_) {
+  for (const auto& [key, bytes] : asked_for_) {
+    const Block& block = blocks_.at(key);
     for (const bool upper : {false, true}) {
       const std::byte* start = upper ? block.data() + block.bytes : block.base;
       FATHOM_CUDA(cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
@@ -144,6 +151,7 @@ void BufferPool::release() {
   free_retired();
   for (auto& [role, block] : blocks_) FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
   blocks_.clear();
+  asked_for_.clear();
 }
 
 }  // namespace fathom

@@ -66,11 +66,12 @@ class BufferPool {
   /// working set depends on where the driver put it, and one placement would pass off its luck as the
   /// GPU's figure. Buffers of the former placement stay as they are. Starts at 0.
   void set_placement(int placement);
-  /// Whether any buffer asked for since `set_placement` was small enough to have moved.
-  bool moves_with_placement() const { return moves_; }
+  /// Bytes of the buffers asked for since `set_placement` that are small enough to have moved.
+  std::size_t bytes_that_move() const;
   /// Fills an output with 0xFF bytes, which are NaN in every floating-point type.
   void poison(const Buffer& buffer);
-  /// Nothing, or which guard band of which role was overwritten and where.
+  /// Nothing, or which guard band of which role was overwritten and where; of the buffers asked for since
+  /// `set_placement`.
   std::optional<std::string> guards_intact();
   /// Frees every buffer.
   void release();
@@ -87,7 +88,7 @@ class BufferPool {
   std::map<std::string, Block> blocks_;
   std::vector<std::byte*> retired_;
   int placement_ = 0;
-  bool moves_ = false;
+  std::map<std::string, std::size_t> asked_for_;  ///< bytes by key, since `set_placement`
 };
 
 /// `count` elements at `data` in device memory, once the stream has done what was queued before.

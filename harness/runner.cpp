@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
+#include "harness/places.h"
 #include "harness/sustained.h"
 #include "results/statistics.h"
 
@@ -30,15 +31,16 @@ TimingPolicy policy_for(const Case& c, TimingPolicy policy) {
   return policy;
 }
 
-/// The share of the samples and the time that one of `parts` has. Its interval may be wider, since
-/// the parts' samples add up.
-TimingPolicy one_part_of(const TimingPolicy& policy, int parts) {
-  TimingPolicy part = policy;
-  part.min_samples = std::max(1, policy.min_samples / parts);
-  part.max_samples = std::max(part.min_samples, policy.max_samples / parts);
-  part.time_limit_s = policy.time_limit_s / parts;
-  part.target_relative_half_width = policy.target_relative_half_width * std::sqrt(parts);
-  return part;
+/// A round's share of the samples and the time. Its interval may be wider, since the rounds'
+/// samples add up.
+TimingPolicy one_round_of(const TimingPolicy& policy) {
+  TimingPolicy round = policy;
+  round.rounds = 1;
+  round.min_samples = std::max(1, policy.min_samples / policy.rounds);
+  round.max_samples = std::max(round.min_samples, policy.max_samples / policy.rounds);
+  round.time_limit_s = policy.time_limit_s / policy.rounds;
+  round.target_relative_half_width = policy.target_relative_half_width * std::sqrt(policy.rounds);
+  return round;
 }
 
 /// Adds a round's samples. The stopping rule that counts is the one that cut a round shortest.
@@ -128,31 +130,35 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<st
 Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
                                         std::optional<std::string>& wrong) {
   const TimingPolicy policy = policy_for(c, policy_);
-  const bool moves = context_.buffers().moves_with_placement();
-  // Where the caches hold everything, it is the placement that a time depends on.
-  const bool by_placement =
-      moves && c.cache == CacheState::hot && !workloads[0].read_sample && !c.precision;
-  const int placements = by_placement ? policy.placements : 1;
-  const TimingPolicy part = one_part_of(policy, policy.rounds * placements);
+  const TimingPolicy round = one_round_of(policy);
+  const std::size_t moving = context_.buffers().bytes_that_move();
+  // Only a graph of many launches goes through many places in one sample.
+  const bool many = c.cache == CacheState::hot && !c.precision &&
+                    std::ranges::all_of(workloads, [](const Workload& workload) {
+                      return !workload.read_sample && !workload.host_paced && workload.capturable;
+                    });
+  const int places = many ? places_in_a_round(moving, device_.l2_bytes) : 1;
   Rounds rounds;
   for (int r = 0; r < policy.rounds; ++r) {
-    std::vector<double> of_round;
-    for (int placement = r * placements; placement < (r + 1) * placements; ++placement) {
-      if (placement > 0 && moves) {
-        context_.buffers().set_placement(placement);
+    std::vector<std::vector<Workload>> in_places(workloads.size());
+    for (int place = r * places; place < (r + 1) * places; ++place) {
+      if (place > 0 && moving > 0) {
+        context_.buffers().set_placement(place);
         workloads = prepare_and_verify(c, wrong);
         if (wrong) return rounds;
       }
-      std::vector<const Workload*> pointers;
-      for (const Workload& workload : workloads) pointers.push_back(&workload);
-      placement == 0 ? telemetry_.start() : telemetry_.resume();
-      const Samples samples = sampler_.sample(pointers, c.cache, part, rounds.samples.launches);
-      rounds.telemetry = telemetry_.stop();
-      const std::vector<double>& own = samples.of_workload[0];
-      of_round.insert(of_round.end(), own.begin(), own.end());
-      append(rounds.samples, samples);
+      for (std::size_t w = 0; w < workloads.size(); ++w) in_places[w].push_back(workloads[w]);
     }
-    rounds.medians.push_back(median(of_round));
+    std::vector<Workload> sampled;
+    for (std::vector<Workload>& of_one : in_places)
+      sampled.push_back(taking_turns(std::move(of_one)));
+    std::vector<const Workload*> pointers;
+    for (const Workload& workload : sampled) pointers.push_back(&workload);
+    r == 0 ? telemetry_.start() : telemetry_.resume();
+    const Samples samples = sampler_.sample(pointers, c.cache, round, rounds.samples.launches);
+    rounds.telemetry = telemetry_.stop();
+    rounds.medians.push_back(median(samples.of_workload[0]));
+    append(rounds.samples, samples);
   }
   // What one round alone could not know: whether the rounds together are sure of their median.
   if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width)) {

@@ -72,7 +72,8 @@ class Runner {
     std::vector<double> medians;  ///< of the case's own workload, by round
     Telemetry telemetry;          ///< while samples were taken
   };
-  /// Small buffers lie elsewhere in each round, in cases from the caches in several places of each.
+  /// Small buffers lie elsewhere in each round, and in several places at once where the caches hold
+  /// them (harness/places.h).
   Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
                           std::optional<std::string>& wrong);
 

@@ -17,6 +17,7 @@ namespace fathom {
 struct TimingPolicy {
   /// Stop when every workload's median has a 95 % interval of at most this relative half width.
   double target_relative_half_width = 0.0005;
+  /// Of each workload. Beside opponents it is turns that count, of which two may be one sample.
   int min_samples = 24;
   int max_samples = 1500;
   /// Hard cap on the sampling of one case, in seconds.
@@ -28,10 +29,6 @@ struct TimingPolicy {
   /// their medians: slow drift, and, since it places small buffers elsewhere for each, where the
   /// driver put them.
   int rounds = 3;
-  /// How many places small buffers have in each round of a case that runs from the caches. There a
-  /// time follows from where the driver put them: on an H200 by up to 12 % for 1 KiB, so that three
-  /// places in all left a median that differed by 2 % (standard deviation) between processes.
-  int placements = 3;
   /// The GPU rests before each sample for so many times as long as the workload's last one took, so
   /// that work which would meet the power limit after some tenths of a second is timed in bursts.
   double rest = 0;
@@ -54,8 +51,9 @@ struct Samples {
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width);
 
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
-/// behind a kernel that waits for the host; several workloads are taken in the order A B B A. With
-/// rests each launch is a group of its own. Before and after each group stands a stamp of the SMs'
+/// behind a kernel that waits for the host; several workloads are taken in the order A B B A, and
+/// where launches are so short that a sample holds several, it is the mean of a workload's two turns.
+/// With rests each launch is a group of its own. Before and after each group stands a stamp of the SMs'
 /// clocks (harness/sm_clock.h).
 class Sampler {
  public:

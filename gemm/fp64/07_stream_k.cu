@@ -5,6 +5,7 @@
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/fp64/engine_rung.cuh"
 #include "gemm/fp64/rungs.h"
+#include "gemm/fp64/stream_k.h"
 #include "gemm/fp64/types.h"
 
 namespace fathom::gemm::fp64 {
@@ -39,7 +40,13 @@ struct Rows64 {
                                  .stream_k = true};
 };
 
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+}  // namespace
+
+bool takes_stream_k(const Problem& p) { return takes_streamed<Types>(p) || copied_bytes(p) == 0; }
+
+bool has_few_rows(const Problem& p) { return std::min(p.m, p.n) <= Rows64::design.m(); }
+
+void launch_stream_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const Problem& p = arguments.problem;
   const std::int64_t small_side = std::min(p.m, p.n);
@@ -53,25 +60,18 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   launch_engine_product<EqualShares>(arguments, workspace, false, stream);
 }
 
-}  // namespace
-
 Rung stream_k() {
   Rung rung = shape_rung<EqualShares>("07_stream_k");
   rung.kernel.parts = 0;
   rung.idea =
       "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; "
-      "who "
-      "begins a tile adds up, in order, what others have summed of it. For few rows, tiles of 16 "
-      "or 64; and where the large operand of 16 lies along k, it streams by in runs of 2 KiB.";
+      "who begins a tile adds up, in order, what others have summed of it. For few rows, tiles of "
+      "16 or 64; and where the large operand of 16 lies along k, it streams by in runs of 2 KiB.";
   rung.gain =
       "1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and 4096 that of 31.03 "
-      "instead of "
-      "32: 3 % each. A skinny product occupies every SM.";
-  rung.contender = true;
-  rung.launch = &launch;
-  rung.takes_own_path = [](const Problem& p) {
-    return takes_streamed<Types>(p) || copied_bytes(p) == 0;
-  };
+      "instead of 32: 3 % each. A skinny product occupies every SM.";
+  rung.launch = &launch_stream_k;
+  rung.takes_own_path = &takes_stream_k;
   return rung;
 }
 

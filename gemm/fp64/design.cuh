@@ -29,14 +29,7 @@ struct Design {
   /// Reads of fragments, and so the products behind them, wait for no product that has only just
   /// begun (accumulate_late).
   bool late_reads = false;
-  /// With that, a tile's results are stored as they become final, during its last stage.
-  bool early_stores = false;
   bool stream_k = false;  ///< what is left after whole waves is shared along k (work_walk.cuh)
-  /// What says that shares are there lies in the kernel's own memory, and every launch leaves it
-  /// cleared; else in the workspace, where it is cleared before the launch.
-  bool own_flags = false;
-  /// Its blocks may start, and wait, while the kernel before it on the stream ends.
-  bool early = false;
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }
@@ -50,9 +43,6 @@ struct Design {
     return 1024 + stages * (stage_bytes() + 16);
   }
 };
-
-/// Flags that kernels have of their own: of so many workspaces, for each warp of each block.
-inline constexpr int flag_sets = 64, flags_of_set = 2048;
 
 /// An operand as the copy engine finds it. The engine reads from where 16 bytes start. Where a line
 /// (a column of the matrix in memory) does not, which for 8-byte elements is every other line, the
@@ -73,7 +63,6 @@ struct DmmaProduct {
   bool vectors;      ///< every column of C starts on 16 bytes, and is contiguous
   double* partials;  ///< of each block, a tile of sums
   unsigned* ready;   ///< of each warp of each block: whether they are there; 0 at first
-  int flag_set;      ///< where `ready` is null, which of the kernel's own
 };
 
 /// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <mutex>
-#include <vector>
 
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
@@ -78,21 +76,6 @@ std::size_t stream_bytes(int sms) {
   return flag_bytes<d>(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
 }
 
-/// Which of the kernels' own flags go with a workspace: no two launches use one at a time. Negative:
-/// none are left.
-inline int own_flags_of(const Workspace& workspace) {
-  static std::mutex mutex;
-  static std::vector<const std::byte*> owners;
-  const std::lock_guard lock(mutex);
-  const auto found = std::ranges::find(owners, workspace.data);
-  const auto set = static_cast<int>(found - owners.begin());
-  if (found == owners.end()) {
-    if (set == flag_sets) return -1;
-    owners.push_back(workspace.data);
-  }
-  return set;
-}
-
 /// Fewest stages of a share of the tiles that are cut along k.
 inline constexpr int least_share = 8;
 
@@ -116,13 +99,6 @@ void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Works
   p.partials = reinterpret_cast<double*>(workspace.data);
   p.ready = reinterpret_cast<unsigned*>(workspace.data + stream_bytes<d>(workspace.sms) -
                                         flag_bytes<d>(workspace.sms));
-  if constexpr (d.own_flags) {
-    p.flag_set = own_flags_of(workspace);
-    if (p.flag_set >= 0 && p.workers * d.cluster_n * d.warps() <= flags_of_set) {
-      p.ready = nullptr;
-      return;
-    }
-  }
   FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes<d>(p.workers * d.cluster_n), stream));
 }
 
@@ -130,7 +106,7 @@ template <class Config>
 void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
   constexpr Design d = Config::design;
   const auto kernel = engine_product<Config>;
-  ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream, d.early};
+  ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   p.workers = static_cast<int>(tiles);
   if constexpr (d.persistent) {

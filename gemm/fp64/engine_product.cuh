@@ -21,14 +21,10 @@ __device__ inline int rank_of_block() {
   return block_anew() % d.cluster_n;
 }
 
-__device__ inline void prefetch_maps(const DmmaProduct& p) {
-  prefetch_map(p.a.of[0]);
-  prefetch_map(p.b.of[0]);
-}
-
 template <Design d, Major a_major, Major b_major>
 __device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
-  if constexpr (!d.early) prefetch_maps(p);
+  prefetch_map(p.a.of[0]);
+  prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
   WorkWalk walk(p, worker_of_block<d>());
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
@@ -90,15 +86,7 @@ __device__ inline void multiply_segments_late(const DmmaProduct& p, const Ring<d
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     WarpSums<d> sums;
     sums.clear();
-    if constexpr (d.early_stores) {
-      const auto stores = accumulate_late<d>(position, s.count, place, sums, [&] {
-        return EarlyStores<d, a_major, b_major>(p, corner_of<d>(p, s.tile, rank_of_block<d>()),
-                                                s.count == p.depth);
-      });
-      if (stores.applies()) continue;
-    } else {
-      accumulate_late<d>(position, s.count, place, sums, [] { return NoStores(); });
-    }
+    accumulate_late<d>(position, s.count, place, sums);
     if constexpr (d.stream_k) {
       if (s.first > 0) {
         hand_over(p, sums, block_anew());
@@ -122,18 +110,10 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
   Ring<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   if (threadIdx.x == 0) ring.init();
-  if constexpr (d.early) {
-    if (threadIdx.x == 0) prefetch_maps(p);
-  }
   if constexpr (d.cluster_n == 1) {
     __syncthreads();
   } else {
     cluster_sync();
-  }
-  // What the kernel before has written can be read from here on, and overwritten what it has read.
-  if constexpr (d.early) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;");
   }
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);

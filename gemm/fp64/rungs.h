@@ -13,5 +13,6 @@ Rung wide_products();
 Rung copy_engine();
 Rung cluster_multicast();
 Rung stream_k();
+Rung late_reads();
 
 }  // namespace fathom::gemm::fp64

@@ -104,25 +104,15 @@ __device__ inline void each(const Use& use) {
   }
 }
 
-/// For a tile whose results are not stored as they become final.
-struct NoStores {
-  template <int j>
-  __device__ void block(const double (&)[4]) const {}
-};
-
 /// The same, in an order that is kept. Where the compiler chooses it, reads come right after the
 /// last product that takes their registers, and wait until that has read these; the next product
 /// waits behind them, and then as long again as the compiler counts from the reads on. Here it is
 /// another product or more that has taken the registers last, and from reads on nothing is counted.
 /// Of the last 16 rows of a stage one half is multiplied after the next stage has come, so that the
 /// loop has one branch; the first time that is nothing by nothing.
-///
-/// With `early_stores` the last stage's products come with stores of the rows before:
-/// `stores_of_tile` makes, when it is time, what has EarlyStores' `block`. That is returned.
-template <Design d, Major a_major, Major b_major, class StoresOfTile>
-__device__ inline auto accumulate_late(RingWalk<d>& walk, int steps,
-                                       WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums,
-                                       const StoresOfTile& stores_of_tile) {
+template <Design d, Major a_major, Major b_major>
+__device__ inline void accumulate_late(RingWalk<d>& walk, int steps,
+                                       WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
   static_assert(d.m_blocks % 2 == 0);
   constexpr int last = d.m_blocks - 1, half = d.n_blocks / 2;
   double a[2][8], b[d.n_blocks][4];
@@ -135,7 +125,8 @@ __device__ inline auto accumulate_late(RingWalk<d>& walk, int steps,
   }
   bool there = false;
   const auto multiply = [&]<int i, int j> { multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]); };
-  const auto stage = [&]<bool final>(auto&& stores) {
+#pragma unroll 1
+  for (; steps > 0; --steps) {
     if (!there) walk.wait_full();
     multiply.template operator()<last, half>();
     keep_order(steps);
@@ -148,7 +139,6 @@ __device__ inline auto accumulate_late(RingWalk<d>& walk, int steps,
     each<0, last>([&]<int i> {
       each<0, d.n_blocks>([&]<int j> {
         multiply.template operator()<i, j>();
-        if constexpr (final && i > 0) stores.template block<j>(sums.of[i - 1][j]);
         if constexpr (i == 0 ? j < half : j == half - 1) {
           keep_order(steps);
           if constexpr (i == 0) place.b.load(0, half + j, b[half + j]);
@@ -168,22 +158,8 @@ __device__ inline auto accumulate_late(RingWalk<d>& walk, int steps,
     keep_order(steps);
     each<1, half>([&]<int j> { multiply.template operator()<last, j>(); });
     keep_order(steps);
-  };
-#pragma unroll 1
-  for (; steps > (d.early_stores ? 1 : 0); --steps) stage.template operator()<false>(NoStores());
-  auto stores = stores_of_tile();
-  if constexpr (d.early_stores) stage.template operator()<true>(stores);
-  each<half, d.n_blocks>([&]<int j> {
-    multiply.template operator()<last, j>();
-    if constexpr (d.early_stores) {
-      constexpr int above = 2 * (j - half);
-      stores.template block<above>(sums.of[last - 1][above]);
-      stores.template block<above + 1>(sums.of[last - 1][above + 1]);
-    }
-  });
-  if constexpr (d.early_stores)
-    each<0, d.n_blocks>([&]<int j> { stores.template block<j>(sums.of[last][j]); });
-  return stores;
+  }
+  each<half, d.n_blocks>([&]<int j> { multiply.template operator()<last, j>(); });
 }
 
 /// The same for small tiles, which other warps and not their own registers keep fed: every stage's
@@ -213,58 +189,6 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
   }
   if (last >= 0) ring.release(last);
 }
-
-/// A lane's first row and column of its tile, within the block's.
-template <Design d, Major a_major, Major b_major>
-struct LaneOfC {
-  using Place = WarpPlace<d, a_major, b_major>;
-  // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
-  static constexpr int row_of_lane = a_major == Major::outer ? 2 : 1,
-                       next_row = a_major == Major::outer ? 1 : 8;
-  int row, column;
-  __device__ LaneOfC()
-      : row(Place::row() + thread_anew() % 32 / 4 * row_of_lane),
-        column(Place::column() + thread_anew() % 4 * 2) {}
-};
-
-/// Whether a tile's results are stored as they are, two rows at a time.
-template <Design d, Major a_major, Major b_major>
-__device__ inline bool stores_vectors(const DmmaProduct& p, TileIndex corner) {
-  return a_major == Major::outer && !(b_major == Major::k && p.b.split) && p.vectors &&
-         p.beta == 0 && corner.m + d.m() <= p.m && corner.n + d.n() <= p.n;
-}
-
-/// Stores blocks of 16 x 8 results as they become final, row by row of blocks.
-template <Design d, Major a_major, Major b_major>
-class EarlyStores {
- public:
-  /// `whole`: nothing is to be added to the results.
-  __device__ EarlyStores(const DmmaProduct& p, TileIndex corner, bool whole)
-      : p_(p), applies_(whole && stores_vectors<d, a_major, b_major>(p, corner)) {
-    const LaneOfC<d, a_major, b_major> lane;
-    at_ = &p.c(corner.m + lane.row, corner.n + lane.column);
-  }
-  __device__ bool applies() const { return applies_; }
-
-  /// The next block, which is the `j`-th of its row.
-  template <int j>
-  __device__ void block(const double (&x)[4]) {
-    if (!applies_) return;
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(at_), "d"(p_.alpha * x[e]),
-                   "d"(p_.alpha * x[2 + e])
-                   : "memory");
-      at_ += e == 0 ? p_.c.column_stride : 7 * p_.c.column_stride;
-    }
-    if constexpr (j == d.n_blocks - 1) at_ += 16 - 8 * d.n_blocks * p_.c.column_stride;
-  }
-
- private:
-  const DmmaProduct& p_;
-  double* at_;
-  bool applies_;
-};
 
 /// Stores a warp's sums; `corner` is that of the block's tile.
 template <Design d, Major a_major, Major b_major>
@@ -325,19 +249,10 @@ __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
          static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + thread_anew();
 }
 
-/// Flags of launches that bring none. They are 0 between launches: the module is loaded so, and who
-/// has seen a flag set clears it. A template, so that only kernels that use them have them.
-template <int Sets>
-__device__ unsigned own_flags[Sets][flags_of_set];
-
 /// Set once this warp's share of them is there.
 template <Design d>
 __device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
-  unsigned* flags = p.ready;
-  if constexpr (d.own_flags) {
-    if (flags == nullptr) flags = own_flags<flag_sets>[p.flag_set];
-  }
-  return flags + block * d.warps() + thread_anew() / 32;
+  return p.ready + block * d.warps() + thread_anew() / 32;
 }
 
 /// Hands a warp's sums over to the worker that has begun the tile.
@@ -369,10 +284,6 @@ __device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int bl
   for (int tries = 0; there == 0; ++tries) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
-  }
-  if constexpr (d.own_flags) {
-    __syncwarp();  // all lanes have seen it
-    if (thread_anew() % 32 == 0) *ready_flag<d>(p, block) = 0;
   }
   const double2* from = partial_of<d>(p, block);
 #pragma unroll

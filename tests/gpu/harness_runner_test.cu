@@ -11,6 +11,7 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
+#include "harness/places.h"
 #include "harness/runner.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -125,7 +126,8 @@ TEST_CASE("small buffers lie in several places, in most where they stay in a cac
     return static_cast<int>(places.size());
   };
   const TimingPolicy policy;
-  CHECK(places_of([](Case&) {}) == policy.rounds * policy.placements);
+  CHECK(places_of([](Case&) {}) ==
+        policy.rounds * places_in_a_round(count * sizeof(float), query_device_facts(0).l2_bytes));
   CHECK(places_of([](Case& c) { c.cache = CacheState::cold; }) == policy.rounds);
   CHECK(places_of([](Case& c) { c.precision = Precision{.time_limit_s = 10}; }) == policy.rounds);
 }

@@ -183,8 +183,21 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
     CHECK(std::array{host[1 + i], host[2 + i], host[3 + i], host[4 + i]} == std::array{0, 1, 1, 0});
   }
   CHECK(samples.of_workload[0].size() == samples.of_workload[1].size());
+  CHECK(samples.of_workload[0].size() == static_cast<std::size_t>((host[0] - before) / 2));
+  CHECK(samples.timing.launches_per_sample == 1);
   const double ratio = paired_ratio(samples.of_workload[0], samples.of_workload[1], Better::lower).median;
   CHECK(std::abs(ratio - 4.0 / 3) < 0.02);
+}
+
+TEST_CASE("beside opponents both turns of a short kernel are one sample", "[gpu][harness]") {
+  Timed gpu;
+  const Workload a = gpu.spinning(20'000), b = gpu.spinning(40'000);
+  const std::array<const Workload*, 2> both{&a, &b};
+  const Samples samples = gpu.sampler.sample(both, CacheState::hot, {.min_samples = 24, .max_samples = 24});
+  CHECK(samples.timing.mode == "graph");
+  CHECK(samples.of_workload[0].size() == 12);
+  CHECK(samples.of_workload[1].size() == 12);
+  CHECK(samples.timing.launches_per_sample == 2 * samples.launches[0]);
 }
 
 TEST_CASE("a cold launch finds nothing in the L2", "[gpu][harness]") {

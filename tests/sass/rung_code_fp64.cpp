@@ -7,6 +7,8 @@ std::vector<RungCode> fp64_codes() {
   // Products of a stage, and again of its last rows where no stage follows.
   const std::string whole = "DMMA.16x8x16=20 ", rows64 = "DMMA.16x8x16=12 ",
                     rows16 = "DMMA.16x8x16=2 ";
+  // Half of the last rows' alone are left where no stage follows.
+  const std::string late = "DMMA.16x8x16=18 ";
   // Who begins a tile adds up what others left, which a word says is there.
   const std::string handed_over = "LDG.E.STRONG.GPU LDG.E.128.STRONG.GPU STG.E.STRONG.GPU DADD";
   return {
@@ -36,5 +38,8 @@ std::vector<RungCode> fp64_codes() {
       {"fp64/07_stream_k", "streamed_product<*fp64*::Streamed,", 2,
        "DMMA.16x8x16=8 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 DADD",
        "UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"},
+      {"fp64/08_late_reads", "engine_product<*::LateReads,", 4,
+       engine + late + "UTMALDG.2D.MULTICAST UCGABAR_ARV " + handed_over, "LDGSTS RED REDG ATOMG",
+       specialised},
   };
 }

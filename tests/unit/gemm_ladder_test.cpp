@@ -281,7 +281,7 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp64/07_stream_k"})
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp64/07_stream_k", "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
   CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
 }
@@ -399,12 +399,12 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
     return found;
   };
   const auto of_h200 = names();
-  for (const char* largest : {"fp64/07_stream_k/NN/16384x16384x16384/sizes", "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
+  for (const char* largest : {"fp64/08_late_reads/NN/16384x16384x16384/sizes", "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
     CHECK(of_h200.contains(largest));
   gpu.memory_bytes = 24ull << 30;
   const auto of_small = names();
-  CHECK_FALSE(of_small.contains("fp64/07_stream_k/NN/12288x12288x12288/sizes"));
-  CHECK(of_small.contains("fp64/07_stream_k/NN/8192x8192x8192/sizes"));
+  CHECK_FALSE(of_small.contains("fp64/08_late_reads/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/08_late_reads/NN/8192x8192x8192/sizes"));
   // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
   gpu.sms = 1;
   const auto of_slow = names();
@@ -500,7 +500,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   const Found hopper = found_on(9, 0, "contest");
   CHECK(hopper.at("fp32") ==
         std::set<std::string>{"22_planned_tiles", "25_equal_shares", "26_sliced_depth"});
-  CHECK(hopper.at("fp64") == std::set<std::string>{"07_stream_k"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"08_late_reads"});
   CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
 }
 
@@ -524,8 +524,8 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   // What takes long even at the peak is not asked for two dozen samples of each side.
   device.sms = 20;
   for (const Case& c : ladder_cases(device, {}, no_tuning())) {
-    if (c.name == "fp64/07_stream_k/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
-    if (c.name == "fp64/07_stream_k/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+    if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
 }
 

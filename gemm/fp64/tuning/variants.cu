@@ -8,38 +8,13 @@
 namespace fathom::gemm::fp64 {
 namespace {
 
-template <class Change>
-constexpr Design with(Design d, Change change) {
-  change(d);
-  return d;
-}
-constexpr Design alone{.stream_k = true}, paired{.cluster_n = 2, .stream_k = true};
-constexpr Design late(Design d) {
-  return with(d, [](Design& x) { x.late_reads = true; });
-}
-constexpr Design storing(Design d) {
-  return with(late(d), [](Design& x) { x.early_stores = true; });
-}
-constexpr Design early(Design d) {
-  return with(d, [](Design& x) { x.own_flags = x.early = true; });
-}
-constexpr Design banded(Design d, int band) {
-  return with(d, [=](Design& x) { x.band = band; });
-}
 /// A shape by its index: kernels are named by types.
 constexpr Design designs[] = {
-    paired,
-    alone,
-    late(paired),
-    late(alone),
-    storing(paired),
-    storing(alone),
-    early(alone),
-    early(late(alone)),
-    early(storing(paired)),
-    early(storing(alone)),
-    banded(late(alone), 4),
-    banded(late(alone), 16),
+    {.cluster_n = 2, .stream_k = true},
+    {.cluster_n = 2},
+    {.stream_k = true},
+    {.cluster_n = 2, .late_reads = true, .stream_k = true},
+    {.late_reads = true, .stream_k = true},
 };
 /// 16 rows in 1 x 8 warps.
 constexpr Design rows_16(int stages) {
@@ -72,9 +47,7 @@ std::string name_of(const Design& d) {
          std::to_string(d.warps_m) + "x" + std::to_string(d.warps_n) + " stages " +
          std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_n) + " band " +
          std::to_string(d.band) + (d.persistent ? "" : " transient") +
-         (d.stream_k ? " stream-k" : "") + (d.late_reads ? " late-reads" : "") +
-         (d.early_stores ? " early-stores" : "") + (d.own_flags ? " own-flags" : "") +
-         (d.early ? " early" : "");
+         (d.stream_k ? " stream-k" : "") + (d.late_reads ? " late-reads" : "");
 }
 
 /// Skinny products go to the shapes made for about their rows, others to the large ones.
