@@ -88,5 +88,7 @@ TEST_CASE("Links without a bound say so", "[fleet]") {
   CHECK_THAT(report_of({document}), ContainsSubstring("have no bound beside them"));
   for (Fact& fact : document.facts)
     if (fact.value && fact.unit == "B/s") fact.bound = Bound{2 * *fact.value, "18 NVLinks"};
-  CHECK_THAT(report_of({document}), !ContainsSubstring("have no bound beside them"));
+  CHECK_THAT(report_of({document}),
+             !ContainsSubstring("have no bound beside them") &&
+                 ContainsSubstring("Bounds of the links between GPUs: 18 NVLinks."));
 }
