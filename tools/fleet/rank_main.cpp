@@ -22,6 +22,7 @@
 #include "results/error.h"
 #include "tools/fleet/gathered.h"
 #include "tools/fleet/launcher.h"
+#include "tools/fleet/machine.h"
 #include "tools/fleet/mpi_ranks.h"
 #include "tools/fleet/parcel.h"
 #include "tools/fleet/rank_jobs.h"
@@ -250,7 +251,7 @@ ExitCode run(int argc, char** argv) {
   const FleetFolder folder{arguments.report.out};
   const Agreed agreed = agree(job, folder.root);
   std::vector<GpuJob> jobs = jobs_of_rank(arguments, job.rank(), turns, gpus);
-  for (GpuJob& own : jobs) own.summary.run = agreed.run;
+  for (GpuJob& own : jobs) own.summary.run = agreed.run, own.summary.machine = machine_id();
   watch.reset();
   if (job.rank() == 0) {
     fmt::print("{} ranks, suite {}, into {}.\n", job.size(), arguments.suite, folder.root.string());
