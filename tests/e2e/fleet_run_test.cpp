@@ -1,6 +1,10 @@
 // `fathom fleet run` from outside, by one process: all GPUs of a host, in turn and together, and what it
 // cannot do.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -68,6 +72,97 @@ TEST_CASE("A short probe that dies costs what it would have measured", "[e2e][fl
   const json metrics =
       json::parse(read_text(box.out() / "gpus" / "box-1" / "gpu.json")).at("metrics");
   CHECK(metrics.at("alone").at(0) == 1e-6);
+}
+
+TEST_CASE("A short probe that never gets ready is given up before the others begin",
+          "[e2e][fleet]") {
+  Sandbox box({"links", "copy_bandwidth"});
+  box.set("FAKE_GPUS", "2");
+  box.set("FAKE_LATE", "copy_bandwidth");
+  const auto run = box.fathom(fleet_run(box, {"--alone", "brief", "--time-limit", "4"}));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  CHECK(status_of(fleet, 1) == "partial");
+  CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(),
+             ContainsSubstring("alone, copy_bandwidth: it was not ready within 4 s"));
+  const fs::path gpu = box.out() / "gpus" / "box-1";
+  CHECK(json::parse(read_text(gpu / "gpu.json")).at("metrics").at("alone").at(0) == 1e-6);
+  for (const int pid : pids_in(gpu / "alone" / "copy_bandwidth.log")) CHECK_FALSE(alive(pid));
+  CHECK(number_in(gpu / "alone" / "links.log", "beside") == 1);  // its own other part
+}
+
+TEST_CASE("A time limit names the probe that hung", "[e2e][fleet]") {
+  Sandbox box({"first", "hang", "zero"});
+  const auto run = box.fathom(fleet_run(box, {"--alone", "none", "--time-limit", "3"}));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  const json fleet = fleet_of(box.out());
+  CHECK(status_of(fleet, 0) == "partial");
+  CHECK(gpu_of(fleet, 0)->at("reason") ==
+        "suite: it hit its time limit of 3 s (--time-limit) at the probe hang");
+}
+
+/// CPUs that this process may use.
+std::vector<int> own_cpus() {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
+  const std::vector<int> cpus = own_cpus();
+  if (cpus.size() < 2) SKIP("there is only one CPU");
+  Sandbox box({"links", "copy_bandwidth"});
+  const auto cpus_of = [&](const char* log) {
+    const std::string text = read_text(box.out() / "gpus" / "box-0" / log);
+    const auto at = text.find("\ncpus ");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + 6, text.find('\n', at + 1) - at - 6);
+  };
+  // Of two GPUs, since the only one of a host is not measured alone.
+  box.set("FAKE_GPUS", "2");
+  fs::create_directories(box.folder() / "pci" / "0000:00:00.0");
+  write_text(box.folder() / "pci" / "0000:00:00.0" / "local_cpulist",
+             fmt::format("{}\n", cpus.back()));
+  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  for (const char* log : {"suite/logs/links.log", "alone/links.log"})
+    CHECK(cpus_of(log) == fmt::format("{}", cpus.back()));
+  // The kernel does not say: as it was.
+  fs::remove_all(box.folder() / "pci" / "0000:00:00.0");
+  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  CHECK(cpus_of("suite/logs/links.log") == fmt::format("{}", fmt::join(cpus, " ")));
+}
+
+TEST_CASE("Without MPI a launcher's ranks say what to install", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const fs::path alone = box.folder() / "without" / "fathom";  // and no fathom-fleet-rank beside it
+  fs::create_directories(alone.parent_path());
+  fs::copy_file(FATHOM_PROGRAM, alone);
+  box.set("OMPI_COMM_WORLD_RANK", "0");
+  box.set("OMPI_COMM_WORLD_SIZE", "4");
+  const auto run = run_and_capture(alone.string(), fleet_run(box), std::chrono::seconds(60));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::setup_incomplete));
+  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
+  for (const char* hint : {"Open MPI started 4 ranks", "libopenmpi-dev", "--part"})
+    CHECK_THAT(run.errors, ContainsSubstring(hint));
+}
+
+TEST_CASE("A failed check beside refused counters is a failed check", "[e2e][fleet]") {
+  Sandbox box({"counters", "mismatch"});
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) == to_int(ExitCode::check_failed));
+  CHECK(gpu_of(fleet_of(box.out()), 0)->at("exit_code") == to_int(ExitCode::check_failed));
+  // Of two GPUs one has the refused counters to tell: causes that differ.
+  box.set("FAKE_GPUS", "2");
+  box.set("FAKE_BAD_GPU", "1");
+  Sandbox two({"sometimes", "mismatch"});
+  CHECK(code(two.fathom(fleet_run(two, {"--alone", "none"}))) == to_int(ExitCode::incomplete));
 }
 
 TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]") {
