@@ -45,7 +45,8 @@ std::string verdict_text(const Fleet& fleet, const Outliers& outliers) {
                      compared == 0 && !fleet.gpus.empty()
                          ? " (fewer than three of a kind: none is held against others)"
                          : "",
-                     fleet.problems.size());
+                     std::ranges::count_if(fleet.problems,
+                                           [](const Problem& p) { return p.exit_code != 0; }));
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ TEST_CASE("A large fleet is collected within its time and memory", "[e2e][fleet]
   const json fleet = json::parse(read_text(box.out() / "fleet.json"));
   CHECK(fleet.at("gpus").size() == static_cast<std::size_t>(gpus));
   CHECK(fleet.at("links").size() == static_cast<std::size_t>(gpus / 8));
-  CHECK(fleet.at("named").size() == static_cast<std::size_t>(planted));
+  CHECK(fleet.at("named").size() >= static_cast<std::size_t>(planted));
+  CHECK(fleet.at("named").size() <= static_cast<std::size_t>(planted + gpus / 1000));
   CHECK(fs::file_size(box.out() / "report" / "README.md") < 1 << 20);
 }
 
