@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "reports/report.h"
@@ -22,7 +24,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 void say(const std::string& line) {
   fmt::print("{}\n", line);
@@ -76,9 +77,12 @@ DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerpri
 /// Measures the probes one after the other.
 class Measuring {
  public:
-  Measuring(const RunArguments& options, const OutputFolder& folder,
-            const Fingerprint& fingerprint, SignalInbox& inbox, RunParts& parts)
-      : options_(options), folder_(folder), inbox_(inbox), parts_(parts),
+  Measuring(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
+            SignalInbox& inbox, RunParts& parts)
+      : options_(options),
+        folder_(folder),
+        inbox_(inbox),
+        parts_(parts),
         together_(options.start_together ? most_held_together(fingerprint) : 1) {}
 
   void run(const std::vector<ProbeBinary>& probes) {
@@ -88,8 +92,8 @@ class Measuring {
       if (together_ > 1 && i % together_ == 0 && !has_to_stop()) {
         finish_measured();
         progress.start_probe(i, probes[i].name);
-        held.emplace(std::span(probes).subspan(i, std::min(together_, probes.size() - i)),
-                     options_, folder_, inbox_);
+        held.emplace(std::span(probes).subspan(i, std::min(together_, probes.size() - i)), options_,
+                     folder_, inbox_);
       }
       if (has_to_stop()) {
         held.reset();
@@ -192,8 +196,8 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 
 ExitCode run_command(const RunArguments& options) {
   const fs::path programs = program_folder();
-  const auto probes = select_probes(find_probes(programs), options.probes,
-                                    *find_run_suite(options.suite));
+  const auto probes =
+      select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
   check_selected("--counters-of", options.counters_of, probes);
   if (options.replay) {
     if (options.require_gpu)
