@@ -82,8 +82,6 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("!--no-counters", options.counters, "Do not collect hardware counters");
-  app.add_flag("--require-counters", options.require_counters,
-               "End with exit code 18 if hardware counters cannot be collected");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
   app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();

@@ -15,7 +15,6 @@ struct ProbeOptions {
   std::string out;  ///< result document; empty: none is written
   int device = 0;
   bool counters = true;
-  bool require_counters = false;
   bool wait = false;      ///< for the device lock
   bool describe = false;  ///< print what the probe is, as JSON, and end
   std::uint64_t seed = 1;

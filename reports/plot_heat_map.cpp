@@ -115,7 +115,7 @@ std::string heat_map_script(const HeatMap& map, const Theme& theme, Source sourc
   const int bottom = foot_height + strip + label_height + tick_label_height;
   const int top = bottom + frame_height, height = top + 22 + title * title_line_height;
   const Ticks row_ticks = thinned(map.rows, frame_height, font_size + 4);
-  const double left = 44 + character_width * static_cast<double>(longest_label(row_ticks));
+  const double left = 54 + character_width * static_cast<double>(longest_label(row_ticks));
   const double column_room = static_cast<double>(longest_label(map.columns) + 2) * character_width;
   const auto across = [](double pixels) { return pixels / picture_width; };
   const auto up = [&](double pixels) { return pixels / height; };

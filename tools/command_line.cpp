@@ -89,8 +89,6 @@ void add_run(CLI::App& app, RunArguments& options) {
                  "that only counters can decide; may be given several times")
       ->excludes(no_counters)
       ->type_name("NAME");
-  app.add_flag("--require-counters", options.require_counters,
-               "Fail with exit code 18 if hardware counters cannot be collected");
   app.add_flag("--require-gpu", options.require_gpu,
                "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
   app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
@@ -118,7 +116,7 @@ void add_run(CLI::App& app, RunArguments& options) {
       "  fathom run --suite atlas                     the memory hierarchy, level by level\n"
       "  fathom run --probe bank_conflicts            one probe\n"
       "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
-      "  fathom run --require-gpu --require-counters  for CI: no replay, no missing counters\n");
+      "  fathom run --require-gpu                     for CI: no replay where there is no GPU\n");
 }
 
 void add_report(CLI::App& app, ReportArguments& options) {

@@ -19,7 +19,6 @@ struct RunArguments {
   bool no_counters = false;
   /// Probes by name that alone collect hardware counters; empty: all, unless `no_counters`.
   std::vector<std::string> counters_of;
-  bool require_counters = false;
   bool require_gpu = false;
   bool replay = false;  ///< replay the recording even where there is a GPU
   bool no_report = false;  ///< the document only

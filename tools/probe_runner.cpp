@@ -38,7 +38,6 @@ std::vector<std::string> probe_arguments(const RunArguments& options, const std:
                                      "--seed",        std::to_string(options.seed),
                                      "--progress-fd", std::to_string(progress_fd)};
   if (options.no_counters || is_left_out(options, probe)) arguments.push_back("--no-counters");
-  if (options.require_counters) arguments.push_back("--require-counters");
   arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   return arguments;
 }
@@ -107,12 +106,14 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
 }
 
 void ProbeProcess::release(std::size_t held_beside) {
+  if (end_) return;  // it was given up
   start_ = Clock::now();
   held_->release(held_beside);
 }
 
 void ProbeProcess::give_up(SignalInbox& inbox) {
   end_ = supervise(child(), inbox, supervision(std::chrono::milliseconds(0), {}));
+  done_ = Clock::now();
 }
 
 void ProbeProcess::kill() const { child().signal(SIGKILL); }
@@ -130,8 +131,9 @@ bool ProbeProcess::wait_until_measured(
     SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress) {
   if (!end_)
     end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
-  if (!end_) measured_ = Clock::now();
-  return measured_.has_value();
+  if (end_) return false;
+  done_ = Clock::now();
+  return true;
 }
 
 ProbePart ProbeProcess::finish(SignalInbox& inbox,
@@ -140,7 +142,7 @@ ProbePart ProbeProcess::finish(SignalInbox& inbox,
       std::chrono::duration_cast<std::chrono::milliseconds>(start_ + limit_ - Clock::now());
   const SupervisedEnd end = end_ ? *end_ : supervise(child(), inbox, supervision(left, progress));
   ProbePart result;
-  result.elapsed_s = std::chrono::duration<double>(measured_.value_or(Clock::now()) - start_).count();
+  result.elapsed_s = std::chrono::duration<double>(done_.value_or(Clock::now()) - start_).count();
   result.document = read_part(document_);
   result.nothing_selected = !result.document && has_filter_ && end.end.signal == 0 &&
                             end.end.status == to_int(ExitCode::bad_input);

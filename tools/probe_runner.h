@@ -70,7 +70,7 @@ class ProbeProcess {
   std::unique_ptr<ChildProcess> child_;  ///< of one that was started at once
   std::optional<HeldRun> held_;
   Clock::time_point start_ = Clock::now();
-  std::optional<Clock::time_point> measured_;
+  std::optional<Clock::time_point> done_;  ///< when it had measured, or was given up
   std::optional<SupervisedEnd> end_;  ///< where it is known before `finish`
 };
 

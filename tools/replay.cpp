@@ -43,7 +43,7 @@ std::vector<std::string> flags_without_effect(const RunArguments& options) {
   add(options.device != defaults.device, "--device");
   add(options.no_counters, "--no-counters");
   add(!options.counters_of.empty(), "--counters-of");
-  add(options.require_counters, "--require-counters");
+  add(options.start_together, "--start-together");
   add(options.wait, "--wait");
   add(options.seed != defaults.seed, "--seed");
   add(options.time_limit_s != defaults.time_limit_s, "--time-limit");

@@ -1,32 +1,29 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <thread>
 
 #include "reports/report.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/merge.h"
-#include "results/utc_time.h"
-#include "results/version.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/held_probes.h"
 #include "tools/replay.h"
+#include "tools/run_parts.h"
 #include "tools/suites.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 void say(const std::string& line) {
   fmt::print("{}\n", line);
@@ -77,27 +74,31 @@ DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerpri
   }
 }
 
-/// The parts of a run as they come in.
-class Run {
+/// Measures the probes one after the other.
+class Measuring {
  public:
-  Run(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint)
-      : options_(options), folder_(folder), fingerprint_(fingerprint) {}
+  Measuring(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
+            SignalInbox& inbox, RunParts& parts)
+      : options_(options),
+        folder_(folder),
+        inbox_(inbox),
+        parts_(parts),
+        together_(options.start_together ? most_held_together(fingerprint) : 1) {}
 
-  void measure(const std::vector<ProbeBinary>& probes, SignalInbox& inbox) {
-    const std::size_t together = options_.start_together ? most_held_together(fingerprint_) : 1;
+  void run(const std::vector<ProbeBinary>& probes) {
     std::optional<HeldProbes> held;
     ProgressLine progress(probes.size());
     for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (together > 1 && i % together == 0 && !has_to_stop(inbox)) {
-        finish_measured(inbox);
+      if (together_ > 1 && i % together_ == 0 && !has_to_stop()) {
+        finish_measured();
         progress.start_probe(i, probes[i].name);
-        held.emplace(std::span(probes).subspan(i, std::min(together, probes.size() - i)), options_,
-                     folder_, inbox);
+        held.emplace(std::span(probes).subspan(i, std::min(together_, probes.size() - i)), options_,
+                     folder_, inbox_);
       }
-      if (has_to_stop(inbox)) {
+      if (has_to_stop()) {
         held.reset();
-        finish_measured(inbox);
-        skip(probes[i]);
+        finish_measured();
+        parts_.skip(probes[i]);
         continue;
       }
       progress.start_probe(i, probes[i].name);
@@ -106,9 +107,9 @@ class Run {
       try {
         const std::size_t ending = measured_ && !measured_->process->try_end() ? 1 : 0;
         std::unique_ptr<ProbeProcess> process = held ? held->release_next(ending) : nullptr;
-        const bool measured = process && process->wait_until_measured(inbox, show);
+        const bool measured = process && process->wait_until_measured(inbox_, show);
         progress.clear();
-        finish_measured(inbox);
+        finish_measured();
         if (measured) {
           measured_ = {&probes[i], std::move(process)};
           continue;
@@ -116,36 +117,15 @@ class Run {
         if (!process)
           process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
                                                    ProbeProcess::Start::at_once);
-        part = process->finish(inbox, show);
+        part = process->finish(inbox_, show);
       } catch (const Error& error) {  // it could not be started: the others' results stay
         part.outcome = {ProbeStatus::failed, error.what(), error.code()};
       }
       progress.clear();
-      add(probes[i], std::move(part));
+      parts_.add(probes[i], std::move(part));
     }
-    finish_measured(inbox);
+    finish_measured();
   }
-
-  bool nothing_selected() const { return selected_ == 0; }
-  bool all_merged() const { return all_merged_; }
-
-  Document document() const {
-    Document merged = merged_.value_or(empty_document());
-    for (const auto& summary : missing_) merged.probes.push_back(summary);
-    std::stable_sort(merged.probes.begin(), merged.probes.end(),
-                     [](const auto& a, const auto& b) { return a.name < b.name; });
-    merged.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
-    merged.executable = "fathom";
-    merged.suite = options_.suite;  // the parts name the size of their sweep
-    if (!options_.counters_of.empty())
-      merged.warnings.push_back(
-          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
-                      "probes' cases that only counters can decide were left out.",
-                      fmt::join(options_.counters_of, ", ")));
-    return merged;
-  }
-
-  ExitCode exit_code() const { return combined_exit_code(causes_); }
 
  private:
   /// One that was started together with others, and only has to end while the next one measures.
@@ -154,82 +134,24 @@ class Run {
     std::unique_ptr<ProbeProcess> process;
   };
 
-  void finish_measured(SignalInbox& inbox) {
+  void finish_measured() {
     if (!measured_) return;
     const Measured last = std::move(*measured_);
     measured_.reset();
-    add(*last.probe, last.process->finish(inbox, [](const ProbeProgress&) {}));
+    parts_.add(*last.probe, last.process->finish(inbox_, [](const ProbeProgress&) {}));
   }
 
-  bool has_to_stop(SignalInbox& inbox) {
-    if (inbox.drain(); inbox.interrupts() > 0 && !stopper_)
-      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-    return stopper_.has_value();
-  }
-
-  void add(const ProbeBinary& probe, ProbePart part) {
-    if (part.nothing_selected) return;
-    ++selected_;
-    const ProbeOutcome& outcome = part.outcome;
-    causes_.push_back(outcome.cause);
-    if (stops_the_run(outcome.cause)) stopper_ = outcome;
-    say(fmt::format("{}: {} cases in {}{}", probe.name,
-                    part.document ? part.document->entries.size() : 0,
-                    spoken_duration(part.elapsed_s),
-                    outcome.reason.empty() ? "" : "; incomplete: " + outcome.reason));
-    if (part.document)
-      merge(probe, *part.document);
-    else
-      missing_.push_back(missing_summary(probe, outcome));
-  }
-
-  /// A part that does not fit (a driver update or another build in the middle of the run) costs its
-  /// own results only; its document stays in the folder.
-  void merge(const ProbeBinary& probe, const Document& part) {
-    try {
-      merged_ = merged_ ? merge_documents({*merged_, part}) : part;
-    } catch (const Error& error) {
-      causes_.push_back(ExitCode::incomplete);
-      all_merged_ = false;
-      say(fmt::format("{}: {}", probe.name, error.what()));
-      missing_.push_back(
-          missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
-    }
-  }
-
-  void skip(const ProbeBinary& probe) {
-    ++selected_;
-    causes_.push_back(stopper_->cause);
-    const ProbeStatus status =
-        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
-    missing_.push_back(missing_summary(
-        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
-  }
-
-  /// For a run in which no probe left a document: the report still says on what it was tried.
-  Document empty_document() const {
-    Document document;
-    document.date = utc_time(std::chrono::system_clock::now());
-    document.fathom_version = version();
-    document.fathom_commit = commit();
-    document.suite = options_.suite;
-    document.seed = std::to_string(options_.seed);
-    document.num_cpus = std::thread::hardware_concurrency();
-    document.fingerprint = fingerprint_;
-    return document;
+  bool has_to_stop() {
+    if (inbox_.drain(); inbox_.interrupts() > 0) parts_.interrupt();
+    return parts_.stopped();
   }
 
   const RunArguments& options_;
   const OutputFolder& folder_;
-  const Fingerprint& fingerprint_;
-  Clock::time_point start_ = Clock::now();
-  std::optional<Document> merged_;
-  std::vector<ProbeSummary> missing_;
-  std::vector<ExitCode> causes_;
-  std::optional<ProbeOutcome> stopper_;
+  SignalInbox& inbox_;
+  RunParts& parts_;
+  std::size_t together_;
   std::optional<Measured> measured_;
-  int selected_ = 0;
-  bool all_merged_ = true;
 };
 
 /// Does what writes results; if that fails, the sentence says where they are instead.
@@ -252,30 +174,30 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                   options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  Run run(options, folder, fingerprint);
-  run.measure(probes, inbox);
-  if (run.nothing_selected())
+  RunParts parts(options, fingerprint);
+  Measuring(options, folder, fingerprint, inbox, parts).run(probes);
+  if (parts.nothing_selected())
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  const Document document = run.document();
+  const Document document = parts.document();
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
           [&] { publish(document, folder, options.no_report); });
-  if (run.all_merged()) {
+  if (parts.all_merged()) {
     std::error_code left_behind;  // a part that stays does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);
   }
-  return run.exit_code();
+  return parts.exit_code();
 }
 
 }  // namespace
 
 ExitCode run_command(const RunArguments& options) {
   const fs::path programs = program_folder();
-  const auto probes = select_probes(find_probes(programs), options.probes,
-                                    *find_run_suite(options.suite));
+  const auto probes =
+      select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
   check_selected("--counters-of", options.counters_of, probes);
   if (options.replay) {
     if (options.require_gpu)

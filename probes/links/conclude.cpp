@@ -63,7 +63,9 @@ std::string why_no_peer(const Surroundings& around, bool by_sm) {
 
 std::string why_no_nccl(const Surroundings& around) {
   if (const std::string alone = why_alone(around); !alone.empty()) return alone;
-  if (around.nccl_version == 0) return "NCCL (libnccl.so.2) is not installed, or cannot be loaded";
+  if (around.nccl_version == 0)
+    return "NCCL (libnccl.so.2) is not installed, or cannot be loaded: install libnccl2, or name "
+           "the file in FATHOM_NCCL_LIBRARY";
   return left_out;
 }
 

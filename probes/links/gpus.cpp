@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "harness/cuda_device.h"
 #include "harness/nvml_library.h"
+#include "models/bandwidth.h"
 
 namespace fathom::links {
 namespace {
@@ -21,14 +23,43 @@ bool take(const CudaDevice& device, std::vector<DeviceLock>& locks) {
   }
 }
 
-std::optional<Bound> nvlinks_of(const NvmlLibrary& nvml, const CudaDevice& device) {
-  const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(device.pci_bus_id);
-  if (!gpu) return std::nullopt;
-  const NvmlNvLinks links = gpu->nvlinks().value_or({});
+std::optional<Bound> nvlinks_of(const NvmlDevice& gpu) {
+  const NvmlNvLinks links = gpu.nvlinks().value_or({});
   if (links.active == 0 || links.bytes_per_second == 0) return std::nullopt;
   return Bound{links.active * links.bytes_per_second,
                fmt::format("{} NVLinks x {:.4g} GB/s, one direction (NVML)", links.active,
                            links.bytes_per_second / 1e9)};
+}
+
+/// Nothing where the host is not on PCIe: only other links (NVLink, NVLink-C2C) carry the processor's
+/// native atomics.
+std::optional<Bound> pcie_of(const NvmlDevice& gpu, int ordinal) {
+  int native_atomics = 0;
+  FATHOM_CUDA(
+      cudaDeviceGetAttribute(&native_atomics, cudaDevAttrHostNativeAtomicSupported, ordinal));
+  const NvmlPcieLink link = gpu.pcie_link().value_or({});
+  if (native_atomics != 0 || link.generation_max == 0 || link.width == 0) return std::nullopt;
+  try {
+    // It trains down while the GPU idles: the highest generation is what it has under load.
+    const models::PhysicalBound bound = models::pcie_bandwidth_bound(
+        static_cast<int>(link.generation_max), static_cast<int>(link.width));
+    return Bound{bound.value, bound.source};
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;  // a generation to come
+  }
+}
+
+GpuLinks links_of(const NvmlLibrary& nvml, const CudaDevice& device) {
+  const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(device.pci_bus_id);
+  if (!gpu) return {device.name, {}, {}};
+  return {device.name, nvlinks_of(*gpu), pcie_of(*gpu, device.ordinal)};
+}
+
+/// One link attribute of an ordered pair.
+bool attribute(cudaDeviceP2PAttr which, int from, int to) {
+  int value = 0;
+  FATHOM_CUDA(cudaDeviceGetP2PAttribute(&value, which, from, to));
+  return value != 0;
 }
 
 }  // namespace
@@ -109,24 +140,19 @@ Gpus::Gpus(const DeviceFacts& own) : usable_{own.ordinal} {
       }
       usable_.push_back(ordinal);
     }
-    nvlink_[ordinal] = nvlinks_of(nvml, device);
+    topology_.gpus[ordinal] = links_of(nvml, device);
   }
   for (const int from : usable_) {
     for (const int to : usable_) {
+      if (from == to) continue;
       int can = 0;
-      if (from != to) FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
-      access_[{from, to}] = can != 0;
+      FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
+      if (can != 0) topology_.access.insert({from, to});
+      if (attribute(cudaDevP2PAttrNativeAtomicSupported, from, to))
+        topology_.native_atomics.insert({from, to});
     }
   }
 }
-
-bool Gpus::access(int from, int to) const { return access_.at({from, to}); }
-
-int Gpus::pairs_with_access() const {
-  return static_cast<int>(std::ranges::count_if(access_, [](const auto& a) { return a.second; }));
-}
-
-std::optional<Bound> Gpus::nvlink_bound(int ordinal) const { return nvlink_.at(ordinal); }
 
 const Node& Gpus::node(int ordinal) {
   std::unique_ptr<Node>& node = nodes_[ordinal];

@@ -3,13 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "harness/buffers.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
+#include "probes/links/bounds.h"
 #include "probes/links/kernels.h"
 #include "results/device_lock.h"
 
@@ -75,10 +74,10 @@ class Gpus {
   int busy() const { return busy_; }        ///< of them, held by another Fathom
   /// Its own first.
   const std::vector<int>& usable() const { return usable_; }
-  bool access(int from, int to) const;  ///< whether `from` may read and write the memory of `to`
-  int pairs_with_access() const;        ///< ordered
-  /// Of the GPU's NVLinks together in one direction; empty where it has none, or none that tells its rate.
-  std::optional<Bound> nvlink_bound(int ordinal) const;
+  /// Whether `from` may read and write the memory of `to`.
+  bool access(int from, int to) const { return topology_.access.contains({from, to}); }
+  /// Of the usable ones.
+  const Topology& topology() const { return topology_; }
 
   /// Made at the first call, with access to all peers that allow it.
   const Node& node(int ordinal);
@@ -88,8 +87,7 @@ class Gpus {
   int visible_ = 0, busy_ = 0;
   std::vector<int> usable_;
   std::vector<DeviceLock> locks_;
-  std::map<std::pair<int, int>, bool> access_;
-  std::map<int, std::optional<Bound>> nvlink_;
+  Topology topology_;
   std::map<int, std::unique_ptr<Node>> nodes_;
 };
 

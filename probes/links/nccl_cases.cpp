@@ -187,18 +187,6 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, const Laz
   return workload;
 }
 
-/// The least of all GPUs' NVLinks; nothing where one has none, or the switches may do a part of the work.
-std::optional<Bound> ranks_bound(const Machine& machine) {
-  if (machine.nccl->may_reduce_in_switches()) return std::nullopt;
-  std::optional<Bound> least;
-  for (const int gpu : machine.gpus.usable()) {
-    const std::optional<Bound> bound = machine.gpus.nvlink_bound(gpu);
-    if (!bound) return std::nullopt;
-    if (!least || bound->value < least->value) least = bound;
-  }
-  return least;
-}
-
 Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective collective,
                std::size_t bytes, Timed timed) {
   const int ranks = static_cast<int>(machine->gpus.usable().size());
@@ -213,7 +201,8 @@ Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective c
                           {"size", static_cast<std::int64_t>(whole * 4)}},
                          counted * operations_of(timed, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
-  c.bound = ranks_bound(*machine);
+  if (!machine->nccl->may_reduce_in_switches())
+    c.bound = bus_bound(machine->gpus.topology(), machine->gpus.usable());
   c.precision = bytes == largest_bytes ? headline_precision
                 : queued               ? queued_precision
                                        : curve_precision;

@@ -107,17 +107,6 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
   return workload;
 }
 
-/// The least of both GPUs' NVLinks; where the way leads through the host, that of the own GPU's PCIe
-/// link if it takes part. Nothing for GPUs that reach each other without NVML saying by which links:
-/// inside a virtual machine it may name none and there be eighteen.
-std::optional<Bound> link_bound(const Machine& machine, int from, int to) {
-  const std::optional<Bound> a = machine.gpus.nvlink_bound(from), b = machine.gpus.nvlink_bound(to);
-  if (a && b) return a->value <= b->value ? a : b;
-  if (a || b || machine.gpus.access(from, to)) return std::nullopt;
-  const int own = machine.device.ordinal;
-  return from == own || to == own ? machine.pcie : std::nullopt;
-}
-
 Case peer_case(const SharedMachine& machine, const PeerRun& run) {
   const char* way = run.both ? "both" : "one way";
   const bool access = machine->gpus.access(run.from, run.to);
@@ -131,7 +120,7 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
                           {"size", static_cast<std::int64_t>(largest_bytes)}},
                          static_cast<double>(largest_bytes) * copies_per_launch * (run.both ? 2 : 1),
                          *machine);
-  if (access) c.bound = times(link_bound(*machine, run.from, run.to), run.both ? 2 : 1);
+  c.bound = times(peer_bound(machine->gpus.topology(), run.from, run.to), run.both ? 2 : 1);
   c.precision = pair_precision;
   c.suite = run.engine == Engine::copy ? Suite::quick : Suite::standard;
   c.prepare = [=](Context& context) { return peer_workload(context, machine, run); };

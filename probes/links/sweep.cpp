@@ -2,29 +2,11 @@
 
 #include <iterator>
 
-#include "harness/cuda_check.h"
-#include "models/bandwidth.h"
 #include "probes/links/cases.h"
 #include "probes/links/conclude.h"
 
 namespace fathom::links {
 namespace {
-
-/// Nothing where the host is not on PCIe: only other links (NVLink, NVLink-C2C) carry the processor's
-/// native atomics.
-std::optional<Bound> pcie_bound(const DeviceFacts& device) {
-  int native_atomics = 0;
-  FATHOM_CUDA(cudaDeviceGetAttribute(&native_atomics, cudaDevAttrHostNativeAtomicSupported,
-                                     device.ordinal));
-  if (native_atomics != 0 || device.pcie_generation == 0 || device.pcie_lanes == 0) return std::nullopt;
-  try {
-    const models::PhysicalBound bound =
-        models::pcie_bandwidth_bound(device.pcie_generation, device.pcie_lanes);
-    return Bound{bound.value, bound.source};
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;  // a generation to come
-  }
-}
 
 class Links : public Probe {
  public:
@@ -67,7 +49,8 @@ class Links : public Probe {
 
 }  // namespace
 
-Machine::Machine(const DeviceFacts& own) : device(own), gpus(own), pcie(pcie_bound(own)) {
+Machine::Machine(const DeviceFacts& own)
+    : device(own), gpus(own), pcie(gpus.topology().gpus.at(own.ordinal).pcie) {
   if (gpus.usable().size() > 1) nccl.emplace();
 }
 
@@ -79,7 +62,7 @@ Case transfer_case(std::string name, Axes axes, double bytes, const Machine& mac
   c.value = rate(bytes);
   c.extras = {{"visible_gpus", machine.gpus.visible()},
               {"busy_gpus", machine.gpus.busy()},
-              {"pairs_with_access", machine.gpus.pairs_with_access()},
+              {"pairs_with_access", static_cast<double>(machine.gpus.topology().access.size())},
               {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
   return c;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "reports/fleet/machines.h"
 #include "results/exit_codes.h"
 
 namespace fathom::fleet {
@@ -134,6 +135,7 @@ Fleet FleetBuilder::finish(const Expected& expected) {
   const std::lock_guard guard(state_->mutex);
   Fleet fleet = std::move(state_->fleet);
   state_->fleet = {};
+  tell_machines_apart(fleet);
   keep_latest(fleet);
   for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
   // With all figures, but a check that failed, say: a GPU that computes wrong results is no good

@@ -87,6 +87,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
     gpus.push_back({{"host", s.host},
                     {"gpu", s.gpu},
                     {"rank", s.rank ? Json(*s.rank) : Json(nullptr)},
+                    {"machine", s.machine},
                     {"uuid_hash", s.uuid_hash},
                     {"model", s.model},
                     {"run", s.run},

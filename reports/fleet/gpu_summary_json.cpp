@@ -173,7 +173,8 @@ std::string to_text(const GpuSummary& s) {
     settings +=
         fmt::format("{}{}: {}", settings.empty() ? "" : ", ", json_text(name), json_text(value));
   return fmt::format(
-      "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {},\n\"gpu_name\": {}, \"uuid_hash\": "
+      "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {}, \"machine\": {},\n\"gpu_name\": {}, "
+      "\"uuid_hash\": "
       "{}, "
       "\"model\": {},\n\"run\": {}, \"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, "
       "\"reason\": "
@@ -185,11 +186,11 @@ std::string to_text(const GpuSummary& s) {
       "{},\n\"better\": "
       "{},\n\"alone\": {},\n\"together\": {},\n\"noise\": {},\n\"sm_clock_hz\": {}}}}}\n",
       summary_key, summary_version, json_text(s.host), s.gpu,
-      s.rank ? std::to_string(*s.rank) : "null", json_text(s.gpu_name), json_text(s.uuid_hash),
-      json_text(s.model), json_text(s.run), json_text(s.date), json_text(s.suite),
-      json_text(to_string(s.source)), json_text(to_string(s.status)), json_text(s.reason),
-      s.exit_code, json_text(s.no_counters), list(s.counters_of, json_text), settings,
-      health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
+      s.rank ? std::to_string(*s.rank) : "null", json_text(s.machine), json_text(s.gpu_name),
+      json_text(s.uuid_hash), json_text(s.model), json_text(s.run), json_text(s.date),
+      json_text(s.suite), json_text(to_string(s.source)), json_text(to_string(s.status)),
+      json_text(s.reason), s.exit_code, json_text(s.no_counters), list(s.counters_of, json_text),
+      settings, health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
       number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
       names([](const MetricName& m) { return m.unit; }),
       names([](const MetricName& m) { return std::string(to_string(m.better)); }),
@@ -212,6 +213,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.host = own.text("host");
   s.gpu = count_of(own, "gpu");
   if (own.optional_number("rank")) s.rank = count_of(own, "rank");
+  s.machine = own.text_or("machine", "");
   s.gpu_name = own.text("gpu_name");
   s.uuid_hash = own.text("uuid_hash");
   s.model = own.text("model");

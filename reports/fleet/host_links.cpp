@@ -105,6 +105,7 @@ std::string to_text(const HostLinks& links) {
   const Json json{{std::string(links_key), links_version},
                   {"host", links.host},
                   {"run", links.run},
+                  {"machine", links.machine},
                   {"elapsed_s", links.elapsed_s},
                   {"facts", std::move(facts)},
                   {"kinds", std::move(kinds)},
@@ -124,6 +125,7 @@ HostLinks parse_links(std::string_view text, const std::string& origin) {
   HostLinks links;
   links.host = own.text("host");
   links.run = own.text("run");
+  links.machine = own.text_or("machine", "");
   links.elapsed_s = own.number("elapsed_s");
   each(own, "facts", [&](const Fields& f) { links.facts.push_back(fact_of(f)); });
   each(own, "kinds", [&](const Fields& f) {

@@ -38,7 +38,7 @@ struct LinkPair {
 /// the probe `links`, which is many times as large.
 struct HostLinks {
   std::string host;
-  std::string run;  ///< as GpuSummary has it
+  std::string run, machine;  ///< as GpuSummary has them
   double elapsed_s = 0;
   std::vector<LinkFact> facts;
   std::vector<LinkKind> kinds;

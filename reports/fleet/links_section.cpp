@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "reports/fleet/sections.h"
@@ -110,7 +111,7 @@ void write_links(FleetWriting& to) {
     Better better = Better::higher;
     std::vector<double> values;
     std::optional<double> worst, bound;
-    std::string worst_host;
+    std::string worst_host, bound_source;
   };
   std::vector<std::string> order;
   std::map<std::string, Row> rows;
@@ -120,11 +121,11 @@ void write_links(FleetWriting& to) {
       Row& row = at->second;
       if (is_new) {
         order.push_back(fact.id);
-        row = {fact.subject, fact.quantity, fact.unit, fact.reason, fact.better, {}, {}, {}, ""};
+        row = {fact.subject, fact.quantity, fact.unit, fact.reason, fact.better, {}, {}, {}, "", ""};
       }
       if (!fact.value) continue;
       row.values.push_back(*fact.value);
-      if (fact.bound) row.bound = fact.bound;
+      if (fact.bound) row.bound = fact.bound, row.bound_source = fact.bound_source;
       const bool worse = !row.worst || (fact.better == Better::higher ? *fact.value < *row.worst
                                                                       : *fact.value > *row.worst);
       if (worse) row.worst = fact.value, row.worst_host = links.host;
@@ -140,6 +141,7 @@ void write_links(FleetWriting& to) {
                {"Of bound", Align::right}});
   std::map<std::string, std::vector<std::string>> missing;
   std::size_t without_bound = 0;
+  std::set<std::string> sources;  ///< of the bounds between GPUs
   for (const std::string& id : order) {
     const Row& row = rows.at(id);
     if (row.values.empty()) {
@@ -147,7 +149,10 @@ void write_links(FleetWriting& to) {
       continue;
     }
     const double typical = median(row.values);
-    if (!row.bound && row.unit == "B/s" && row.subject != "host memory") ++without_bound;
+    if (row.unit == "B/s" && row.subject != "host memory") {
+      without_bound += !row.bound;
+      if (row.bound) sources.insert(row.bound_source);
+    }
     table.add_row({reports::escape_text(row.subject), reports::escape_text(row.quantity),
                    std::to_string(row.values.size()), reports::quantity(typical, row.unit),
                    reports::quantity(row.worst, row.unit), reports::escape_text(row.worst_host),
@@ -157,10 +162,12 @@ void write_links(FleetWriting& to) {
   to.page.table("What links carry: the best size or the median pair of each host", table);
   if (without_bound > 0)
     to.page.paragraph(fmt::format(
-        "{} bandwidths between GPUs have no bound beside them: the driver (NVML) names no NVLinks "
-        "here, as in some containers and virtual machines, or the switches may do a part of the "
-        "work.",
+        "{} bandwidths between GPUs have no bound beside them: neither the driver (NVML) nor a "
+        "data sheet says what their links carry, or the switches may do a part of the work.",
         without_bound));
+  if (!sources.empty())
+    to.page.paragraph(reports::escape_text(
+        fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));
   write_pairs(to);
   for (const auto& [reason, quantities] : missing)
     to.page.paragraph(reports::escape_text(

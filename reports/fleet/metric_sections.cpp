@@ -1,13 +1,12 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <span>
 
+#include "reports/fleet/pictures.h"
 #include "reports/fleet/sections.h"
-#include "reports/plot.h"
 #include "reports/scale.h"
-#include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -16,132 +15,40 @@ namespace {
 using reports::Align;
 using reports::Table;
 
-constexpr std::size_t most_rows = 20;      ///< hosts of the heat map: each has its name beside it
 constexpr std::size_t most_drawn = 6;      ///< metrics whose distribution is drawn
 constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
 
-Source source_of(const Fleet& fleet) { return fleet.replay() ? Source::replay : Source::measured; }
-
-/// What stands before the second slash of a metric's name: metrics of one question.
-std::string family_of(const std::string& name) {
-  const auto first = name.find('/');
-  if (first == std::string::npos) return name;
-  const std::string second = name.substr(first + 1, name.find('/', first + 1) - first - 1);
-  // "size:64KiB", "type:float": the axis, not its value.
-  return name.substr(0, first + 1) + second.substr(0, second.find(':'));
-}
-
-/// A point of a picture made of figures that are none of one GPU's.
-Entry point(std::string name, Axes axes, double percent) {
-  Entry entry;
-  entry.name = std::move(name);
-  entry.probe = "fleet";
-  entry.axes = std::move(axes);
-  entry.metric = {"worse by", "%", Better::lower, percent};
-  return entry;
-}
-
-void show(FleetWriting& to, const View& view, const std::vector<Entry>& entries,
-          const std::string& stem) {
-  if (!to.pictures || entries.empty()) return;
-  if (const auto picture = draw_plot(view, entries, to.folder, stem, source_of(to.fleet)))
-    to.page.picture(picture->light, picture->dark, picture->alt);
-}
-
-/// Median of the level of each metric in each group: what a card's gap is against.
-std::map<std::pair<std::size_t, std::size_t>, double> medians_of(const Outliers& outliers) {
-  std::map<std::pair<std::size_t, std::size_t>, double> medians;
-  for (const Distribution& d : outliers.distributions) medians[{d.group, d.metric}] = d.median;
-  return medians;
-}
-
-struct HostGap {
-  double worst = 0;
-  std::map<std::string, double> families;  ///< the worst card's worst metric
-};
-
-std::map<std::string, HostGap> host_gaps(const Fleet& fleet, const Outliers& outliers) {
-  const auto medians = medians_of(outliers);
-  std::vector<std::string> families;
-  for (const MetricName& metric : fleet.metrics) families.push_back(family_of(metric.name));
-  std::map<std::string, HostGap> hosts;
-  for (std::size_t g = 0; g < outliers.groups.size(); ++g) {
-    std::vector<std::optional<double>> usual(fleet.metrics.size());
-    for (std::size_t m = 0; m < usual.size(); ++m)
-      if (const auto found = medians.find({g, m}); found != medians.end() && found->second > 0)
-        usual[m] = found->second;
-    for (const std::size_t gpu : outliers.groups[g].members) {
-      HostGap& host = hosts[fleet.gpus[gpu].summary.host];
-      const auto& figures = fleet.gpus[gpu].figures;
-      std::map<std::string_view, double> worst;
-      for (std::size_t m = 0; m < figures.size(); ++m) {
-        const Figure figure = figures[m].together ? figures[m].together : figures[m].alone;
-        if (!usual[m] || !figure || !(*figure > 0)) continue;
-        const double ratio = *figure / *usual[m];
-        const double gap = fleet.metrics[m].better == Better::higher ? 1 / ratio - 1 : ratio - 1;
-        const auto [at, is_new] = worst.try_emplace(families[m], gap);
-        if (!is_new) at->second = std::max(at->second, gap);
-      }
-      for (const auto& [family, gap] : worst) {
-        const auto [at, is_new] = host.families.try_emplace(std::string(family), gap);
-        if (!is_new) at->second = std::max(at->second, gap);
-        host.worst = std::max(host.worst, gap);
-      }
-    }
+/// What the points of a distribution are called: the share of the cards that are no worse, and the
+/// best and the worst of too few cards for such a share. Empty: the same card as a point before it.
+std::vector<std::string> point_labels(std::size_t cards) {
+  std::vector<std::string> labels;
+  const double others = static_cast<double>(cards) - 1;
+  const auto points = std::span(distribution_points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i] * others < 1)
+      labels.push_back(i == 0 ? "best" : "");
+    else if ((1 - points[i]) * others < 1)
+      labels.push_back(i + 1 == points.size() ? "worst" : "");
+    else
+      labels.push_back(fmt::format("{:g}", 100 * points[i]));
   }
-  return hosts;
+  return labels;
+}
+
+/// The kinds of cards, where there are several: their numbers stand beside the metrics.
+void write_kinds(FleetWriting& to) {
+  const auto& groups = to.outliers.groups;
+  if (groups.size() < 2) return;
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool model_alone = std::ranges::count(groups, groups[i].model, &Group::model) == 1;
+    kinds.push_back(reports::escape_text(fmt::format(
+        "Kind {}: {}{}", i + 1, groups[i].model, model_alone ? "" : ", " + groups[i].settings)));
+  }
+  to.page.list(kinds);
 }
 
 }  // namespace
-
-void write_heat_map(FleetWriting& to) {
-  if (to.outliers.distributions.empty()) return;
-  to.page.heading(2, "Hosts and metrics", "heat-map");
-  const auto hosts = host_gaps(to.fleet, to.outliers);
-  std::vector<std::pair<std::string, const HostGap*>> order;
-  for (const auto& [name, gap] : hosts) order.emplace_back(name, &gap);
-  std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
-  const std::size_t shown = std::min(most_rows, order.size());
-  // Names of families do not fit under columns: numbers do.
-  std::map<std::string, std::int64_t> numbers;
-  for (const auto& [name, gap] : hosts)
-    for (const auto& [family, value] : gap.families) numbers[family] = 0;
-  std::int64_t next = 0;
-  for (auto& [family, number] : numbers) number = ++next;
-  std::vector<Entry> entries;
-  Table table({{"Host"}, {"Worst family"}, {"Worse by", Align::right}});
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [host, gap] = order[i];
-    std::string worst_family;
-    for (const auto& [family, value] : gap->families) {
-      if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
-      entries.push_back(point(host + "/" + family, {{"host", host}, {"family", numbers.at(family)}},
-                              100 * value));
-    }
-    if (!worst_family.empty())
-      table.add_row({reports::escape_text(host), reports::code(worst_family),
-                     gap_text(gap->families.at(worst_family))});
-  }
-  to.page.paragraph(fmt::format(
-      "How much the worst metric of a family is worse, on the worst card of a host, than the "
-      "median of the cards of its kind.{}",
-      shown < order.size()
-          ? fmt::format(" The {} hosts with the largest gaps of {}.", shown, order.size())
-          : ""));
-  View view;
-  view.kind = View::Kind::heat_map;
-  view.title = "Worst card of each host";
-  view.x = "family";
-  view.x_label = "Family of metrics, by its number";
-  view.y_axis = "host";
-  view.y_label = "Worse by";
-  show(to, view, entries, "hosts");
-  std::vector<std::string> legend;
-  for (const auto& [family, number] : numbers)
-    legend.push_back(fmt::format("{} {}", number, reports::code(family)));
-  to.page.paragraph(fmt::format("Families: {}.", fmt::join(legend, ", ")));
-  to.page.table("The worst family of each host", table);
-}
 
 void write_distributions(FleetWriting& to) {
   if (to.outliers.distributions.empty()) return;
@@ -149,36 +56,54 @@ void write_distributions(FleetWriting& to) {
   std::vector<const Distribution*> order;
   for (const Distribution& d : to.outliers.distributions) order.push_back(&d);
   std::ranges::stable_sort(order, std::greater{}, [](const Distribution* d) { return d->spread; });
+  to.page.paragraph(
+      "How much worse than the median the cards are, from the best to the worst: at 99 stands the "
+      "card than which 99 % of the cards are no worse.");
+  write_kinds(to);
+  const bool kinds = to.outliers.groups.size() > 1;
+  order.resize(std::min(most_tabled, order.size()));
+  const auto drawn = std::span(order).first(std::min(most_drawn, order.size()));
+  std::size_t most_cards = 0;
+  for (const Distribution* d : drawn) most_cards = std::max(most_cards, d->cards);
+  const std::vector<std::string> labels = point_labels(most_cards);
   std::vector<Entry> entries;
-  for (std::size_t i = 0; i < std::min(most_drawn, order.size()); ++i) {
-    const std::string& name = to.fleet.metrics[order[i]->metric].name;
-    for (std::size_t p = 0; p < std::size(distribution_points); ++p)
-      entries.push_back(point(fmt::format("{}/{}", name, p),
-                              {{"metric", name}, {"share", 100 * distribution_points[p]}},
-                              100 * order[i]->quantiles[p]));
-  }
+  for (std::size_t p = 0; p < labels.size(); ++p)
+    for (const Distribution* d : drawn) {
+      const std::string& metric = to.fleet.metrics[d->metric].name;
+      const std::string name = kinds ? fmt::format("kind {}: {}", d->group + 1, metric) : metric;
+      if (!labels[p].empty())
+        entries.push_back(point(fmt::format("{}/{}", name, p),
+                                {{"metric", name}, {"share", labels[p]}}, 100 * d->quantiles[p]));
+    }
   View view;
   view.kind = View::Kind::plot;
   view.title = "The metrics in which cards differ most";
   view.x = "share";
-  view.x_label = "share of the cards (%)";
+  view.x_label = "Share of the cards that are no worse (%)";
   view.y_label = "Worse than the median by";
   view.y_from_zero = false;
   view.series = {"metric"};
   show(to, view, entries, "distributions");
-  Table table({{"Metric"},
-               {"Cards", Align::right},
-               {"Median", Align::right},
-               {"Spread", Align::right},
-               {"Best 1 %", Align::right},
-               {"Worst 1 %", Align::right},
-               {"Worst 0.1 %", Align::right}});
-  for (std::size_t i = 0; i < std::min(most_tabled, order.size()); ++i) {
-    const Distribution& d = *order[i];
-    const MetricName& metric = to.fleet.metrics[d.metric];
-    table.add_row({reports::code(metric.name), std::to_string(d.cards),
-                   reports::quantity(d.median, metric.unit), gap_text(d.spread),
-                   gap_text(d.quantiles[1]), gap_text(d.quantiles[7]), gap_text(d.quantiles[8])});
+  std::vector<Table::Column> header{{"Metric"},
+                                    {"Cards", Align::right},
+                                    {"Median", Align::right},
+                                    {"Spread", Align::right},
+                                    {"Best 1 %", Align::right},
+                                    {"Worst 1 %", Align::right},
+                                    {"Worst 0.1 %", Align::right}};
+  if (kinds) header.push_back({"Kind", Align::right});
+  Table table(header);
+  for (const Distribution* d : order) {
+    const MetricName& metric = to.fleet.metrics[d->metric];
+    std::vector<std::string> row{reports::code(metric.name),
+                                 std::to_string(d->cards),
+                                 reports::quantity(d->median, metric.unit),
+                                 gap_text(d->spread),
+                                 gap_text(d->quantiles[1]),
+                                 gap_text(d->quantiles[7]),
+                                 gap_text(d->quantiles[8])};
+    if (kinds) row.push_back(std::to_string(d->group + 1));
+    table.add_row(std::move(row));
   }
   to.page.table(
       "By spread, a standard deviation between cards; a figure below 0 is better than the "

@@ -184,7 +184,7 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
       if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
     } else if (begins_with(links_key))
       add_links(file, text, run, builder);
-    else
+    else if (run.empty())  // a run's own are summed up
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
     if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))

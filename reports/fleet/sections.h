@@ -23,6 +23,12 @@ struct FleetWriting {
 // The report's sections in its order; each writes its own heading, and nothing where it has nothing
 // to say.
 
+/// What an operator wants first: who is slow, in what, by how much and why; what is missing. Without a
+/// heading.
+void write_headlines(FleetWriting& to);
+/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not by
+/// name where one reason holds for all. Without a heading.
+void write_counters(FleetWriting& to);
 void write_named(FleetWriting& to);
 void write_worst(FleetWriting& to);
 void write_problems(FleetWriting& to);
@@ -33,6 +39,9 @@ void write_heat_map(FleetWriting& to);
 void write_distributions(FleetWriting& to);
 /// All cards and figures of one host.
 void write_host(FleetWriting& to, const std::string& host);
+
+/// "8 GPUs on 1 host"
+std::string counts_text(const Fleet& fleet);
 
 /// "1.23 %" worse or "-0.4 %" better.
 std::string gap_text(double gap);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -209,6 +210,16 @@ void fill_disk(const std::string& path) {
   while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
 }
 
+/// On which CPUs this may run: "cpus 0 1".
+void say_cpus() {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;
+  std::cout << "cpus";
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &cpus)) std::cout << ' ' << cpu;
+  std::cout << std::endl;
+}
+
 /// On a clock that all processes share.
 void say_when(const char* what) {
   std::cout << what << ' ' << std::chrono::steady_clock::now().time_since_epoch().count()
@@ -246,6 +257,7 @@ int probe_program(const std::string& name, const Flags& flags) {
   std::cout << "log of " << name << std::endl;
   for (const auto& [flag, value] : flags) std::cout << "flag " << flag << ' ' << value << std::endl;
   if (std::getenv(fathom::timed_only_variable)) std::cout << "timed only" << std::endl;
+  say_cpus();
   if (name == "silent") return 0;
   if (flags.contains("--benchmark_filter") &&
       flags.at("--benchmark_filter").find(name) == std::string::npos)
@@ -253,7 +265,8 @@ int probe_program(const std::string& name, const Flags& flags) {
 
   const int start_fd = held ? std::stoi(flags.at("--start-fd")) : -1;
   if (held) {
-    if (name == "late") hang();
+    const char* late = std::getenv("FAKE_LATE");
+    if (name == "late" || (late && name == late)) hang();
     if (name == "stillborn") std::raise(SIGSEGV);
     if (name == "crowded") fail(ExitCode::gpu_busy, "A process holds the GPU: end it.");
     wait_for_start(start_fd);

@@ -1,8 +1,11 @@
 // `fathom fleet collect` from outside: many jobs' documents, whatever of them is missing or torn.
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -57,9 +60,59 @@ TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e]
   box.fathom({"fleet", "collect", jobs.string(), "--out", (box.folder() / "again").string(),
               "--expect-hosts", (box.folder() / "hosts").string(), "--expect-gpus", "400"});
   CHECK(read_text(box.folder() / "again" / "fleet.json") == read_text(box.out() / "fleet.json"));
-  const auto strict = box.fathom({"fleet", "collect", (jobs / "node0000").string(), "--no-report",
-                                  "--out", box.out().string()});
-  CHECK(code(strict) == 0);
+}
+
+TEST_CASE("A named card fails a strict collection, and no other", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  const auto collect = [&](const fs::path& jobs, std::vector<std::string> more) {
+    more.insert(more.begin(), {"fleet", "collect", jobs.string(), "--no-report"});
+    const auto run = box.fathom(more);
+    INFO(run.output << run.errors);
+    CHECK(run.errors.empty());
+    return code(run);
+  };
+  simulate(box.folder() / "good", 40, 0);
+  CHECK(collect(box.folder() / "good", {"--strict"}) == 0);
+  simulate(box.folder() / "bad", 40, 1);
+  CHECK(collect(box.folder() / "bad", {}) == 0);
+  CHECK(collect(box.folder() / "bad", {"--strict"}) == to_int(ExitCode::check_failed));
+  // What is missing is worse: of that nobody knows whether it is slow.
+  CHECK(collect(box.folder() / "bad", {"--strict", "--expect-gpus", "41"}) ==
+        to_int(ExitCode::incomplete));
+  CHECK(collect(box.folder() / "bad", {"--strict", "--least-gap", "50"}) == 0);
+}
+
+/// What a fleet of 10,000 may take, 10 s on two processors and 1 GiB, as the share of this one; the
+/// pictures take the same time for any. FATHOM_FLEET_TEST_GPUS asks for another size.
+TEST_CASE("A large fleet is collected within its time and memory", "[e2e][fleet]") {
+  const char* asked = std::getenv("FATHOM_FLEET_TEST_GPUS");
+  const int gpus = asked ? std::atoi(asked) : 1000, planted = gpus / 100;
+  const double share = gpus / 10'000.0, pictures_s = 2, start_mib = 64;
+  Sandbox box({"first"});
+  simulate(box.folder() / "jobs", gpus, planted);
+  const auto spent_s = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  };
+  const double before_s = spent_s();
+  const auto run = box.fathom(
+      {"fleet", "collect", (box.folder() / "jobs").string(), "--out", box.out().string()});
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(spent_s() - before_s < 2 * 10 * share + pictures_s);
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);  // of the largest: making the fleet takes less
+  CHECK(static_cast<double>(usage.ru_maxrss) / 1024 < 1024 * share + start_mib);
+  const json fleet = json::parse(read_text(box.out() / "fleet.json"));
+  CHECK(fleet.at("gpus").size() == static_cast<std::size_t>(gpus));
+  CHECK(fleet.at("links").size() == static_cast<std::size_t>(gpus / 8));
+  CHECK(fleet.at("named").size() >= static_cast<std::size_t>(planted));
+  CHECK(fleet.at("named").size() <= static_cast<std::size_t>(planted + gpus / 1000));
+  CHECK(fs::file_size(box.out() / "report" / "README.md") < 1 << 20);
 }
 
 TEST_CASE("Plain runs of several hosts are collected as well", "[e2e][fleet]") {

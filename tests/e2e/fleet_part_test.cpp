@@ -59,6 +59,66 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_in(folder_of(box, gpu))) == 1);
 }
 
+TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e][fleet]") {
+  Sandbox box({"first", "links"});
+  auto words = fleet_run(box, {"--part", "--alone", "none"});
+  std::erase(words, "--no-links");
+  const auto measure_on = [&](const char* machine, const char* gpu) {
+    box.set("FATHOM_MACHINE", machine);
+    box.set("CUDA_VISIBLE_DEVICES", gpu);
+    const auto run = box.fathom(words);
+    INFO(run.output << run.errors);
+    REQUIRE(code(run) == 0);
+  };
+  const auto collected = [&](const fs::path& folder) {
+    const auto run = box.fathom({"fleet", "collect", folder.string(), "--out", box.out().string()});
+    INFO(run.output << run.errors);
+    CHECK(code(run) == 0);
+    const json fleet = fleet_of(box.out());
+    std::multiset<std::string> hosts;
+    for (const json& gpu : fleet.at("gpus")) hosts.insert(gpu.at("host"));
+    CHECK(fleet.at("links").size() == 2);
+    return hosts;
+  };
+  box.set("FAKE_GPUS", "3");
+  measure_on("one", "GPU-0");
+  measure_on("two", "GPU-1");
+  measure_on("one", "GPU-2");
+  CHECK(collected(box.out()) == std::multiset<std::string>{"box", "box", "box-2"});
+  // Restarted, which its GPUs tell.
+  measure_on("one again", "GPU-2");
+  CHECK(collected(box.out()) == std::multiset<std::string>{"box", "box", "box-2"});
+  // Each into a folder of its own: both are box.
+  fs::remove_all(box.out());
+  measure_on("one", "GPU-0");
+  fs::create_directories(box.folder() / "jobs");
+  fs::rename(box.out(), box.folder() / "jobs" / "a");
+  measure_on("two", "GPU-1");
+  fs::rename(box.out(), box.folder() / "jobs" / "b");
+  CHECK(collected(box.folder() / "jobs") == std::multiset<std::string>{"box", "box-2"});
+  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
+             ContainsSubstring("2 machines have this name: they are told apart as box, box-2"));
+}
+
+TEST_CASE("A second run keeps off the GPUs that one measures into the same folder",
+          "[e2e][fleet]") {
+  Sandbox box({"lasting"});
+  box.set("FAKE_GPUS", "2");
+  box.set("FAKE_RELEASE", box.folder() / "release");
+  const auto words = fleet_run(box, {"--alone", "none"});
+  Background first(words);
+  for (int gpu = 0; gpu < 2; ++gpu)
+    REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
+  const auto second = box.fathom(words);
+  INFO(second.output << second.errors);
+  CHECK(code(second) == to_int(ExitCode::gpu_busy));
+  CHECK_THAT(second.errors, ContainsSubstring("choose another folder with --out"));
+  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
+  write_text(box.folder() / "release", "");
+  CHECK(first.wait() == 0);
+  CHECK(fleet_of(box.out()).at("problems").empty());
+}
+
 TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
   Sandbox box({"first", "mismatch"});
   CHECK(code(box.fathom(fleet_run(box, {"--part"}))) == to_int(ExitCode::check_failed));

@@ -1,5 +1,8 @@
-// `fathom fleet run` from outside, by one process: all GPUs of a host, in turn and together, and what it
-// cannot do.
+// `fathom fleet run` from outside, by one process: all GPUs of a host, in turn and together.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -55,80 +58,38 @@ TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
   CHECK(metrics.at("alone").at(5).is_null());
 }
 
-TEST_CASE("A short probe that dies costs what it would have measured", "[e2e][fleet]") {
-  Sandbox box({"links", "first"});  // and the copy's program is not there at all
-  box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box, {"--alone", "brief"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
-  const json fleet = fleet_of(box.out());
-  CHECK(status_of(fleet, 1) == "partial");
-  CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(),
-             ContainsSubstring("probe_copy_bandwidth"));
-  const json metrics =
-      json::parse(read_text(box.out() / "gpus" / "box-1" / "gpu.json")).at("metrics");
-  CHECK(metrics.at("alone").at(0) == 1e-6);
+/// CPUs that this process may use.
+std::vector<int> own_cpus() {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
 }
 
-TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]") {
-  Sandbox box({"first", "sometimes"});
+TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
+  const std::vector<int> cpus = own_cpus();
+  if (cpus.size() < 2) SKIP("there is only one CPU");
+  Sandbox box({"links", "copy_bandwidth"});
+  const auto cpus_of = [&](const char* log) {
+    const std::string text = read_text(box.out() / "gpus" / "box-0" / log);
+    const auto at = text.find("\ncpus ");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + 6, text.find('\n', at + 1) - at - 6);
+  };
+  // Of two GPUs, since the only one of a host is not measured alone.
   box.set("FAKE_GPUS", "2");
-  box.set("FAKE_BAD_GPU", "1");
-  const auto run = box.fathom(fleet_run(box, {"--alone", "none"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
-  const json fleet = fleet_of(box.out());
-  CHECK(status_of(fleet, 0) == "complete");
-  CHECK(status_of(fleet, 1) == "partial");
-  CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(), ContainsSubstring("SIGSEGV"));
-}
-
-TEST_CASE("Counters that were refused are told by who was to collect them, and figures are kept",
-          "[e2e][fleet]") {
-  Sandbox box({"counters", "first"});
-  box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
-  const json fleet = fleet_of(box.out());
-  CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
-             ContainsSubstring("counters are not permitted"));
-  CHECK(gpu_of(fleet, 1)->at("reason") == "");
-  CHECK(status_of(fleet, 0) == "complete");
-  REQUIRE(fleet.at("problems").size() == 1);
-  CHECK(fleet.at("problems").at(0).at("what") == "box GPU 0");
-  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::counters_unavailable));
-  const std::string page = read_text(box.out() / "report" / "README.md");
-  CHECK_THAT(page, ContainsSubstring("Hardware counters were asked for on 2 GPUs, collected on 1; 1 "
-                                     "were refused them."));
-  CHECK_THAT(page, ContainsSubstring("No GPU that completed has the counters of `counters`."));
-}
-
-TEST_CASE("A GPU that computes wrong results is a problem, and a failed check", "[e2e][fleet]") {
-  Sandbox box({"first", "mismatch"});
-  box.set("FAKE_GPUS", "2");
-  for (const char* alone : {"none", "full"}) {
-    const auto run = box.fathom(fleet_run(box, {"--alone", alone}));
-    INFO(run.output << run.errors);
-    CHECK(code(run) == to_int(ExitCode::check_failed));
-    const json fleet = fleet_of(box.out());
-    CHECK(status_of(fleet, 1) == "complete");
-    REQUIRE(fleet.at("problems").size() == 2);
-    CHECK(fleet.at("problems").at(1).at("exit_code") == to_int(ExitCode::check_failed));
-    CHECK_THAT(read_text(box.out() / "report" / "README.md"), ContainsSubstring("a check failed"));
-  }
-}
-
-TEST_CASE("A folder that takes no documents is told as such", "[e2e][fleet]") {
-  Sandbox box({"first"});
-  write_text(box.folder() / "file", "");
-  fs::create_directories(box.out());
-  write_text(box.out() / "gpus", "a file where a folder should be");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::output_unwritable));
-  CHECK_THAT(run.errors, !ContainsSubstring("holds no result"));
-  CHECK(fleet_of(box.out()).at("problems").size() == 1);
+  fs::create_directories(box.folder() / "pci" / "0000:00:00.0");
+  write_text(box.folder() / "pci" / "0000:00:00.0" / "local_cpulist",
+             fmt::format("{}\n", cpus.back()));
+  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  for (const char* log : {"suite/logs/links.log", "alone/links.log"})
+    CHECK(cpus_of(log) == fmt::format("{}", cpus.back()));
+  // The kernel does not say: as it was.
+  fs::remove_all(box.folder() / "pci" / "0000:00:00.0");
+  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  CHECK(cpus_of("suite/logs/links.log") == fmt::format("{}", fmt::join(cpus, " ")));
 }
 
 TEST_CASE("A host's name that is not there does not cost the report", "[e2e][fleet]") {
@@ -252,38 +213,13 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
+  CHECK(fleet.at("gpus").at(0).at("gpu") == 1);  // the same one's as before
   CHECK(fleet.at("links").empty());
   CHECK(fleet.at("problems").empty());
   // What all of them left is what `collect` is for.
   box.fathom({"fleet", "collect", box.out().string()});
-  CHECK(fleet_of(box.out()).at("gpus").size() == 2);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
   CHECK(fleet_of(box.out()).at("links").size() == 1);
-}
-
-TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {
-  Sandbox box({"first"});
-  const auto refused = [&](std::vector<std::string> more, int expected) {
-    const auto run = box.fathom(fleet_run(box, std::move(more)));
-    INFO(run.output << run.errors);
-    CHECK(code(run) == expected);
-    CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
-    CHECK(run.output.empty());
-  };
-  const int bad = to_int(ExitCode::bad_input);
-  refused({"--suite", "quikc"}, bad);
-  refused({"--counters", "second"}, bad);
-  refused({"--alone", "sometimes"}, bad);
-  refused({"--gpus", "4"}, bad);
-  refused({"--gpus", "0", "--replay"}, bad);
-  refused({"--host-name", "../up"}, bad);
-  refused({"--host-name", "two\nlines"}, bad);
-  refused({"--expect-hosts", "/nowhere/hosts"}, bad);
-  refused({"--time-limit", "-1"}, bad);
-  refused({"--least-gap", "nan"}, bad);
-  refused({"--no-such-flag"}, bad);
-  refused({"stray"}, bad);
-  box.set("FAKE_GPU", "none");
-  refused({}, to_int(ExitCode::no_driver));
 }
 
 }  // namespace

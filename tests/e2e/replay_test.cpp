@@ -66,10 +66,10 @@ TEST_CASE("What a replay cannot do is in its report", "[e2e]") {
   CHECK_THAT(box.report(), ContainsSubstring("quick"));
   const auto run =
       box.run({"--device", "1", "--no-counters", "--seed", "7", "--time-limit", "9", "--wait",
-               "--require-counters", "--benchmark_filter=x", "--benchmark_repetitions=2"});
+               "--start-together", "--benchmark_filter=x", "--benchmark_repetitions=2"});
   REQUIRE(code(run) == 0);
   const std::string note =
-      "without effect were --device, --no-counters, --require-counters, --wait, --seed, "
+      "without effect were --device, --no-counters, --start-together, --wait, --seed, "
       "--time-limit, --benchmark_filter, --benchmark_repetitions.";
   CHECK_THAT(run.output, ContainsSubstring(note));
   CHECK_THAT(box.run({"--counters-of", "first"}).output,

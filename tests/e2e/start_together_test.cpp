@@ -112,6 +112,7 @@ TEST_CASE("A probe that dies or hangs before it is ready costs its own results",
   CHECK(entries_of(document, "zero") == 2);
   CHECK(summary_of(document, "late").status == ProbeStatus::timed_out);
   CHECK_THAT(summary_of(document, "late").status_reason, ContainsSubstring("time limit of 1 s"));
+  CHECK_THAT(run.output, !ContainsSubstring("late: 0 cases in 0"));  // it had its second
   CHECK(summary_of(document, "stillborn").status == ProbeStatus::crashed);
   // Only the other living one.
   CHECK(of_log(box, "first", "beside") == 1);

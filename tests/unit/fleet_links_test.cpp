@@ -81,6 +81,15 @@ TEST_CASE("Links that were summed up are reported as their document is", "[fleet
   CHECK_THROWS_AS(parse_links(text, "links.json"), Error);
 }
 
+TEST_CASE("A whole document in place of a summary is none of a later run's", "[fleet]") {
+  FleetFolderForTest folder;
+  folder.write("links/a/links.json", to_text(recorded_links()));
+  CHECK(read_fleet(folder.path(), {}).links.size() == 1);
+  const Fleet own = read_fleet(folder.path(), {.gpus = {}, .hosts = {}, .run = "this"});
+  CHECK(own.links.empty());
+  CHECK(own.problems.empty());
+}
+
 TEST_CASE("Links without a bound say so", "[fleet]") {
   Document document = recorded_links();
   for (Fact& fact : document.facts)
@@ -88,5 +97,7 @@ TEST_CASE("Links without a bound say so", "[fleet]") {
   CHECK_THAT(report_of({document}), ContainsSubstring("have no bound beside them"));
   for (Fact& fact : document.facts)
     if (fact.value && fact.unit == "B/s") fact.bound = Bound{2 * *fact.value, "18 NVLinks"};
-  CHECK_THAT(report_of({document}), !ContainsSubstring("have no bound beside them"));
+  CHECK_THAT(report_of({document}),
+             !ContainsSubstring("have no bound beside them") &&
+                 ContainsSubstring("Bounds of the links between GPUs: 18 NVLinks."));
 }

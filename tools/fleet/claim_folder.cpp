@@ -50,7 +50,8 @@ std::optional<int> number_before(const FleetFolder& folder, const fleet::GpuSumm
   return lowest;
 }
 
-/// Makes a file that is not there yet, which of several only one can; false where it is.
+}  // namespace
+
 bool make_file(const fs::path& file, const std::string& text) {
   const FileDescriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0 && errno == EEXIST) return false;
@@ -63,14 +64,16 @@ bool make_file(const fs::path& file, const std::string& text) {
               fmt::format("{} cannot be written: make room there.", file.string()));
 }
 
-}  // namespace
+bool was_measured(const FleetFolder& folder, const GpuJob& job) {
+  return number_before(folder, job.summary).has_value();
+}
 
 std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& job) {
   fleet::GpuSummary& gpu = job.summary;
   if (const auto before = number_before(folder, gpu)) {
     gpu.gpu = *before;
   } else {
-    for (gpu.gpu = 0;; ++gpu.gpu) {
+    for (;; ++gpu.gpu) {
       const fs::path file = folder.gpu(gpu.host, gpu.gpu) / fleet::summary_file;
       make_folder(file.parent_path());
       if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;

@@ -177,6 +177,7 @@ void HostMeasurement::sum_up_links(const fs::path& folder, const Document& docum
   const fleet::GpuSummary& gpu = jobs_.front().summary;
   fleet::HostLinks links = fleet::links_of(gpu.host, document);
   links.run = gpu.run;
+  links.machine = gpu.machine;
   write_file_atomically(folder / fleet::links_file, to_text(links));
 }
 

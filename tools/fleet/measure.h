@@ -19,6 +19,8 @@ struct FleetFolder {
   std::filesystem::path root;
   std::filesystem::path gpu(const std::string& host, int number) const;
   std::filesystem::path links(const std::string& host) const;
+  /// Which machine has this name here.
+  std::filesystem::path host_name(const std::string& host) const;
   /// What the supervisor of a rank that died says of it.
   std::filesystem::path rank_note(int rank) const;
   /// Written by a rank once it has measured all it could.

@@ -34,8 +34,9 @@ constexpr Brief briefs[] = {
 /// same.
 constexpr int repetitions_together = 2;
 constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
-/// For one that has measured, whatever those beside it took.
-constexpr milliseconds ending_limit{5'000};
+/// For one that has measured, whatever those beside it took; and for one that never got ready,
+/// which all others wait for.
+constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
 struct Step {
   const Brief* brief;
@@ -74,6 +75,7 @@ struct HostMeasurement::BriefRun {
 void HostMeasurement::measure_briefs() {
   const std::vector<Step> steps = steps_beside(*find_run_suite(arguments_.suite));
   const milliseconds measuring_limit = std::min(brief_limit, limit());
+  const milliseconds ready_limit = std::min(start_limit, limit());
   const auto is_alone = [&](std::size_t step) { return steps[step].phase == fleet::Phase::alone; };
 
   const auto start = [&](GpuJob& job, std::size_t step) -> BriefRun {
@@ -123,9 +125,25 @@ void HostMeasurement::measure_briefs() {
         note(*run.job,
              result.status == fleet::GpuStatus::complete ? run.job->summary.status
                                                          : fleet::GpuStatus::partial,
-             fmt::format("{}: {}", folder_name(phase), result.reason), result.exit_code);
+             fmt::format("{}, {}: {}", folder_name(phase), steps[run.step].brief->probe,
+                         result.reason),
+             result.exit_code);
       else
         write(*run.job);
+    }
+  };
+
+  const auto give_up = [&](const std::vector<BriefRun*>& late) {
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    for (BriefRun* run : late) children.push_back(std::move(run->held.child()));
+    supervise_all(children, inbox_, milliseconds(0), giving_up_limit);
+    for (BriefRun* run : late) {
+      run->ended = true;
+      note(*run->job, fleet::GpuStatus::partial,
+           fmt::format("{}, {}: it was not ready within {} s", folder_name(steps[run->step].phase),
+                       steps[run->step].brief->probe,
+                       std::chrono::duration<double>(ready_limit).count()),
+           to_int(ExitCode::probe_timed_out));
     }
   };
 
@@ -142,7 +160,12 @@ void HostMeasurement::measure_briefs() {
     }
   std::vector<const HeldRun*> held;
   for (const BriefRun& run : runs) held.push_back(&run.held);
-  wait_for_words(held, inbox_, start_limit);
+  const std::vector<const HeldRun*> late = wait_for_words(held, inbox_, ready_limit);
+  std::vector<BriefRun*> too_late;
+  for (BriefRun& run : runs)
+    if (std::ranges::find(late, &run.held) != late.end()) too_late.push_back(&run);
+  // What becomes ready later would do it beside a measurement.
+  if (!stopped()) give_up(too_late);
 
   // Of those that hold a GPU's memory and do nothing.
   const auto beside = [&](const BriefRun& run) {
@@ -159,7 +182,7 @@ void HostMeasurement::measure_briefs() {
       for (BriefRun& run : runs) {
         if (stopped() || (is_alone(step) && run.job->slot != slot)) continue;
         if (run.released && !run.ended) before.push_back(&run);
-        if (run.step != step) continue;
+        if (run.step != step || run.ended) continue;
         if (is_alone(step) && !exclusive)
           note_not_alone(*run.job);
         else

@@ -39,6 +39,16 @@ ReadBack read_back(const fs::path& file) {
   }
 }
 
+/// At which probe a run was when it was ended; empty where its document does not say.
+std::string probe_at_the_end(const std::optional<Document>& document) {
+  if (!document) return "";
+  const auto at = std::ranges::find_if(document->probes, [](const ProbeSummary& probe) {
+    return probe.status == ProbeStatus::interrupted &&
+           !probe.status_reason.starts_with("not started");
+  });
+  return at == document->probes.end() ? "" : at->name;
+}
+
 /// What a run's exit says of its figures; an empty reason: all there.
 struct Judged {
   fleet::GpuStatus status = fleet::GpuStatus::complete;
@@ -54,8 +64,11 @@ Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document
   const auto with_words = [&](const std::string& what) {
     return last_words.empty() ? what : fmt::format("{}: {}", what, last_words);
   };
-  if (ended.stopped == Stopped::time_limit)
-    return {kept, fmt::format("it hit its time limit of {} s (--time-limit)", limit_s)};
+  if (ended.stopped == Stopped::time_limit) {
+    const std::string probe = probe_at_the_end(document);
+    return {kept, fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
+                              probe.empty() ? "" : " at the probe " + probe)};
+  }
   if (ended.stopped == Stopped::interrupt) return {kept, "interrupted"};
   if (ended.end.signal != 0)
     return {kept, with_words("its run was ended by " + ended.end.describe())};

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -17,18 +16,16 @@
 #include <thread>
 
 #include "reports/fleet/fleet.h"
-#include "results/atomic_file.h"
-#include "results/document_io.h"
 #include "results/error.h"
 #include "tools/fleet/gathered.h"
 #include "tools/fleet/launcher.h"
+#include "tools/fleet/machine.h"
 #include "tools/fleet/mpi_ranks.h"
-#include "tools/fleet/parcel.h"
 #include "tools/fleet/rank_jobs.h"
 #include "tools/fleet/rank_note.h"
 #include "tools/fleet/rank_problems.h"
+#include "tools/fleet/rank_storage.h"
 #include "tools/fleet/run_arguments.h"
-#include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 
 namespace {
@@ -67,77 +64,6 @@ class SetupWatch {
   static constexpr std::chrono::seconds limit{300};
   std::jthread thread_;
 };
-
-/// What every rank learns of rank 0.
-struct Agreed {
-  std::string run;              ///< stamped into all that they leave
-  bool shares_storage = false;  ///< whether this one writes to the storage of rank 0
-};
-
-/// Rank 0 leaves a file, and each looks for it.
-Agreed agree(MpiJob& job, const fs::path& root) {
-  std::array<char, 17> token{};
-  ExitCode failure = ExitCode::ok;
-  if (job.rank() == 0) {
-    new_run().copy(token.data(), token.size() - 1);
-    try {
-      make_folder(root);
-      write_file_atomically(root / ".fleet-storage", token.data());
-    } catch (const Error& error) {
-      fmt::print(stderr, "fathom: {}\n", error.what());
-      token = {};
-      failure = error.code();
-    }
-  }
-  MPI_Bcast(token.data(), token.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (token.front() == 0) {  // there is nowhere to report to
-    job.finalize();
-    leave(failure);
-  }
-  Agreed agreed{token.data()};
-  try {
-    agreed.shares_storage = read_file_up_to(root / ".fleet-storage", 64) == agreed.run;
-  } catch (const Error&) {
-    agreed.shares_storage = false;
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (job.rank() == 0) {
-    std::error_code ignored;
-    fs::remove(root / ".fleet-storage", ignored);
-  }
-  return agreed;
-}
-
-std::vector<fs::path> documents_in(const fs::path& folder) {
-  std::vector<fs::path> documents;
-  std::error_code none;
-  for (const auto& file : fs::directory_iterator(folder, none))
-    if (file.path().extension() == ".json") documents.push_back(file.path());
-  return documents;
-}
-
-/// This rank's documents; only the summary where rank 0 sees the rest itself.
-Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, bool leader,
-                 bool shared) {
-  Parcel parcel;
-  const auto add = [&](const fs::path& file) {
-    std::error_code ignored;
-    if (fs::exists(file, ignored))
-      parcel.add(file.lexically_relative(folder.root).string(),
-                 read_file_up_to(file, document_size_limit));
-  };
-  for (const GpuJob& job : jobs) {
-    const fs::path own = folder.gpu(job.summary.host, job.summary.gpu);
-    add(own / fleet::summary_file);
-    if (shared) continue;
-    for (const char* part : {"alone", "together", "suite"})
-      for (const fs::path& document : documents_in(own / part)) add(document);
-  }
-  if (leader && !shared)
-    for (const fs::path& document : documents_in(folder.links(jobs.front().summary.host)))
-      add(document);
-  return parcel;
-}
 
 ExitCode report(const FleetRunArguments& arguments, const std::string& this_run, const MpiJob& job,
                 const Gathered& gathered) {
@@ -249,8 +175,12 @@ ExitCode run(int argc, char** argv) {
   arguments.host_name = turns.unique_host_name(arguments.host_name);
   const FleetFolder folder{arguments.report.out};
   const Agreed agreed = agree(job, folder.root);
+  if (agreed.run.empty()) {  // there is nowhere to report to
+    job.finalize();
+    leave(agreed.failure);
+  }
   std::vector<GpuJob> jobs = jobs_of_rank(arguments, job.rank(), turns, gpus);
-  for (GpuJob& own : jobs) own.summary.run = agreed.run;
+  for (GpuJob& own : jobs) own.summary.run = agreed.run, own.summary.machine = machine_id();
   watch.reset();
   if (job.rank() == 0) {
     fmt::print("{} ranks, suite {}, into {}.\n", job.size(), arguments.suite, folder.root.string());

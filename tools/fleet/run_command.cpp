@@ -9,6 +9,7 @@
 #include "results/error.h"
 #include "tools/fleet/claim_folder.h"
 #include "tools/fleet/launcher.h"
+#include "tools/fleet/machine.h"
 #include "tools/fleet/measure.h"
 #include "tools/fleet/rank_supervisor.h"
 #include "tools/fleet/run_arguments.h"
@@ -58,7 +59,7 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   return jobs;
 }
 
-/// Independent jobs write into one folder: each GPU has a place of its own there, which is held as
+/// Several jobs may write into one folder: each GPU has a place of its own there, which is held as
 /// long as what comes back. A GPU that another job measures now is left to it, and told.
 std::vector<FileDescriptor> claim_folders(const FleetFolder& folder, std::vector<GpuJob>& jobs,
                                           std::vector<fleet::Problem>& problems) {
@@ -84,12 +85,17 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   for (GpuJob& job : jobs) job.summary.run = this_run;
   const FleetFolder folder{arguments.report.out};
   make_folder(folder.root);
+  const std::string host = claim_host_name(folder, arguments.host_name, machine_id(), jobs);
   std::vector<fleet::Problem> problems;
-  std::vector<FileDescriptor> places;
-  if (arguments.part) places = claim_folders(folder, jobs, problems);
+  const auto places = claim_folders(folder, jobs, problems);
+  if (jobs.empty() && !arguments.part)  // whose report is not to be overwritten
+    throw Error(ExitCode::gpu_busy,
+                fmt::format("Another run measures these GPUs into {} now: wait for its end, or "
+                            "choose another folder with --out.",
+                            folder.root.string()));
   say(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
                   arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
-                  jobs.size() == 1 ? "" : "s", arguments.host_name, arguments.suite,
+                  jobs.size() == 1 ? "" : "s", host, arguments.suite,
                   folder.root.string()));
   NoTurns turns(static_cast<int>(jobs.size()));
   SignalInbox inbox(SignalInbox::Interrupts::collect);

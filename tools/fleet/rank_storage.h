@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/fleet/measure.h"
+#include "tools/fleet/mpi_ranks.h"
+#include "tools/fleet/parcel.h"
+
+namespace fathom {
+
+/// What every rank learns of rank 0.
+struct Agreed {
+  std::string run{};            ///< stamped into all that they leave; empty: rank 0 cannot write
+  bool shares_storage = false;  ///< whether this one writes to the storage of rank 0
+  ExitCode failure = ExitCode::ok;  ///< at rank 0, why it cannot write
+};
+
+/// Rank 0 leaves a file in the folder `root`, and each looks for it. All ranks must come here.
+Agreed agree(const MpiJob& job, const std::filesystem::path& root);
+
+/// This rank's documents; only the summary where rank 0 sees the rest itself. `leader`: of its
+/// host, which has the links.
+Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, bool leader,
+                 bool shared);
+
+}  // namespace fathom
