@@ -41,10 +41,6 @@ std::string value_text(const std::optional<double>& value, const MetricDecision&
   return value ? reports::clean(format_quantity(*value, metric.unit)) : "";
 }
 
-std::string counted(std::size_t number, const char* one, const char* many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
-}
-
 std::string counts(const CheckResult& result) {
   std::string text = counted(result.metrics.size(), "metric", "metrics") + ": ";
   const char* separator = "";

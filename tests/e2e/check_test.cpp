@@ -28,7 +28,7 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   write_text(fast, benchmark_file("1000"));
   const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
   CHECK(code(same) == 0);
-  CHECK(first_line(same.output) == "PASS: 1 metrics, no regression");
+  CHECK(first_line(same.output) == "PASS: 1 metric, no regression");
   CHECK(same.output.find("\n1 metric: 1 unchanged\n") != std::string::npos);
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
