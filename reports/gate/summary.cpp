@@ -58,7 +58,7 @@ std::string counts(const CheckResult& result) {
 std::string method(const CheckResult& result) {
   if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
   if (result.rounds == 0) return fmt::format("{} in all.", format_time(result.elapsed_s));
-  return fmt::format("{} rounds a side{}, {} in all.", result.rounds,
+  return fmt::format("{} a side{}, {} in all.", counted(result.rounds, "round", "rounds"),
                      result.confirmation_rounds > 0
                          ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
                          : "",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -33,6 +34,13 @@ struct CheckArguments {
   bool inconclusive_passes = false, ratios_only = false;
 };
 
+/// A round as long as the whole check may take decides nothing.
+std::chrono::milliseconds round_limit(const CheckArguments& arguments) {
+  const std::chrono::duration<double> limit(
+      std::min(arguments.round_limit_s, arguments.time_limit_s));
+  return std::chrono::ceil<std::chrono::milliseconds>(limit);
+}
+
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
   std::unique_ptr<TemporaryFolder> temporary;
   fs::path folder = arguments.keep;
@@ -43,7 +51,7 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
   using gate::Side;
   gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
                              {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
-                             std::chrono::seconds(static_cast<long>(arguments.round_limit_s) + 1));
+                             round_limit(arguments));
   gate::PairedOptions options;
   options.rounds = arguments.rounds;
   options.confirmation_rounds = arguments.confirmation_rounds;
@@ -194,12 +202,14 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->type_name("N")
       ->group(group);
   app.add_option("--time-limit", arguments.time_limit_s,
-                 "Seconds that the suspects' fresh rounds are to fit into")
+                 "Seconds of the whole check: no round begins that would pass it, and suspects "
+                 "that are not settled then are inconclusive")
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--round-limit", arguments.round_limit_s, "Seconds after which a round is ended")
+  app.add_option("--round-limit", arguments.round_limit_s,
+                 "Seconds after which a round is ended; --time-limit, if that is less")
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str()

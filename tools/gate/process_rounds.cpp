@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "results/error.h"
+#include "results/format.h"
 #include "tools/gate/side_command.h"
 #include "tools/output_folder.h"
 
@@ -69,7 +70,7 @@ void refuse_earlier_rounds(const fs::path& folder) {
 }  // namespace
 
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
-                             std::chrono::seconds limit)
+                             std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
   refuse_earlier_rounds(folder_);
   if (!base_.can_start_together() || !head_.can_start_together()) return;
@@ -106,8 +107,11 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
   if (end.stopped == Stopped::time_limit)
     throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} was ended after {} s: raise --round-limit.", rounds_,
-                            to_string(side), limit_.count()));
+                fmt::format("Round {} of --{} was ended after {}, the lesser of --round-limit and "
+                            "--time-limit: raise it, or see why the command takes so long; {}.",
+                            rounds_, to_string(side),
+                            format_time(std::chrono::duration<double>(limit_).count()),
+                            last_words(log_path)));
   if (!is_usable(command, end.end))
     throw Error(ExitCode::inconclusive,
                 fmt::format("Round {} of --{} ended with {}; {}.", rounds_, to_string(side),

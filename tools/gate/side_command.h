@@ -71,7 +71,7 @@ class ProcessRounds : public RoundSource {
  public:
   /// Throws Error(bad_input) for a folder that holds rounds already.
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
-                std::chrono::seconds limit);
+                std::chrono::milliseconds limit);
 
   /// Throws Error(interrupted), and Error(inconclusive) for a round that ended badly or left no
   /// result, with the last words of its log.
@@ -82,7 +82,7 @@ class ProcessRounds : public RoundSource {
  private:
   SideCommand base_, head_;
   std::filesystem::path folder_;
-  std::chrono::seconds limit_;
+  std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
 };
