@@ -210,6 +210,22 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   CHECK(baseline.prune(pruning).gone.size() == 2);
 }
 
+TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
+  const Folder folder;
+  const BaselineFolder kept(folder.path / "kept");
+  const fs::path results = folder.path / "results" / "of one commit";
+  fs::create_directories(results);
+  for (int i = 0; i < 3; ++i)
+    fs::copy(kept.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
+  const BaselineFolder mistaken(folder.path / "results");
+  REQUIRE(mistaken.groups().front().files.size() == 3);
+  BaselineFolder::Pruning pruning;
+  pruning.keep = 1;
+  pruning.older_than = "2027";
+  CHECK(mistaken.prune(pruning).gone.empty());
+  CHECK(mistaken.groups().front().files.size() == 3);
+}
+
 TEST_CASE("History finds a planted step and what changed with it", "[gate]") {
   std::vector<RunMetrics> runs;
   for (int i = 0; i < 20; ++i) {

@@ -85,7 +85,7 @@ double ProcessRounds::elapsed_s() const {
 RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only) {
   const SideCommand& command = side == Side::base ? base_ : head_;
   const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
-  make_folder(place);
+  make_folder(place, "--keep");
   const SideCommand::Start start = command.start(place, only);
   const fs::path log_path = place / "log.txt";
   const double began = elapsed_s();
@@ -114,8 +114,11 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
                             last_words(log_path)));
   if (!is_usable(command, end.end))
     throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} ended with {}; {}.", rounds_, to_string(side),
-                            end.end.describe(), last_words(log_path)));
+                fmt::format("Round {} of --{} ended with {}; {}{}.", rounds_, to_string(side),
+                            end.end.describe(), last_words(log_path),
+                            command.may_be_mistyped(end.end)
+                                ? ", and there is no folder of that name either"
+                                : ""));
   if (!fs::exists(start.result))
     throw Error(ExitCode::bad_input,
                 fmt::format("Round {} of --{} left no result: the command must write one to the "

@@ -31,6 +31,8 @@ class SideCommand {
   SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
   bool is_build() const { return !program_.empty(); }
+  /// Whether the shell knows no such command, which then may have been meant as a build's folder.
+  bool may_be_mistyped(const ProcessEnd& end) const;
   /// Whether it runs less where less is asked for.
   bool can_select() const;
   /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
