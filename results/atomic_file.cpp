@@ -95,8 +95,8 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   if (fs::is_directory(status)) fail_read(path, "it is a folder");
   const auto refuse_size = [&] {
     throw Error(ExitCode::document_malformed,
-                fmt::format("{}: is larger than {} MiB, larger than any result: give a result "
-                            "document.",
+                fmt::format("{}: is larger than {} MiB, larger than any file of its kind: give "
+                            "another.",
                             path.string(), limit >> 20));
   };
   // A file that says so itself is not read at all.

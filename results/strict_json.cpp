@@ -31,92 +31,6 @@ std::string quotable(std::string_view text) {
   throw Error(ExitCode::document_malformed, fmt::format("{}: {}", origin, what));
 }
 
-/// Watches the parser's events for what JSON's grammar allows and no result has.
-class Guard {
- public:
-  explicit Guard(const std::string& origin) : origin_(origin) {}
-
-  bool operator()(int, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-      case Event::array_start:
-        open(event == Event::object_start);
-        break;
-      case Event::key:
-        key(parsed.get_ref<const std::string&>());
-        break;
-      case Event::value:
-        next();
-        break;
-      case Event::object_end:
-      case Event::array_end:
-        levels_.pop_back();
-        break;
-    }
-    return true;
-  }
-
- private:
-  struct Level {
-    bool is_object;
-    std::size_t index = 0;  ///< of the next element
-    std::string key;        ///< the last one
-    std::set<std::string> keys;
-  };
-
-  /// A value begins, as the next element of the array around it.
-  void next() {
-    if (++values_ > max_values) {
-      refuse(origin_, fmt::format("holds more than {} values, more than any result: give a result "
-                                  "document.",
-                                  max_values));
-    }
-    if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
-  }
-
-  void open(bool is_object) {
-    if (levels_.size() == max_depth) {
-      refuse(origin_,
-             fmt::format("nests deeper than {} levels, deeper than any result: give a result "
-                         "document.",
-                         max_depth));
-    }
-    next();
-    levels_.push_back({is_object, 0, {}, {}});
-  }
-
-  void key(const std::string& name) {
-    Level& level = levels_.back();
-    if (!level.keys.insert(name).second) {
-      const std::string where = path();
-      refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
-                                  where.empty() ? "the outermost object" : where, quotable(name)));
-    }
-    if (level.keys.size() > max_keys) {
-      refuse(origin_,
-             fmt::format("the object {} has more than {} keys, more than any result's: give a "
-                         "result document.",
-                         path(), max_keys));
-    }
-    level.key = name;
-  }
-
-  /// Of the object or array that is open.
-  std::string path() const {
-    std::string path;
-    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
-      const Level& level = levels_[i];
-      path += level.is_object ? "/" + quotable(level.key) : fmt::format("/{}", level.index - 1);
-    }
-    return path;
-  }
-
-  const std::string& origin_;
-  std::vector<Level> levels_;
-  std::size_t values_ = 0;
-};
-
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -135,22 +49,117 @@ std::string reason(const Json::exception& error) {
   return quotable(words);
 }
 
+/// Watches the parser's events for what JSON's grammar allows and no result has; keeps nothing
+/// else.
+class Guard final : public nlohmann::json_sax<Json> {
+ public:
+  Guard(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
+
+  bool null() override { return next(); }
+  bool boolean(bool) override { return next(); }
+  bool number_integer(number_integer_t) override { return next(); }
+  bool number_unsigned(number_unsigned_t) override { return next(); }
+  bool number_float(number_float_t, const string_t&) override { return next(); }
+  bool string(string_t&) override { return next(); }
+  bool binary(binary_t&) override { return next(); }
+  bool start_object(std::size_t) override { return open(true); }
+  bool start_array(std::size_t) override { return open(false); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    Level& level = levels_.back();
+    if (!level.keys.insert(name).second) {
+      const std::string where = path();
+      refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
+                                  where.empty() ? "the outermost object" : where, quotable(name)));
+    }
+    if (level.keys.size() > max_keys) {
+      refuse(origin_,
+             fmt::format("the object {} has more than {} keys, more than any result's: give a "
+                         "result document.",
+                         path(), max_keys));
+    }
+    level.key = name;
+    return true;
+  }
+
+  bool parse_error(std::size_t byte, const std::string&, const Json::exception& error) override {
+    if (dynamic_cast<const Json::parse_error*>(&error))
+      refuse(origin_,
+             fmt::format("is not JSON at {}: {}; it may be truncated or not a result document.",
+                         place(text_, byte), reason(error)));
+    refuse(origin_,
+           fmt::format("is not strict JSON: {}; a result document was expected.", reason(error)));
+  }
+
+ private:
+  struct Level {
+    bool is_object;
+    std::size_t index = 0;  ///< of the next element
+    std::string key;        ///< the last one
+    std::set<std::string> keys;
+  };
+
+  /// A value begins, as the next element of the array around it.
+  bool next() {
+    if (++values_ > max_values) {
+      refuse(origin_, fmt::format("holds more than {} values, more than any result: give a result "
+                                  "document.",
+                                  max_values));
+    }
+    if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
+    return true;
+  }
+
+  bool open(bool is_object) {
+    if (levels_.size() == max_depth) {
+      refuse(origin_,
+             fmt::format("nests deeper than {} levels, deeper than any result: give a result "
+                         "document.",
+                         max_depth));
+    }
+    next();
+    levels_.push_back({is_object, 0, {}, {}});
+    return true;
+  }
+
+  bool close() {
+    levels_.pop_back();
+    return true;
+  }
+
+  /// Of the object or array that is open.
+  std::string path() const {
+    std::string path;
+    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
+      const Level& level = levels_[i];
+      path += level.is_object ? "/" + quotable(level.key) : fmt::format("/{}", level.index - 1);
+    }
+    return path;
+  }
+
+  std::string_view text_;
+  const std::string& origin_;
+  std::vector<Level> levels_;
+  std::size_t values_ = 0;
+};
+
 }  // namespace
 
-Json parse_strict_json(std::string_view text, const std::string& origin) {
+void require_strict_json(std::string_view text, const std::string& origin) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     refuse(origin, "is empty; a result document (JSON) was expected.");
   }
-  try {
-    return Json::parse(text.begin(), text.end(), Guard(origin));
-  } catch (const Json::parse_error& error) {
-    refuse(origin,
-           fmt::format("is not JSON at {}: {}; it may be truncated or not a result document.",
-                       place(text, error.byte), reason(error)));
-  } catch (const Json::exception& error) {
-    refuse(origin,
-           fmt::format("is not strict JSON: {}; a result document was expected.", reason(error)));
-  }
+  Guard guard(text, origin);
+  Json::sax_parse(text.begin(), text.end(), &guard);
+}
+
+// In two passes: the library's parser with a callback looks through all elements of an array at the
+// end of each object in it.
+Json parse_strict_json(std::string_view text, const std::string& origin) {
+  require_strict_json(text, origin);
+  return Json::parse(text.begin(), text.end());
 }
 
 }  // namespace fathom

@@ -6,10 +6,14 @@
 
 namespace fathom {
 
-/// Parses one strict JSON value. Hostile input costs bounded time, memory and stack: besides what
-/// is not JSON, refuses nesting deeper than 64 levels, an object with a repeated key or more than
-/// 1,000 keys, and more than 20 million values. Throws Error(document_malformed) naming `origin`,
-/// where the fault is (line and column, or JSON path) and what was expected.
+/// Requires one strict JSON value. Hostile input costs time in proportion to its size, and bounded
+/// memory and stack: besides what is not JSON, refuses nesting deeper than 64 levels, an object
+/// with a repeated key or more than 1,000 keys, and more than 20 million values. Throws
+/// Error(document_malformed) naming `origin`, where the fault is (line and column, or JSON path)
+/// and what was expected.
+void require_strict_json(std::string_view text, const std::string& origin);
+
+/// The value; throws as above.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin);
 
 }  // namespace fathom

@@ -22,16 +22,17 @@ constexpr std::size_t room_needed = std::size_t{16} << 20;
 
 bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
 
-[[noreturn]] void refuse(const std::filesystem::path& folder, int error) {
+[[noreturn]] void refuse(const std::filesystem::path& folder, int error,
+                         const char* flag = "--out") {
   if (means_full(error))
     throw Error(
         ExitCode::output_full,
         fmt::format("The disk under {} has less than {} MiB free: free some space, or choose "
-                    "another folder with --out.",
-                    folder.string(), room_needed >> 20));
+                    "another folder with {}.",
+                    folder.string(), room_needed >> 20, flag));
   throw Error(ExitCode::output_unwritable,
-              fmt::format("The output folder {} cannot be written ({}): choose another with --out.",
-                          folder.string(), std::strerror(error)));
+              fmt::format("The output folder {} cannot be written ({}): choose another with {}.",
+                          folder.string(), std::strerror(error), flag));
 }
 
 /// Writes for real: neither permissions nor free-space figures tell the whole truth (quotas,
@@ -73,10 +74,10 @@ std::string default_folder_name(std::string_view gpu_name, bool replay,
                      utc_time_for_names(now));
 }
 
-void make_folder(const std::filesystem::path& folder) {
+void make_folder(const std::filesystem::path& folder, const char* flag) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) refuse(folder, error.value());
+  if (error) refuse(folder, error.value(), flag);
 }
 
 OutputFolder prepare_output_folder(const std::filesystem::path& root) {

@@ -56,11 +56,15 @@ bool ends_in_hash(const std::string& name) {
          name.find_last_not_of("0123456789abcdef") == name.size() - digits - 1;
 }
 
-/// Whether prune may remove a file that holds no run: one that `add` named, in a folder that it
-/// named. Whatever else lies in a folder given by mistake is nobody's to remove.
+/// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
+/// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
+bool is_of_add(const fs::path& file) {
+  return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
+}
+
+/// One of `add` that holds no run of any version.
 bool is_lost_run(const fs::path& file, const Error& error) {
-  return error.code() == ExitCode::document_malformed && ends_in_hash(file.stem().string()) &&
-         ends_in_hash(file.parent_path().filename().string());
+  return error.code() == ExitCode::document_malformed && is_of_add(file);
 }
 
 }  // namespace
@@ -124,6 +128,12 @@ ReadRuns read_runs(const std::vector<fs::path>& files) {
   return read;
 }
 
+std::string BaselineFolder::why_empty() const {
+  return fmt::format(
+      "{} has no run yet: {}", root_.string(),
+      is_folder(root_) ? "`fathom baseline add` puts them there" : "there is no such folder");
+}
+
 std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
   const fs::path wanted = folder_for(run);
   for (const Group& group : groups())
@@ -176,8 +186,8 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
     const auto [runs, unreadable] = read_runs(group.files);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const bool surplus = pruning.keep && runs.size() - i > *pruning.keep;
-      if (surplus || (!pruning.older_than.empty() && runs[i].date < pruning.older_than))
-        going.emplace_back(runs[i].origin);
+      const bool old = !pruning.older_than.empty() && runs[i].date < pruning.older_than;
+      if ((surplus || old) && is_of_add(runs[i].origin)) going.emplace_back(runs[i].origin);
     }
     for (const auto& [file, error] : unreadable) {
       pruned.unreadable.emplace_back(error.what());

@@ -46,6 +46,9 @@ class BaselineFolder {
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
 
+  /// Why it has no run, where it has none.
+  std::string why_empty() const;
+
   struct Pruning {
     std::optional<std::size_t> keep;  ///< newest runs of each identity
     std::string older_than;           ///< ISO 8601: runs from before go; empty: none
@@ -55,8 +58,8 @@ class BaselineFolder {
     std::vector<std::filesystem::path> gone;
     std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
   };
-  /// Removes runs, temporary files that are an hour old, and files of `add` that hold no run of any
-  /// version. Whatever else cannot be read stays.
+  /// Removes runs, temporary files that are an hour old, and files that hold no run of any version.
+  /// Of runs and files those alone that `add` made.
   Pruned prune(const Pruning& pruning) const;
 
  private:

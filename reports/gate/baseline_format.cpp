@@ -136,7 +136,7 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.identity = identity_of(document.member("identity"), document.place().at("identity"));
   const Place rows = document.place().at("metrics");
   std::size_t index = 0;
-  for (const dom::element row : document.list("metrics"))
+  for (const dom::element row : rows_of(document, "metrics"))
     run.metrics.push_back(metric_of(row, rows.at(index++)));
 }
 

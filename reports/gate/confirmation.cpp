@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "reports/gate/evidence.h"
 #include "reports/gate/identity.h"
@@ -33,31 +34,42 @@ int confirmation_rounds_for(std::size_t suspects, double alpha, double spare) {
   return rounds;
 }
 
-bool take_rounds(RoundSource& source, std::span<const Side> order,
-                 const std::vector<std::string>& only, Rounds& to, CheckResult& result) {
-  for (const Side side : order) {
+Taken take_rounds(RoundSource& source, std::span<const Side> order,
+                  const std::vector<std::string>& only, RoundTime time, Rounds& to,
+                  CheckResult& result) {
+  double shortest_s = time.expected_s, longest_s = time.expected_s;
+  for (std::size_t done = 0; done < order.size(); ++done) {
+    const double began_s = source.elapsed_s(), left_s = time.limit_s - began_s;
+    if (longest_s > left_s || static_cast<double>(order.size() - done) * shortest_s > left_s)
+      return Taken::out_of_time;
+    const Side side = order[done];
     (side == Side::base ? to.base : to.head).push_back(source.round(side, only));
     const auto refusals = refusals_of(to.base, to.head, Allowed::software);
-    if (refusals.empty()) continue;
-    result.refusals.insert(result.refusals.end(), refusals.begin(), refusals.end());
-    return false;
+    if (!refusals.empty()) {
+      result.refusals.insert(result.refusals.end(), refusals.begin(), refusals.end());
+      return Taken::not_comparable;
+    }
+    const double took_s = source.elapsed_s() - began_s;
+    longest_s = std::max(longest_s, took_s);
+    shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
   }
-  return true;
+  return Taken::all;
 }
 
 void Confirmation::decide(Candidates candidates) {
   open_ = std::move(candidates);
-  leave_to_time(rounds_of_block);
+  leave_to_time(rounds_of_block, 0);
   never_measured_ = late_.size();
-  const int rounds = all_rounds();
-  all_ = open_;
-  if (all_.suspects.empty() && all_.improvements.empty()) return;
-  const bool comparable = measure(rounds);
-  result_.confirmation_rounds = fresh_.base.size();
-  if (comparable)
-    judge();
-  else
-    tell_refused();
+  if (!open_.suspects.empty() || !open_.improvements.empty()) {
+    const int rounds = all_rounds();
+    all_ = open_;
+    const bool comparable = measure(rounds);
+    result_.confirmation_rounds = fresh_.base.size();
+    if (comparable)
+      judge();
+    else
+      tell_refused();
+  }
   tell_late();
 }
 
@@ -69,9 +81,9 @@ int Confirmation::all_rounds() {
     if (options_.confirmation_rounds == 0) return confirmation_rounds_for(tests, alpha);
     const int least = confirmation_rounds_for(tests, alpha, 1);
     if (options_.confirmation_rounds < least)
-      result_.notes.push_back(fmt::format(
-          "{} fresh rounds a side cannot be sure of {} {}: {} were taken.",
-          options_.confirmation_rounds, tests, tests == 1 ? "suspect" : "suspects", least));
+      result_.notes.push_back(
+          fmt::format("{} fresh rounds a side cannot be sure of {}: as many as {} were taken.",
+                      options_.confirmation_rounds, counted(tests, "suspect", "suspects"), least));
     return std::max(options_.confirmation_rounds, least);
   };
   const std::size_t suspects = open_.suspects.size();
@@ -84,11 +96,12 @@ int Confirmation::all_rounds() {
   return rounds_for(std::max(suspects, open_.improvements.size()));
 }
 
+/// Whether the sides stayed comparable.
 bool Confirmation::measure(int rounds) {
   const std::vector<Side> order = round_order(rounds, options_.seed + 0x9e3779b97f4a7c15u);
   for (std::size_t done = 0; done < order.size(); done += rounds_of_block) {
     if (done > 0) {
-      const auto left = static_cast<int>(order.size() - done);
+      const std::size_t left = order.size() - done;
       const std::vector<MetricSeries> again = series_of(fresh_.base, fresh_.head);
       // Of a machine that looks disturbed nothing is settled: more rounds may think better of it.
       if (disturbance_of_fresh(fresh_, before_, found(again, all_.controls)).empty()) {
@@ -96,28 +109,44 @@ bool Confirmation::measure(int rounds) {
         settle(again, open_.improvements, true, all_.improvements.size(), left / 2);
       }
       // Two blocks settle most of those that are nothing: until then only the next one has to fit.
-      leave_to_time(done < 2 * rounds_of_block ? rounds_of_block : left);
+      const bool early = done < 2 * rounds_of_block;
+      leave_to_time(early ? rounds_of_block : left, early ? left - rounds_of_block : 0);
     }
-    std::vector<std::string> names;
-    const auto ask_for = [&](std::vector<Candidate>& all, const std::vector<Candidate>& open) {
-      for (const Candidate& candidate : open) {
-        names.push_back(decision_of(candidate).name);
-        std::ranges::find(all, candidate.index, &Candidate::index)->rounds += rounds_of_block / 2;
-      }
-    };
-    ask_for(all_.suspects, open_.suspects);
-    ask_for(all_.improvements, open_.improvements);
-    if (names.empty()) break;
-    ask_for(all_.controls, open_.controls);
-    if (!take_rounds(source_, std::span(order).subspan(done, rounds_of_block), names, fresh_,
-                     result_))
-      return false;
+    if (open_.suspects.empty() && open_.improvements.empty()) break;
+    const Taken taken = measure_block(std::span(order).subspan(done, rounds_of_block));
+    if (taken == Taken::not_comparable) return false;
+    if (taken == Taken::all) continue;
+    // Part of a block would favour one side in a drift.
+    for (auto* side : {&fresh_.base, &fresh_.head}) side->resize(done / 2);
+    leave_out_from(0);
+    break;
   }
   return true;
 }
 
+/// One block of all that are open.
+Taken Confirmation::measure_block(std::span<const Side> order) {
+  std::vector<std::string> names;
+  for (const auto* group : {&open_.suspects, &open_.improvements, &open_.controls})
+    for (const Candidate& candidate : *group) names.push_back(decision_of(candidate).name);
+  const double expected_s = round_s(open_.suspects.size()), began_s = source_.elapsed_s();
+  const Taken taken =
+      take_rounds(source_, order, names, {options_.time_limit_s, expected_s}, fresh_, result_);
+  if (taken != Taken::all) return taken;
+  const double took_s = (source_.elapsed_s() - began_s) / static_cast<double>(order.size());
+  if (expected_s > 0) pace_ *= took_s / expected_s;
+  const auto count_rounds = [&](std::vector<Candidate>& all, const std::vector<Candidate>& open) {
+    for (const Candidate& candidate : open)
+      std::ranges::find(all, candidate.index, &Candidate::index)->rounds += order.size() / 2;
+  };
+  count_rounds(all_.suspects, open_.suspects);
+  count_rounds(all_.improvements, open_.improvements);
+  count_rounds(all_.controls, open_.controls);
+  return taken;
+}
+
 void Confirmation::settle(const std::vector<MetricSeries>& again, std::vector<Candidate>& open,
-                          bool better, std::size_t tests, int rounds_left) {
+                          bool better, std::size_t tests, std::size_t rounds_left) {
   // By Holm's procedure, if all others that may still be confirmed were so before it.
   const std::size_t late = better ? 0 : late_.size() - never_measured_;
   const double factor = static_cast<double>(tests - open.size() - late + 1);
@@ -128,22 +157,37 @@ void Confirmation::settle(const std::vector<MetricSeries>& again, std::vector<Ca
     const double effect = effect_for(find_rule(rules_, series->name), options_.gate);
     const MetricSeries turned = better ? mirrored(*series) : *series;
     return !looks_worse(evidence_of_rounds(turned, options_.gate, effect), turned, effect) ||
-           least_p_with_more(turned, effect, static_cast<std::size_t>(rounds_left)) * factor >
-               options_.gate.alpha;
+           least_p_with_more(turned, effect, rounds_left) * factor > options_.gate.alpha;
   });
 }
 
 /// Where `rounds` more of all that are open would take longer than there is time, leaves out the
-/// improvements, then the suspects that looked least worse; not where that would save nothing.
-void Confirmation::leave_to_time(int rounds) {
-  std::vector<Candidate>& open = open_.suspects;
+/// improvements, then the suspects that looked least worse; not where that would save nothing. The
+/// one that looked worst keeps the time for `later` rounds of its own, if there is as much. Nothing
+/// stays if not even the next block fits.
+void Confirmation::leave_to_time(std::size_t rounds, std::size_t later) {
+  const std::vector<Candidate>& open = open_.suspects;
   const double left_s = options_.time_limit_s - source_.elapsed_s();
-  if (!open.empty() && rounds * round_s(open.size()) > left_s) open_.improvements.clear();
+  const auto takes_s = [&](std::size_t number, std::size_t suspects) {
+    return static_cast<double>(number) * round_s(suspects);
+  };
+  if (takes_s(rounds, open.size()) > left_s &&
+      (!open.empty() || takes_s(rounds_of_block, 0) > left_s))
+    open_.improvements.clear();
+  const double worst_s = takes_s(later, 1);
+  const double room_s = takes_s(rounds, 1) + worst_s > left_s ? left_s : left_s - worst_s;
   std::size_t fit = std::min(open.size(), options_.max_suspects);
-  while (fit > 1 && rounds * round_s(fit) > left_s && round_s(1) < round_s(fit)) --fit;
-  for (std::size_t i = fit; i < open.size(); ++i)
-    late_.push_back({open[i].index, fit, change_words(decision_of(open[i]))});
-  open.resize(fit);
+  while (fit > 1 && takes_s(rounds, fit) > room_s && round_s(1) < round_s(fit)) --fit;
+  if (takes_s(rounds_of_block, fit) > left_s) fit = 0;
+  leave_out_from(fit);
+}
+
+/// All open suspects but the `first` ones.
+void Confirmation::leave_out_from(std::size_t first) {
+  std::vector<Candidate>& open = open_.suspects;
+  for (std::size_t i = first; i < open.size(); ++i)
+    late_.push_back({open[i].index, first, change_words(decision_of(open[i]))});
+  open.resize(std::min(first, open.size()));
 }
 
 void Confirmation::tell_late() {
@@ -151,13 +195,17 @@ void Confirmation::tell_late() {
     MetricDecision& decision = result_.metrics[late.index];
     if (decision.outcome == Outcome::regression || decision.outcome == Outcome::missing) continue;
     decision.outcome = Outcome::inconclusive;
-    decision.reason = fmt::format(
-        "it looked worse by {} at first, but was not measured again{}: {} looked worse than it, "
-        "and "
-        "that is what the time limit of {} and the limit of {} suspects leave room for.",
-        late.change, decision.repeated ? " as often as it takes" : "",
-        late.before_it == 1 ? "1 suspect" : fmt::format("{} suspects", late.before_it),
-        format_time(options_.time_limit_s), options_.max_suspects);
+    const std::string before = counted(late.before_it, "suspect", "suspects");
+    const std::string why =
+        late.before_it == options_.max_suspects
+            ? fmt::format("{} looked worse than it, and no more are measured", before)
+            : fmt::format("the time limit of {} has no room for {}, raise --time-limit",
+                          format_time(options_.time_limit_s),
+                          late.before_it == 0 ? "any suspect"
+                                              : "more than the " + before + " that looked worse");
+    decision.reason =
+        fmt::format("it looked worse by {} at first, but was not measured again{}: {}.",
+                    late.change, decision.repeated ? " as often as it takes" : "", why);
   }
 }
 
@@ -242,10 +290,11 @@ std::vector<MetricSeries> Confirmation::found(const std::vector<MetricSeries>& a
 /// Expected seconds of a round of the first `suspects` that are open, and what goes with them.
 double Confirmation::round_s(std::size_t suspects) const {
   double sum = overhead_s_;
-  for (std::size_t i = 0; i < suspects; ++i) sum += open_.suspects[i].elapsed_s;
+  for (const Candidate& suspect : open_.suspects | std::views::take(suspects))
+    sum += suspect.elapsed_s;
   for (const auto* group : {&open_.improvements, &open_.controls})
     for (const Candidate& candidate : *group) sum += candidate.elapsed_s;
-  return sum;
+  return pace_ * sum;
 }
 
 }  // namespace fathom::gate

@@ -25,14 +25,25 @@ struct Candidates {
   std::vector<Candidate> controls;                ///< that did not change
 };
 
-/// Takes rounds in this order, until the sides turn out not to be comparable: then the result says
-/// why, and this is false.
-bool take_rounds(RoundSource& source, std::span<const Side> order,
-                 const std::vector<std::string>& only, Rounds& to, CheckResult& result);
+enum class Taken { all, not_comparable, out_of_time };
+
+struct RoundTime {
+  double limit_s;         ///< since the beginning of the check
+  double expected_s = 0;  ///< of a round; 0: none was seen yet
+};
+
+/// Takes rounds in this order, which are of use only together: until the sides turn out not to be
+/// comparable, and then the result says why; or until the next one would pass the limit if it took
+/// as long as the longest so far, or all that are left if they took as long as the shortest.
+Taken take_rounds(RoundSource& source, std::span<const Side> order,
+                  const std::vector<std::string>& only, RoundTime time, Rounds& to,
+                  CheckResult& result);
 
 /// Measures candidates anew, in blocks of A B B A, and decides them in `result`. After each block
 /// those that no further round can confirm are settled and measured no longer, which spares most of
 /// the time where nothing changed; none is ever confirmed early, so that the test stays what it is.
+/// No round is begun that would pass the time limit: the suspects that looked least worse give way
+/// first, and what is not settled then is inconclusive.
 class Confirmation {
  public:
   /// `before`: the rounds that chose the candidates, which took `overhead_s` each beside measuring.
@@ -56,9 +67,11 @@ class Confirmation {
 
   int all_rounds();
   bool measure(int rounds);
+  Taken measure_block(std::span<const Side> order);
   void settle(const std::vector<MetricSeries>& again, std::vector<Candidate>& open, bool better,
-              std::size_t tests, int rounds_left);
-  void leave_to_time(int rounds);
+              std::size_t tests, std::size_t rounds_left);
+  void leave_to_time(std::size_t rounds, std::size_t later);
+  void leave_out_from(std::size_t first);
   void judge();
   bool was_measured(const Candidate& candidate, const MetricSeries* series, bool suspect);
   void tell_late();
@@ -75,6 +88,7 @@ class Confirmation {
   const Rules& rules_;
   const Rounds& before_;
   double overhead_s_;
+  double pace_ = 1;  ///< seconds that the last rounds took, for each that was expected
   CheckResult& result_;
   Candidates all_;   ///< that fresh rounds measure
   Candidates open_;  ///< those of them that are not settled

@@ -79,10 +79,13 @@ ExitCode exit_code(const CheckResult& result) {
   return ExitCode::ok;
 }
 
+std::string counted(std::size_t number, const char* one, const char* many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
 std::string headline(const CheckResult& result) {
   const auto of = [&](Outcome outcome, const char* one, const char* many) {
-    const std::size_t found = count(result, outcome);
-    return fmt::format("{} {}", found, found == 1 ? one : many);
+    return counted(count(result, outcome), one, many);
   };
   switch (exit_code(result)) {
     case ExitCode::check_failed:
@@ -98,7 +101,8 @@ std::string headline(const CheckResult& result) {
       return fmt::format("INCONCLUSIVE: {} cannot be decided",
                          of(Outcome::inconclusive, "metric", "metrics"));
     default:
-      return fmt::format("PASS: {} metrics, no regression", result.metrics.size());
+      return fmt::format("PASS: {}, no regression",
+                         counted(result.metrics.size(), "metric", "metrics"));
   }
 }
 

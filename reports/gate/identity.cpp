@@ -77,7 +77,9 @@ std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
   for (const auto& side : {base, head}) {
     for (const RunMetrics& run : side) {
       for (const std::string& difference : differences_of(base.front(), run, allowed))
-        add_once(refusals, "different " + difference);
+        add_once(refusals, (head.empty() ? "not all of the results are of one thing: different "
+                                         : "different ") +
+                               difference);
     }
   }
   return refusals;

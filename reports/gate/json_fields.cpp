@@ -139,8 +139,9 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
     throw Error(
         ExitCode::document_malformed,
         fmt::format("{}: there is too little memory to read its {} bytes.", origin, text.size()));
-  // The slower parser says what is wrong, and where.
-  parse_strict_json(text, origin);
+  // The slower parser says what is wrong, and where; this one's memory is not needed beside it.
+  parser_ = dom::parser();
+  require_strict_json(text, origin);
   throw Error(ExitCode::document_malformed,
               fmt::format("{}: holds a number or a nesting that no result has: give a result "
                           "document.",

@@ -63,7 +63,7 @@ simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
 /// A parsed text; the elements that come out of it live as long as it does.
 class ParsedJson {
  public:
-  /// Throws Error(document_malformed) as parse_strict_json does.
+  /// Throws Error(document_malformed) as require_strict_json does.
   ParsedJson(std::string_view text, const std::string& origin);
   simdjson::dom::element root() const { return root_; }
 

@@ -10,6 +10,7 @@
 #include "reports/gate/disturbance.h"
 #include "reports/gate/evidence.h"
 #include "reports/gate/verdicts.h"
+#include "results/format.h"
 
 namespace fathom::gate {
 namespace {
@@ -28,10 +29,16 @@ class PairedCheck {
 
   CheckResult check() {
     Rounds all;
-    const bool comparable =
-        take_rounds(source_, round_order(options_.rounds, options_.seed), {}, all, result_);
+    const std::vector<Side> order = round_order(options_.rounds, options_.seed);
+    const Taken taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
     result_.rounds = all.base.size();
-    if (comparable) decide(all);
+    if (taken == Taken::all) decide(all);
+    if (taken == Taken::out_of_time)
+      result_.refusals.push_back(fmt::format(
+          "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
+          "raise --time-limit, or measure less",
+          all.base.size() + all.head.size(), order.size(), format_time(source_.elapsed_s()),
+          format_time(options_.time_limit_s)));
     result_.elapsed_s = source_.elapsed_s();
     return std::move(result_);
   }

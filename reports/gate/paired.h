@@ -33,7 +33,7 @@ struct PairedOptions {
   /// where so few could not be sure of them.
   int confirmation_rounds = 0;
   std::size_t max_suspects = 32;
-  double time_limit_s = 180;  ///< the suspects that fit in are repeated, at least the worst
+  double time_limit_s = 180;  ///< of the check: no round begins that would pass it
   std::uint64_t seed = 1;     ///< of the order of the rounds
 };
 

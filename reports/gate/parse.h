@@ -12,6 +12,10 @@ void parse_fathom(const Fields& document, RunMetrics& run);
 void parse_google_benchmark(const Fields& document, RunMetrics& run);
 void parse_baseline(const Fields& document, RunMetrics& run);
 
+/// The rows of a run's measurements; refuses more of them than any run has, since the gate holds
+/// those of all runs at once.
+simdjson::dom::array rows_of(const Fields& document, std::string_view key);
+
 /// The members of an object as texts, in its order; null is an empty text.
 Identity identity_of(simdjson::dom::element element, const Place& place);
 

@@ -153,7 +153,7 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   const Place rows = document.place().at("benchmarks");
   std::size_t index = 0;
   std::vector<double> repeatabilities;
-  for (const dom::element row : document.list("benchmarks"))
+  for (const dom::element row : rows_of(document, "benchmarks"))
     add_entry(row, rows.at(index++), run, repeatabilities);
   constexpr std::size_t enough = 5;
   if (repeatabilities.size() >= enough) run.unsteadiness = median(repeatabilities);

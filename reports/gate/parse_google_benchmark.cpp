@@ -147,12 +147,11 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run) {
   std::map<std::string, Rows> rows;
   const Place place = document.place().at("benchmarks");
   std::set<std::string> names;
+  const dom::array all = rows_of(document, "benchmarks");
   std::size_t index = 0;
-  for (const dom::element row : document.list("benchmarks"))
-    names.insert(Fields(row, place.at(index++)).text("name"));
+  for (const dom::element row : all) names.insert(Fields(row, place.at(index++)).text("name"));
   index = 0;
-  for (const dom::element row : document.list("benchmarks"))
-    add_row(Fields(row, place.at(index++)), names, order, rows);
+  for (const dom::element row : all) add_row(Fields(row, place.at(index++)), names, order, rows);
   for (const std::string& name : order) {
     const Rows& of_name = rows.at(name);
     MetricValue metric{name, "s", Better::lower, 0, of_name.elapsed_s, {}, of_name.problem};

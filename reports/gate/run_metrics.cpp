@@ -9,7 +9,6 @@
 
 #include "reports/gate/parse.h"
 #include "results/atomic_file.h"
-#include "results/document_io.h"
 #include "results/document_keys.h"
 #include "results/error.h"
 
@@ -66,6 +65,15 @@ bool is_fathom(const Fields& document) {
 
 }  // namespace
 
+simdjson::dom::array rows_of(const Fields& document, std::string_view key) {
+  constexpr std::size_t most_rows = 200'000;
+  const simdjson::dom::array rows = document.list(key);
+  if (rows.size() > most_rows)
+    document.place().at(key).refuse(
+        fmt::format("has more than {} rows, more than any run", most_rows));
+  return rows;
+}
+
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   const ParsedJson json(text, origin);
   const Place place{&origin, nullptr, {}, std::nullopt};
@@ -90,7 +98,7 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path) {
-  return parse_run_metrics(read_file_up_to(path, document_size_limit), path.string());
+  return parse_run_metrics(read_file_up_to(path, largest_result), path.string());
 }
 
 }  // namespace fathom::gate

@@ -200,7 +200,6 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 
 std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others) {
-  if (others.empty()) return {"the baseline has no run yet: add some with `fathom baseline add`"};
   std::vector<std::string> least;
   for (const RunMetrics& other : others) {
     auto differences = differences_of(other, run, Allowed::nothing);

@@ -41,10 +41,6 @@ std::string value_text(const std::optional<double>& value, const MetricDecision&
   return value ? reports::clean(format_quantity(*value, metric.unit)) : "";
 }
 
-std::string counted(std::size_t number, const char* one, const char* many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
-}
-
 std::string counts(const CheckResult& result) {
   std::string text = counted(result.metrics.size(), "metric", "metrics") + ": ";
   const char* separator = "";
@@ -62,7 +58,7 @@ std::string counts(const CheckResult& result) {
 std::string method(const CheckResult& result) {
   if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
   if (result.rounds == 0) return fmt::format("{} in all.", format_time(result.elapsed_s));
-  return fmt::format("{} rounds a side{}, {} in all.", result.rounds,
+  return fmt::format("{} a side{}, {} in all.", counted(result.rounds, "round", "rounds"),
                      result.confirmation_rounds > 0
                          ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
                          : "",

@@ -106,6 +106,29 @@ TEST_CASE("A file of a gigabyte is refused without reading it") {
   fs::resize_file(file, std::uintmax_t{1} << 30);
   const auto refused = within(100, {"check", file.string(), "--baseline", "baseline"});
   CHECK(code(refused) == 2);
-  CHECK(refused.errors.find("is larger than 256 MiB") != std::string::npos);
+  CHECK(refused.errors.find("is larger than 64 MiB") != std::string::npos);
   CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
+  const std::string leaves_it = "truncate -s 1G {out}";
+  const auto round = within(100, {"check", "--base", leaves_it, "--head", leaves_it});
+  CHECK(code(round) == 2);
+  CHECK(round.errors.find("is larger than 64 MiB") != std::string::npos);
+}
+
+TEST_CASE("The largest file that is read costs bounded memory, whatever is in it") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "large.json";
+  const auto check_filled = [&](const std::string& piece, const std::string& end) {
+    std::string text = "{\"context\": {}, \"benchmarks\": [";
+    while (text.size() + piece.size() + end.size() <= gate::largest_result) text += piece;
+    write_text(file, text + end);
+    const auto refused = within(1400, {"check", file.string(), "--baseline", "baseline"});
+    CHECK(code(refused) == 2);
+    CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
+    return refused.errors;
+  };
+  // The most values; cut off, which the slower parser tells; and the most metrics.
+  CHECK(check_filled("0,", "0]}").find("more than 200000 rows") != std::string::npos);
+  CHECK(check_filled("{\"a\":0},", "").find("is not JSON at line 1") != std::string::npos);
+  CHECK(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}").find("more than 200000 rows") !=
+        std::string::npos);
 }

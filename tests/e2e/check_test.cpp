@@ -28,7 +28,7 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   write_text(fast, benchmark_file("1000"));
   const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
   CHECK(code(same) == 0);
-  CHECK(first_line(same.output) == "PASS: 1 metrics, no regression");
+  CHECK(first_line(same.output) == "PASS: 1 metric, no regression");
   CHECK(same.output.find("\n1 metric: 1 unchanged\n") != std::string::npos);
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
@@ -57,7 +57,9 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   const auto check = [&] {
     return sandbox.fathom({"check", file.string(), "--baseline", baseline});
   };
-  CHECK(code(check()) == 3);
+  const auto none = check();
+  CHECK(code(none) == 3);
+  CHECK(none.output.find("has no run yet: there is no such folder") != std::string::npos);
   for (const char* time : {"1000", "1001", "999", "1002", "998", "1000.5"}) {
     write_text(file, benchmark_file(time));
     CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
@@ -65,6 +67,10 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   const auto listed = sandbox.fathom({"baseline", "list", "--baseline", baseline});
   CHECK(listed.output.find("6 runs") != std::string::npos);
   CHECK(code(check()) == 0);
+  const auto twice =
+      sandbox.fathom({"check", file.string(), file.string(), "--baseline", baseline});
+  CHECK(code(twice) == 2);
+  CHECK(twice.errors.find("is given twice") != std::string::npos);
   write_text(file, benchmark_file("1100"));
   CHECK(code(check()) == 1);
   std::string other = benchmark_file("1000");
@@ -72,6 +78,14 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   const auto refused = check();
   CHECK(code(refused) == 3);
   CHECK(refused.output.find("host_name: h and i") != std::string::npos);
+  const fs::path second = sandbox.folder() / "second.json";
+  write_text(second, benchmark_file("1000"));
+  const auto mixed =
+      sandbox.fathom({"check", file.string(), second.string(), "--baseline", baseline});
+  CHECK(code(mixed) == 3);
+  CHECK(
+      mixed.output.find("not all of the results are of one thing: different host_name: i and h") !=
+      std::string::npos);
   other = benchmark_file("1000");
   write_text(file, other.replace(other.find("BM_Sort"), 7, "BM_Else"));
   CHECK(code(check()) == 4);
@@ -203,6 +217,28 @@ TEST_CASE("fathom check does not mix its rounds with those of an earlier check")
   const auto again = check();
   CHECK(code(again) == 2);
   CHECK(again.errors.find("holds rounds of an earlier check") != std::string::npos);
+  const auto nowhere = sandbox.fathom(
+      {"check", "--base", copying(file), "--head", copying(file), "--keep", file.string()});
+  CHECK(code(nowhere) == 10);
+  CHECK(nowhere.errors.find("choose another with --keep") != std::string::npos);
+}
+
+TEST_CASE("fathom check ends within its time limit") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json";
+  write_text(file, benchmark_file("1000"));
+  const auto check = [&](const std::string& command) {
+    return sandbox.fathom({"check", "--base", command, "--head", command, "--time-limit", "1.5"});
+  };
+  const auto slow = check("sleep 0.8; " + copying(file));
+  CHECK(code(slow) == 3);
+  CHECK(slow.output.find("1 of the first 4 rounds took") != std::string::npos);
+  const auto hanging = check("sleep 60");
+  CHECK(code(hanging) == 3);
+  CHECK(hanging.output.find("Round 1 of --") != std::string::npos);
+  CHECK(
+      hanging.output.find("was ended after 1.5 s, the lesser of --round-limit and --time-limit") !=
+      std::string::npos);
 }
 
 TEST_CASE("What documents and logs hold is no command for a CI server") {

@@ -191,6 +191,24 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
   CHECK(baseline.runs_like(planted_run(1)).size() == 3);
 }
 
+TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]") {
+  std::ifstream page(FATHOM_SOURCE_DIR "/docs/gate.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::string fence = "```json\n";
+  const auto start = text.find(fence + "{\n\"fathom_baseline\"");
+  REQUIRE(start != std::string::npos);
+  const auto json = start + fence.size();
+  const RunMetrics run =
+      parse_run_metrics(text.substr(json, text.find("```", json) - json), "page");
+  REQUIRE(run.metrics.size() == 2);
+  CHECK(run.elapsed_s > 0);
+  CHECK(run.metrics[0].state.throttle_reasons == std::vector<std::string>{"sw_power_cap"});
+  CHECK(run.metrics[0].elapsed_s > 0);
+  CHECK(run.metrics[1].elapsed_s == 0);
+  // As it would be written: of the present version, column by column.
+  CHECK(baseline_text(run) == text.substr(json, text.find("```", json) - json));
+}
+
 TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   const Folder folder;
   const BaselineFolder baseline(folder.path);
@@ -208,6 +226,22 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   pruning = {};
   pruning.older_than = runs[2].date;
   CHECK(baseline.prune(pruning).gone.size() == 2);
+}
+
+TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
+  const Folder folder;
+  const BaselineFolder kept(folder.path / "kept");
+  const fs::path results = folder.path / "results" / "of one commit";
+  fs::create_directories(results);
+  for (int i = 0; i < 3; ++i)
+    fs::copy(kept.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
+  const BaselineFolder mistaken(folder.path / "results");
+  REQUIRE(mistaken.groups().front().files.size() == 3);
+  BaselineFolder::Pruning pruning;
+  pruning.keep = 1;
+  pruning.older_than = "2027";
+  CHECK(mistaken.prune(pruning).gone.empty());
+  CHECK(mistaken.groups().front().files.size() == 3);
 }
 
 TEST_CASE("History finds a planted step and what changed with it", "[gate]") {

@@ -37,16 +37,6 @@ CheckResult check_with(const PairedOptions& options, PlantedRounds::Change chang
   return check_paired(rounds, options, {});
 }
 
-/// Rounds that measure everything whatever they are asked for.
-class Unselective : public PlantedRounds {
- public:
-  using PlantedRounds::PlantedRounds;
-  RunMetrics round(Side side, const std::vector<std::string>&) override {
-    return PlantedRounds::round(side, {});
-  }
-  bool can_select() const override { return false; }
-};
-
 }  // namespace
 
 TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[gate]") {
@@ -67,6 +57,8 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
   PairedOptions more;
   more.confirmation_rounds = 12;
   CHECK(check_with(more, slower(1, 0.03)).confirmation_rounds == 12);
+  // Of none they are sure.
+  CHECK(check_with(more, slower(0, 0)).notes.empty());
 }
 
 TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]") {
@@ -97,15 +89,6 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
   });
   CHECK(decision(turned, 2).outcome == Outcome::inconclusive);
   CHECK(decision(turned, 2).reason.find("higher is better") != std::string::npos);
-}
-
-TEST_CASE("Where rounds measure everything anyway, the time limit leaves out nobody", "[gate]") {
-  Unselective rounds(slower(3, 0.5));
-  PairedOptions options;
-  options.time_limit_s = 9;  // a round takes two
-  const CheckResult result = check_paired(rounds, options, {});
-  CHECK(count(result, Outcome::regression) == 3);
-  CHECK(count(result, Outcome::inconclusive) == 0);
 }
 
 TEST_CASE("No more than so many suspects are measured again", "[gate]") {

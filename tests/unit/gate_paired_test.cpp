@@ -138,37 +138,6 @@ TEST_CASE("The least p-value to come is that of rounds that are all worse", "[ga
   CHECK(least_p_with_more(slower, 0.01, 0) == evidence_of_rounds(slower, {}, 0.01).p);
 }
 
-TEST_CASE("Suspects for which there is no time are inconclusive", "[gate]") {
-  const auto slower = [](Side side, int, RunMetrics& run) {
-    if (side == Side::head)
-      for (std::size_t i = 0; i < 3; ++i)
-        slow_down(run.metrics[i], 0.03 + 0.01 * static_cast<double>(i));
-  };
-  const auto checked = [&](double time_limit_s) {
-    PlantedRounds rounds(slower);  // of 2 s each: 8 s at first
-    PairedOptions options;
-    options.time_limit_s = time_limit_s;
-    return check_paired(rounds, options, {});
-  };
-  CHECK(count(checked(180), Outcome::regression) == 3);
-  // Two blocks of all three fit in, all of their rounds do not: the worst one goes on.
-  const CheckResult later = checked(30);
-  CHECK(count(later, Outcome::regression) == 1);
-  CHECK(decision(later, 0).outcome == Outcome::inconclusive);
-  CHECK(decision(later, 0).head_runs == 4);
-  // One block does, two do not.
-  const CheckResult late = checked(20);
-  CHECK(exit_code(late) == ExitCode::check_failed);
-  CHECK(decision(late, 2).outcome == Outcome::regression);
-  CHECK(decision(late, 0).outcome == Outcome::inconclusive);
-  CHECK(decision(late, 0).head_runs == 2);
-  CHECK(decision(late, 0).reason.find("as often as it takes") != std::string::npos);
-  const CheckResult none = checked(9);
-  CHECK(decision(none, 2).outcome == Outcome::regression);
-  CHECK(decision(none, 0).outcome == Outcome::inconclusive);
-  CHECK_FALSE(decision(none, 0).repeated);
-}
-
 TEST_CASE("A clock that moved is no regression, and the gate says from where to where", "[gate]") {
   const CheckResult result = check([](Side side, int, RunMetrics& run) {
     if (side != Side::head) return;

@@ -189,7 +189,7 @@ TEST_CASE("A huge file is refused before it is parsed", "[gate]") {
     read_run_metrics(huge);
     FAIL("a file of 1 GiB was read");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("is larger than 256 MiB") != std::string::npos);
+    CHECK(std::string(error.what()).find("is larger than 64 MiB") != std::string::npos);
   }
   fs::remove(huge);
 }

@@ -100,6 +100,10 @@ TEST_CASE("Rounds that go wrong say how", "[gate]") {
   CHECK(message_of(failing, Side::head) ==
         "Round 1 of --head ended with exit status 7; its last words: the reason.");
   CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
+  ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path / "mistyped",
+                         std::chrono::seconds(20));
+  CHECK(message_of(mistyped, Side::head).find("there is no folder of that name either") !=
+        std::string::npos);
   ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path / "slow", std::chrono::seconds(1));
   CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
   CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string()), Error);

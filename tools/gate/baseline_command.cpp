@@ -52,8 +52,9 @@ ExitCode add(const BaselineArguments& arguments) {
 }
 
 ExitCode list(const BaselineArguments& arguments) {
-  const auto groups = gate::BaselineFolder(arguments.folder).groups();
-  if (groups.empty()) fmt::print("{} has no run yet.\n", arguments.folder);
+  const gate::BaselineFolder folder(arguments.folder);
+  const auto groups = folder.groups();
+  if (groups.empty()) fmt::print("{}.\n", gate::log_text(folder.why_empty()));
   for (const auto& group : groups) {
     const auto [runs, unreadable] = gate::read_runs(group.files);
     for (const auto& [file, error] : unreadable)

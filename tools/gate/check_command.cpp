@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/identity.h"
@@ -33,6 +35,13 @@ struct CheckArguments {
   bool inconclusive_passes = false, ratios_only = false;
 };
 
+/// A round as long as the whole check may take decides nothing.
+std::chrono::milliseconds round_limit(const CheckArguments& arguments) {
+  const std::chrono::duration<double> limit(
+      std::min(arguments.round_limit_s, arguments.time_limit_s));
+  return std::chrono::ceil<std::chrono::milliseconds>(limit);
+}
+
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
   std::unique_ptr<TemporaryFolder> temporary;
   fs::path folder = arguments.keep;
@@ -43,7 +52,7 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
   using gate::Side;
   gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
                              {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
-                             std::chrono::seconds(static_cast<long>(arguments.round_limit_s) + 1));
+                             round_limit(arguments));
   gate::PairedOptions options;
   options.rounds = arguments.rounds;
   options.confirmation_rounds = arguments.confirmation_rounds;
@@ -61,15 +70,26 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
 
 gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rules) {
   std::vector<gate::RunMetrics> head;
-  for (const std::string& file : arguments.results) head.push_back(gate::read_run_metrics(file));
+  std::set<fs::path> given;
+  for (const std::string& file : arguments.results) {
+    if (!given.insert(fs::weakly_canonical(file)).second)
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("{} is given twice, and several results count as rounds of their own.",
+                      file));
+    head.push_back(gate::read_run_metrics(file));
+  }
   const gate::BaselineFolder folder(arguments.baseline);
   const std::vector<gate::RunMetrics> baseline =
       arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   if (arguments.ratios_only)
     for (gate::RunMetrics& run : head) run = gate::ratios_of(std::move(run));
   gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
-  if (baseline.empty() && !head.front().replay)
-    result.refusals = gate::why_none_like(head.front(), folder.newest_of_each());
+  if (baseline.empty() && gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
+    const std::vector<gate::RunMetrics> others = folder.newest_of_each();
+    result.refusals = others.empty() ? std::vector{folder.why_empty()}
+                                     : gate::why_none_like(head.front(), others);
+  }
   result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
   result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
                             baseline.size() == 1 ? "" : "s", arguments.baseline);
@@ -111,13 +131,12 @@ gate::CheckResult decide(const CheckArguments& arguments) {
   gate::CheckResult result =
       arguments.base.empty() ? stored(arguments, rules) : paired(arguments, rules);
   result.date = utc_time(std::chrono::system_clock::now());
-  for (const gate::Rule& rule : rules) {
-    bool used = result.metrics.empty();
-    for (const auto& metric : result.metrics)
-      used = used || gate::find_rule(rules, metric.name) == &rule;
-    if (!used)
-      result.notes.push_back(fmt::format("the rule for `{}` fits no metric", rule.pattern));
-  }
+  if (result.metrics.empty()) return result;
+  std::set<const gate::Rule*> used;
+  for (const auto& metric : result.metrics) used.insert(gate::find_rule(rules, metric.name));
+  for (const gate::Rule& rule : rules)
+    if (!used.contains(&rule))
+      result.notes.push_back(fmt::format("the rule for `{}` decides on no metric", rule.pattern));
   return result;
 }
 
@@ -194,12 +213,14 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->type_name("N")
       ->group(group);
   app.add_option("--time-limit", arguments.time_limit_s,
-                 "Seconds that the suspects' fresh rounds are to fit into")
+                 "Seconds of the whole check: no round begins that would pass it, and suspects "
+                 "that are not settled then are inconclusive")
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--round-limit", arguments.round_limit_s, "Seconds after which a round is ended")
+  app.add_option("--round-limit", arguments.round_limit_s,
+                 "Seconds after which a round is ended; --time-limit, if that is less")
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str()

@@ -18,14 +18,15 @@ struct HistoryArguments {
 
 ExitCode history(const HistoryArguments& arguments) {
   std::vector<gate::RunMetrics> runs;
-  for (const auto& group : gate::BaselineFolder(arguments.folder).groups()) {
+  const gate::BaselineFolder folder(arguments.folder);
+  for (const auto& group : folder.groups()) {
     auto [of_group, unreadable] = gate::read_runs(group.files);
     for (const auto& [file, error] : unreadable)
       fmt::print("left out: {}\n", gate::log_text(error.what()));
     std::move(of_group.begin(), of_group.end(), std::back_inserter(runs));
   }
   if (runs.empty()) {
-    fmt::print("{} has no run yet: `fathom baseline add` puts them there.\n", arguments.folder);
+    fmt::print("{}.\n", gate::log_text(folder.why_empty()));
     return ExitCode::ok;
   }
   const auto histories = gate::history_of(runs, arguments.effect_percent / 100);

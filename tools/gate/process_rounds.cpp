@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "results/error.h"
+#include "results/format.h"
 #include "tools/gate/side_command.h"
 #include "tools/output_folder.h"
 
@@ -69,7 +70,7 @@ void refuse_earlier_rounds(const fs::path& folder) {
 }  // namespace
 
 ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder,
-                             std::chrono::seconds limit)
+                             std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
   refuse_earlier_rounds(folder_);
   if (!base_.can_start_together() || !head_.can_start_together()) return;
@@ -84,7 +85,7 @@ double ProcessRounds::elapsed_s() const {
 RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only) {
   const SideCommand& command = side == Side::base ? base_ : head_;
   const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
-  make_folder(place);
+  make_folder(place, "--keep");
   const SideCommand::Start start = command.start(place, only);
   const fs::path log_path = place / "log.txt";
   const double began = elapsed_s();
@@ -106,12 +107,18 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
   if (end.stopped == Stopped::time_limit)
     throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} was ended after {} s: raise --round-limit.", rounds_,
-                            to_string(side), limit_.count()));
+                fmt::format("Round {} of --{} was ended after {}, the lesser of --round-limit and "
+                            "--time-limit: raise it, or see why the command takes so long; {}.",
+                            rounds_, to_string(side),
+                            format_time(std::chrono::duration<double>(limit_).count()),
+                            last_words(log_path)));
   if (!is_usable(command, end.end))
     throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} ended with {}; {}.", rounds_, to_string(side),
-                            end.end.describe(), last_words(log_path)));
+                fmt::format("Round {} of --{} ended with {}; {}{}.", rounds_, to_string(side),
+                            end.end.describe(), last_words(log_path),
+                            command.may_be_mistyped(end.end)
+                                ? ", and there is no folder of that name either"
+                                : ""));
   if (!fs::exists(start.result))
     throw Error(ExitCode::bad_input,
                 fmt::format("Round {} of --{} left no result: the command must write one to the "

@@ -96,6 +96,12 @@ SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRo
                           to_string(side), build_or_command));
 }
 
+bool SideCommand::may_be_mistyped(const ProcessEnd& end) const {
+  constexpr int not_found = 127;  // POSIX, of a shell
+  return !is_build() && end.signal == 0 && end.status == not_found &&
+         command_.find(' ') == std::string::npos;
+}
+
 bool SideCommand::can_select() const {
   return is_build() || command_.find(filter_word) != std::string::npos ||
          command_.find("FATHOM_CHECK_FILTER") != std::string::npos;

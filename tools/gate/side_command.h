@@ -31,6 +31,8 @@ class SideCommand {
   SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
   bool is_build() const { return !program_.empty(); }
+  /// Whether the shell knows no such command, which then may have been meant as a build's folder.
+  bool may_be_mistyped(const ProcessEnd& end) const;
   /// Whether it runs less where less is asked for.
   bool can_select() const;
   /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
@@ -71,7 +73,7 @@ class ProcessRounds : public RoundSource {
  public:
   /// Throws Error(bad_input) for a folder that holds rounds already.
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
-                std::chrono::seconds limit);
+                std::chrono::milliseconds limit);
 
   /// Throws Error(interrupted), and Error(inconclusive) for a round that ended badly or left no
   /// result, with the last words of its log.
@@ -82,7 +84,7 @@ class ProcessRounds : public RoundSource {
  private:
   SideCommand base_, head_;
   std::filesystem::path folder_;
-  std::chrono::seconds limit_;
+  std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
 };

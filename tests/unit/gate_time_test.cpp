@@ -1,0 +1,162 @@
+// How long a paired check may take, and what becomes of what it has no time for.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "tests/unit/planted_rounds.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+
+namespace {
+
+constexpr std::size_t first_rounds = 4;
+
+/// Three slower metrics of the head, the third the most.
+void slow_three(Side side, int, RunMetrics& run) {
+  if (side == Side::base) return;
+  for (std::size_t i = 0; i < 3; ++i)
+    slow_down(run.metrics[i], 0.03 + 0.01 * static_cast<double>(i));
+}
+
+PairedOptions limited(double time_limit_s) {
+  PairedOptions options;
+  options.time_limit_s = time_limit_s;
+  return options;
+}
+
+CheckResult check_in(double time_limit_s, PlantedRounds::Change change = slow_three) {
+  PlantedRounds rounds(std::move(change));
+  return check_paired(rounds, limited(time_limit_s), {});
+}
+
+/// Rounds that measure everything whatever they are asked for.
+class Unselective : public PlantedRounds {
+ public:
+  using PlantedRounds::PlantedRounds;
+  RunMetrics round(Side side, const std::vector<std::string>&) override {
+    return PlantedRounds::round(side, {});
+  }
+  bool can_select() const override { return false; }
+};
+
+/// Rounds that take longer from one on than what they measure says.
+class Slowing : public PlantedRounds {
+ public:
+  Slowing(int from, double by_s) : PlantedRounds(slow_three), from_(from), by_s_(by_s) {}
+  RunMetrics round(Side side, const std::vector<std::string>& only) override {
+    if (static_cast<int>(asked.size()) + 1 >= from_) more_s_ += by_s_;
+    return PlantedRounds::round(side, only);
+  }
+  double elapsed_s() const override { return PlantedRounds::elapsed_s() + more_s_; }
+
+ private:
+  int from_;
+  double by_s_, more_s_ = 0;
+};
+
+}  // namespace
+
+// 8 s at first; a fresh round takes 1.6 s, and 0.1 s for each suspect: 8 a side for three.
+TEST_CASE("Suspects for which there is no time are inconclusive, the worst is decided", "[gate]") {
+  CHECK(count(check_in(180), Outcome::regression) == 3);
+  // After two blocks of all three the rest of the rounds fit for the worst alone.
+  const CheckResult later = check_in(37.1);
+  CHECK(count(later, Outcome::regression) == 1);
+  CHECK(decision(later, 2).outcome == Outcome::regression);
+  CHECK(decision(later, 0).outcome == Outcome::inconclusive);
+  CHECK(decision(later, 0).head_runs == 4);
+  CHECK(decision(later, 0).reason.find("as often as it takes: the time limit of 37.1 s has no room "
+                                       "for more than the 1 suspect that looked worse") !=
+        std::string::npos);
+  // The second block leaves the time for them.
+  const CheckResult late = check_in(36.5);
+  CHECK(decision(late, 2).outcome == Outcome::regression);
+  CHECK(decision(late, 0).outcome == Outcome::inconclusive);
+  CHECK(decision(late, 0).head_runs == 2);
+  CHECK(exit_code(late) == ExitCode::check_failed);
+}
+
+TEST_CASE("Where not even the worst has the time, none is decided", "[gate]") {
+  const CheckResult some = check_in(29);
+  CHECK(exit_code(some) == ExitCode::inconclusive);
+  CHECK(count(some, Outcome::inconclusive) == 3);
+  CHECK(some.confirmation_rounds == 4);
+  CHECK(decision(some, 2).reason.find("no room for any suspect, raise --time-limit") !=
+        std::string::npos);
+  const CheckResult none = check_in(9);
+  CHECK(count(none, Outcome::inconclusive) == 3);
+  CHECK(none.confirmation_rounds == 0);
+  CHECK_FALSE(decision(none, 2).repeated);
+}
+
+TEST_CASE("A check takes no longer than its time limit, and decides the worst first", "[gate]") {
+  std::size_t decided_before = 0;
+  for (double limit_s = 8.4; limit_s < 45; limit_s += 0.7) {
+    CAPTURE(limit_s);
+    PlantedRounds rounds(slow_three);
+    const CheckResult result = check_paired(rounds, limited(limit_s), {});
+    CHECK(rounds.elapsed_s() <= limit_s + 1e-9);
+    const std::size_t decided = count(result, Outcome::regression);
+    CHECK(decided + count(result, Outcome::inconclusive) == 3);
+    for (int i = 2; i > 2 - static_cast<int>(decided); --i)
+      CHECK(decision(result, i).outcome == Outcome::regression);
+    CHECK(decided >= decided_before);
+    decided_before = decided;
+  }
+  CHECK(decided_before == 3);
+}
+
+TEST_CASE("Rounds that get slower pass the time limit by one round's surprise at most", "[gate]") {
+  for (int from = 2; from < 24; ++from) {
+    for (const double by_s : {0.5, 3.0, 30.0}) {
+      CAPTURE(from, by_s);
+      Slowing rounds(from, by_s);
+      const CheckResult result = check_paired(rounds, limited(40), {});
+      CHECK(rounds.elapsed_s() <= 40 + by_s);
+      // Whatever was measured before the limit: as much of the base as of the head.
+      for (const MetricDecision& metric : result.metrics)
+        CHECK(metric.base_runs == metric.head_runs);
+    }
+  }
+}
+
+TEST_CASE("First rounds that do not fit into the time limit end the check", "[gate]") {
+  PlantedRounds rounds(slow_three);
+  const CheckResult result = check_paired(rounds, limited(7), {});
+  CHECK(rounds.asked.size() == 1);  // four such take 8 s
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(headline(result) ==
+        "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that all do not fit into the time "
+        "limit of 7 s: raise --time-limit, or measure less");
+  // Each was as expected until the last.
+  Slowing slowing(3, 1);
+  CHECK(exit_code(check_paired(slowing, limited(9), {})) == ExitCode::inconclusive);
+  CHECK(slowing.asked.size() == 3);
+}
+
+TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all or none",
+          "[gate]") {
+  const auto outcomes = [](double limit_s, Outcome outcome) {
+    Unselective rounds(slow_three);
+    return count(check_paired(rounds, limited(limit_s), {}), outcome);
+  };
+  // 20 of 2 s; of three suspects 16 are enough.
+  CHECK(outcomes(40.1, Outcome::regression) == 3);
+  CHECK(outcomes(31.9, Outcome::inconclusive) == 3);
+  CHECK(outcomes(9, Outcome::inconclusive) == 3);
+}
+
+TEST_CASE("Improvements have no more time than suspects", "[gate]") {
+  const auto change = [](Side side, int, RunMetrics& run) {
+    if (side == Side::head) slow_down(run.metrics[3], -0.05);
+  };
+  CHECK(count(check_in(180, change), Outcome::improved) == 1);
+  PlantedRounds rounds(change);
+  const CheckResult result = check_paired(rounds, limited(9), {});
+  CHECK(rounds.asked.size() == first_rounds);
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(decision(result, 3).outcome == Outcome::unchanged);
+}
