@@ -30,7 +30,9 @@ struct Evidence {
   bool relative = true;    ///< logarithms
   double worse = 0;        ///< Hodges-Lehmann estimate; above zero: worse
   Interval interval;       ///< of it
-  double noise_floor = 0;  ///< standard deviation from round to round, or from run to run
+  /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
+  /// single run from the earlier ones.
+  double noise_floor = 0;
   double threshold = 0;    ///< the least `worse` that counts
   double p = 1;            ///< that it is no worse than half the threshold for effects
 };

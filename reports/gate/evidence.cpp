@@ -103,7 +103,7 @@ Badness badness_of(const MetricSeries& series) {
   return values;
 }
 
-double noise_floor_of(std::span<const double> base, std::span<const double> head) {
+double spread_of_sides(std::span<const double> base, std::span<const double> head) {
   std::vector<double> residuals;
   for (const auto& side : {base, head}) {
     if (side.size() < 2) continue;
@@ -120,7 +120,10 @@ Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& optio
   const Badness values = badness_of(series);
   const double least = on_scale(effect, values);
   const Shift shift = shift_of(values.base, values.head, options.confidence);
-  const double floor = noise_floor_of(values.base, values.head);
+  const double rounds_of_base = static_cast<double>(values.base.size()),
+               rounds_of_head = static_cast<double>(values.head.size());
+  const double floor = spread_of_sides(values.base, values.head) *
+                       std::sqrt(1 / rounds_of_base + 1 / rounds_of_head);
   const double margin = on_scale(effect * margin_share, values);
   return {values.relative,
           shift.estimate,

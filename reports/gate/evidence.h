@@ -35,10 +35,12 @@ Badness badness_of(const MetricSeries& series);
 /// Standard deviation of values around the median of their side, both sides together, by the median
 /// absolute deviation: a single bad round does not move it. Zero for fewer than two values on
 /// each side.
-double noise_floor_of(std::span<const double> base, std::span<const double> head);
+double spread_of_sides(std::span<const double> base, std::span<const double> head);
 
 /// Of rounds that took turns: the rank test, with the head's values moved back by half the
-/// threshold for effects, so that what is below it is flagged no more often than nothing at all.
+/// threshold for effects, so that what is below it is flagged no more often than nothing at all. The
+/// noise floor is the standard error of a difference of two means of so many rounds: how far the
+/// sides differ by chance.
 /// Needs at least one value on each side.
 Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect);
 

@@ -127,10 +127,14 @@ std::optional<double> RecordedNoise::seconds_of(const std::vector<std::string>& 
   if (shape_.elapsed_s <= 0) return std::nullopt;
   if (only.empty()) return shape_.elapsed_s;
   const std::unordered_set<std::string_view> wanted(only.begin(), only.end());
-  double left_out = 0;
-  for (const MetricValue& metric : shape_.metrics)
-    if (!wanted.contains(metric.name)) left_out += metric.elapsed_s;
-  return std::max(0.0, shape_.elapsed_s - left_out);
+  double of_wanted = 0, of_all = 0;
+  for (const MetricValue& metric : shape_.metrics) {
+    of_all += metric.elapsed_s;
+    if (wanted.contains(metric.name)) of_wanted += metric.elapsed_s;
+  }
+  if (of_all <= 0) return shape_.elapsed_s;
+  const double start_s = std::min(round_start_s, shape_.elapsed_s);
+  return start_s + (shape_.elapsed_s - start_s) * of_wanted / of_all;
 }
 
 RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,

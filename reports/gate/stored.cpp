@@ -74,7 +74,7 @@ Jumps largest_jumps(const std::vector<MetricSeries>& series, const GateOptions& 
     const Badness values = badness_of(metric);
     if (!values.relative || values.base.size() < fewest_baseline_runs) continue;
     const double centre = median(values.base);
-    const double explained = options.noise_factor * noise_floor_of(values.base, {});
+    const double explained = options.noise_factor * spread_of_sides(values.base, {});
     double& jump = largest[family_of(metric.name)];
     for (const double value : values.base) {
       const double distance = std::abs(value - centre);
