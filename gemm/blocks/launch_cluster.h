@@ -40,10 +40,10 @@ void with_launch_config(Kernel kernel, const ClusterLaunch& launch, Use&& use) {
   use(config);
 }
 
-template <class Kernel, class Parameter>
-void launch_cluster(Kernel kernel, const ClusterLaunch& launch, const Parameter& parameter) {
+template <class Kernel, class... Parameters>
+void launch_cluster(Kernel kernel, const ClusterLaunch& launch, const Parameters&... parameters) {
   with_launch_config(kernel, launch, [&](const cudaLaunchConfig_t& config) {
-    FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, parameter));
+    FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, parameters...));
   });
 }
 

@@ -4,6 +4,7 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
+#include "gemm/blocks/wgmma_between.cuh"
 #include "gemm/blocks/wgmma_other_types.cuh"
 
 // A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.

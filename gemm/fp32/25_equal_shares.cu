@@ -65,7 +65,6 @@ Rung equal_shares_of_k() {
               "16 bytes need neither a copy of an operand nor threads that copy each element.";
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.contender = true;
   rung.kernel = equal_shares_kernel();
   rung.launch = &launch_equal_shares;
   rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };

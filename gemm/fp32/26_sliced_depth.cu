@@ -2,6 +2,7 @@
 
 #include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/rungs.h"
+#include "gemm/fp32/sliced_depth.h"
 #include "gemm/fp32/sliced_launch.cuh"
 
 namespace fathom::gemm::fp32 {
@@ -16,12 +17,12 @@ bool is_narrow(const Problem& p) {
          EngineOperands::copy_bytes(p, sliced_majors) == 0;
 }
 
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+}  // namespace
+
+void launch_sliced_depth(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (is_narrow(arguments.problem)) return launch_sliced<Tile>(arguments, workspace, stream);
   launch_equal_shares(arguments, workspace, stream);
 }
-
-}  // namespace
 
 Rung sliced_depth() {
   Rung rung;
@@ -33,9 +34,8 @@ Rung sliced_depth() {
               "no sums leave an SM.";
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.contender = true;
   rung.kernel = equal_shares_kernel();
-  rung.launch = &launch;
+  rung.launch = &launch_sliced_depth;
   rung.takes_own_path = [](const Problem& p) { return is_narrow(p) || thread_fed_128x256().takes(p); };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return is_narrow(p) ? std::size_t{0} : equal_shares_bytes(p, sms);

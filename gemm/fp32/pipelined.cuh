@@ -30,33 +30,31 @@ struct KParts {
   float* sums = nullptr;  ///< parts x m x n, row-major without gaps
 };
 
-/// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16 bytes,
-/// and n is a multiple of 4.
-template <class Tile, Along along_a, Along along_b>
-__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
-    pipelined_product(Product<float> p, int tiles_m, int tiles_n, bool vectors, KParts parts) {
-  extern __shared__ float4 shared_vectors[];
-  float* const shared = reinterpret_cast<float*>(shared_vectors);
+/// Stages of a product's k, all whole but for the first, which takes what is left over.
+template <class Tile>
+struct StageRange {
+  int begin, end;
+  int first_depth;  ///< of k, in the product's first stage
+  static __device__ int stages_of(int k) { return (k + Tile::k - 1) / Tile::k; }
+  __device__ StageRange(int k, int from, int to)
+      : begin(from), end(to), first_depth(k - (stages_of(k) - 1) * Tile::k) {}
+  __device__ int first_k() const { return begin == 0 ? 0 : first_depth + (begin - 1) * Tile::k; }
+};
+
+/// A thread's sums of the tile whose first row and column are `tile_row` and `tile_column`, over a range of k.
+/// `before_reading` is called between what is only computed and the first copy.
+template <class Tile, Along along_a, Along along_b, class Before>
+__device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
+    const Product<float>& p, int tile_row, int tile_column, const StageRange<Tile>& range, float* shared,
+    const typename Tile::Threads& threads, const Before& before_reading) {
   using CopyA = TileCopy<Tile::m, Tile::k, Tile::threads, along_a>;
   using CopyB = TileCopy<Tile::n, Tile::k, Tile::threads, along_b>;
   using Threads = typename Tile::Threads;
-
-  // The tile; one at the edge starts early enough to end with the matrix.
-  const int block = static_cast<int>(blockIdx.x) / parts.parts;
-  const int part = static_cast<int>(blockIdx.x) % parts.parts;
-  const TileIndex tile = banded_tile<8>(block, tiles_m, tiles_n);
-  const int first_row = tile.m * Tile::m, first_column = tile.n * Tile::n;
-  const int tile_row = min(first_row, p.m - Tile::m), tile_column = min(first_column, p.n - Tile::n);
-
-  // This part's k: whole tiles, but for the first of the product, which takes what is left over.
-  const int all_steps = (p.k + Tile::k - 1) / Tile::k;
-  const int first_depth = p.k - (all_steps - 1) * Tile::k;
-  const int begin = static_cast<int>(static_cast<long long>(all_steps) * part / parts.parts);
-  const int end = static_cast<int>(static_cast<long long>(all_steps) * (part + 1) / parts.parts);
-  const int first_k = begin == 0 ? 0 : first_depth + (begin - 1) * Tile::k;
+  const int begin = range.begin, end = range.end, first_k = range.first_k();
 
   CopyA copy_a(&p.a(tile_row, first_k), along_a == Along::inner ? p.a.row_stride : p.a.column_stride);
   CopyB copy_b(&p.b(first_k, tile_column), along_b == Along::inner ? p.b.column_stride : p.b.row_stride);
+  before_reading(copy_a, copy_b);
   const std::uint32_t base = shared_address(shared);
   constexpr std::uint32_t stage_bytes = Tile::stage_floats * sizeof(float);
   constexpr std::uint32_t b_bytes = CopyA::elements * sizeof(float);
@@ -67,8 +65,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const std::uint32_t stage = base + s * stage_bytes;
     if (begin + s < end) {
       if (s == 0 && begin == 0) {
-        copy_a.copy_first(stage, first_depth, &p.a(tile_row, 0));
-        copy_b.copy_first(stage + b_bytes, first_depth, &p.b(0, tile_column));
+        copy_a.copy_first(stage, range.first_depth, &p.a(tile_row, 0));
+        copy_b.copy_first(stage + b_bytes, range.first_depth, &p.b(0, tile_column));
       } else {
         copy_a.copy_next(stage);
         copy_b.copy_next(stage + b_bytes);
@@ -79,7 +77,6 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
   async_wait<Tile::stages - 2>();
   __syncthreads();
 
-  const Threads threads;
   typename Threads::Sums sums;
   typename Threads::Fragment fragment[2];
   const float* line_a = shared + threads.row;
@@ -115,6 +112,29 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
   }
   async_wait<0>();
+  return sums;
+}
+
+/// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16 bytes,
+/// and n is a multiple of 4.
+template <class Tile, Along along_a, Along along_b>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    pipelined_product(Product<float> p, int tiles_m, int tiles_n, bool vectors, KParts parts) {
+  extern __shared__ float4 shared_vectors[];
+
+  // The tile; one at the edge starts early enough to end with the matrix.
+  const int block = static_cast<int>(blockIdx.x) / parts.parts;
+  const int part = static_cast<int>(blockIdx.x) % parts.parts;
+  const TileIndex tile = banded_tile<8>(block, tiles_m, tiles_n);
+  const int first_row = tile.m * Tile::m, first_column = tile.n * Tile::n;
+  const int tile_row = min(first_row, p.m - Tile::m), tile_column = min(first_column, p.n - Tile::n);
+  const typename Tile::Threads threads;
+  const long long stages = StageRange<Tile>::stages_of(p.k);
+  const StageRange<Tile> range(p.k, static_cast<int>(stages * part / parts.parts),
+                               static_cast<int>(stages * (part + 1) / parts.parts));
+  const auto sums = pipelined_sums<Tile, along_a, along_b>(p, tile_row, tile_column, range,
+                                                           reinterpret_cast<float*>(shared_vectors), threads,
+                                                           [](const auto&, const auto&) {});
 
   const int row = tile_row + threads.row, column = tile_column + threads.column;
   if (parts.parts > 1) {

@@ -32,5 +32,6 @@ Rung engine_fed();
 Rung thread_fed();
 Rung equal_shares_of_k();
 Rung sliced_depth();
+Rung small_products();
 
 }  // namespace fathom::gemm::fp32

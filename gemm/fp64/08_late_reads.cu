@@ -1,6 +1,7 @@
 // The order of reads and products is the source's, not the compiler's.
 
 #include "gemm/fp64/engine_rung.cuh"
+#include "gemm/fp64/late_reads.h"
 #include "gemm/fp64/rungs.h"
 #include "gemm/fp64/stream_k.h"
 
@@ -11,12 +12,12 @@ struct LateReads {
   static constexpr Design design{.cluster_n = 2, .late_reads = true, .stream_k = true};
 };
 
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+}  // namespace
+
+void launch_late_reads(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (has_few_rows(arguments.problem)) return launch_stream_k(arguments, workspace, stream);
   launch_shape<LateReads>(arguments, workspace, stream);
 }
-
-}  // namespace
 
 Rung late_reads() {
   Rung rung = shape_rung<LateReads>("08_late_reads");
@@ -27,8 +28,7 @@ Rung late_reads() {
   rung.gain =
       "A read into registers that the last product still takes waits for it, and the next product waits behind the "
       "read.";
-  rung.contender = true;
-  rung.launch = &launch;
+  rung.launch = &launch_late_reads;
   rung.takes_own_path = &takes_stream_k;
   return rung;
 }

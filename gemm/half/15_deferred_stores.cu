@@ -3,12 +3,29 @@
 
 #include "gemm/half/half_rung.cuh"
 
+namespace fathom::gemm {
+
+template void launch_best_shape<AnyLayout, half::Types<__half>>(const Arguments&, const Workspace&,
+                                                                cudaStream_t);
+template void launch_best_shape<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                       const Workspace&,
+                                                                       cudaStream_t);
+template void launch_shape<ColumnHalves<AnyLayout>, half::Types<__half>>(const Arguments&,
+                                                                         const Workspace&,
+                                                                         cudaStream_t);
+template void launch_shape<ColumnHalves<AnyLayout>, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                                const Workspace&,
+                                                                                cudaStream_t);
+
+}  // namespace fathom::gemm
+
 namespace fathom::gemm::half {
 
 Rung deferred_stores(Class of) {
   constexpr const char* name = "15_deferred_stores";
   Rung rung = of == Class::fp16 ? best_rung<AnyLayout, Types<__half>>(of, name)
                                 : best_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
+  rung.contender = false;  // 16 is
   rung.idea =
       "The results of a tile stay in registers as 16-bit elements, and go to C a piece with each "
       "stage "

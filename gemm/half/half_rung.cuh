@@ -17,7 +17,7 @@ inline constexpr MajorsTaken plain_layout{Major::k, Major::outer};
 
 namespace fathom::gemm {
 
-/// In 12_split_depth.cu and 13_all_layouts.cu, which the rungs after them use too.
+/// In 12_split_depth.cu, 13_all_layouts.cu and 15_deferred_stores.cu, which the rungs after them use too.
 extern template void launch_skinny<AnyLayout, half::Types<__half>>(const Arguments&,
                                                                    const Workspace&, cudaStream_t);
 extern template void launch_skinny<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
@@ -29,6 +29,17 @@ extern template void launch_any_shape<AnyLayout, half::Types<__half>>(const Argu
 extern template void launch_any_shape<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
                                                                              const Workspace&,
                                                                              cudaStream_t);
+extern template void launch_best_shape<AnyLayout, half::Types<__half>>(const Arguments&,
+                                                                       const Workspace&,
+                                                                       cudaStream_t);
+extern template void launch_best_shape<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,
+                                                                              const Workspace&,
+                                                                              cudaStream_t);
+extern template void launch_shape<ColumnHalves<AnyLayout>, half::Types<__half>>(const Arguments&,
+                                                                                const Workspace&,
+                                                                                cudaStream_t);
+extern template void launch_shape<ColumnHalves<AnyLayout>, half::Types<__nv_bfloat16>>(
+    const Arguments&, const Workspace&, cudaStream_t);
 
 }  // namespace fathom::gemm
 

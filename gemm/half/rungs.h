@@ -22,5 +22,6 @@ Rung split_depth(Class of);
 Rung all_layouts(Class of);
 Rung large_clusters(Class of);
 Rung deferred_stores(Class of);
+Rung small_products(Class of);
 
 }  // namespace fathom::gemm::half

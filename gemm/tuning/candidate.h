@@ -24,8 +24,10 @@ struct Candidate {
 };
 
 /// A burst is three launches, ten where one of them takes less than 0.2 ms, after a pause of 10 ms
-/// that lets the card cool and two launches that are not measured. Every round has one of each
-/// candidate, there and back in turn, so that nobody always follows the same.
+/// that lets the card cool and two launches that are not measured. Where the shortest takes less
+/// than 0.1 ms, with which the host's calls may not keep up, all are graphs of fifty launches, the
+/// unmeasured too. Every round has one of each candidate, there and back in turn, so that nobody
+/// always follows the same.
 void time_bursts(std::span<Candidate> candidates, int rounds, cudaStream_t stream);
 
 /// Two turns each without a pause (harness/sustained.h), of a second if they are five at most, else

@@ -13,10 +13,6 @@ namespace {
 
 using Sizes = std::array<std::int64_t, 3>;
 
-/// The products that the ladder's goals name: square, odd and skinny.
-constexpr Sizes contested[] = {{4096, 4096, 4096}, {8192, 8192, 8192}, {4095, 4095, 4095},
-                               {16, 8192, 8192},   {64, 8192, 8192},   {128, 8192, 8192}};
-
 struct Request {
   Class of = Class::fp32;
   std::vector<std::int64_t> sizes;  ///< m, n, k; empty: the contested ones
@@ -52,7 +48,7 @@ int run(const TuningProgram& program, Request request) {
   request.how.fast_sums = !request.promoted;
   std::vector<Problem> products;
   if (request.sizes.empty()) {
-    for (const Sizes& sizes : contested) products.push_back(product(request, sizes));
+    for (const Sizes& sizes : program.contested) products.push_back(product(request, sizes));
   } else {
     products.push_back(product(request, {request.sizes[0], request.sizes[1], request.sizes[2]}));
   }
@@ -73,6 +69,11 @@ int run(const TuningProgram& program, Request request) {
 }
 
 }  // namespace
+
+std::vector<Sizes> TuningProgram::goals() {
+  return {{4096, 4096, 4096}, {8192, 8192, 8192}, {4095, 4095, 4095},
+          {16, 8192, 8192},   {64, 8192, 8192},   {128, 8192, 8192}};
+}
 
 int run_tuning(const TuningProgram& program, int argc, char** argv) try {
   CLI::App app(program.description +

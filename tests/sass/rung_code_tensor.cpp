@@ -82,6 +82,8 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
 
 std::vector<RungCode> half_codes() {
   const std::string hopper = " HGMMA UTMALDG USETMAXREG";
+  // Sums go to the owner's shared memory, a block's alone to its own, and after one meeting of the cluster to C.
+  const std::string met = "LDGSTS LDGDEPBAR UCGABAR_ARV=2 ACQBULK=1 LDS.128 FADD STG.E.64", met_lacks = "RED REDG ATOMG" + hopper;
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
@@ -112,6 +114,11 @@ std::vector<RungCode> half_codes() {
       engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
              {n256, 4, 4, 2, 3}),
       engine("half/15_deferred_stores", "::ColumnHalves<", 4, {n64, 4, 2, 1, 0}),
+      // Products of a stage, and again of what is left of k; a fragment of 16 of k more is read before them.
+      {"half/16_small_products", "::small_product<*SmallTile<32, 32,", 4, "HMMA=16 LDSM=18 STS=4 " + met, met_lacks, 128},
+      {"half/16_small_products", "::small_product<*SmallTile<64, 32,", 4, "HMMA=32 LDSM=27 STS=8 " + met, met_lacks, 168},
+      {"half/16_small_products", "::small_product<*SmallTile<64, 64,", 4, "HMMA=64 LDSM=36 STS=16 " + met, met_lacks},
+      engine("half/16_small_products", "::BetweenWidths,", 1, {"HGMMA.64x160x16.F32", 4, 5, 3, 0}),
   };
 }
 
