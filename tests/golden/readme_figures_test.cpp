@@ -90,6 +90,12 @@ TEST_CASE("figures of the ladder in the README stand in its recording's pages", 
                       text_of(folder / "ladder.md") + text_of(folder / "README.md")) > 20);
 }
 
+TEST_CASE("what the ladder is said to have reached stands in its recording's pages", "[golden]") {
+  const std::filesystem::path folder = root / "recordings/h200/gemm/report";
+  CHECK(check_figures(quoting_part(text_of(root / "docs/gemm/reached.md"), "reached figures"),
+                      text_of(folder / "ladder.md") + text_of(folder / "README.md")) > 40);
+}
+
 TEST_CASE("pictures and documents that the README points to are there", "[golden]") {
   const std::string readme = text_of(root / "README.md");
   const std::regex path("recordings/[A-Za-z0-9_./-]+");
