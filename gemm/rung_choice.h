@@ -22,7 +22,7 @@ bool contends(const Rung& rung, const DeviceFacts& device);
 std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs, const DeviceFacts& device);
 
 /// The contenders among the rungs that no later one supersedes: one of the same class that is held
-/// against the library in the same mode. Under lasting load a rung takes eight seconds, so that
+/// against the library in the same mode. Under lasting load a rung takes fourteen seconds, so that
 /// only these are measured there.
 std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs,
                                          const DeviceFacts& device);

@@ -7,6 +7,9 @@ namespace {
 
 /// The fits are to 256 to 1024.
 constexpr std::int64_t deepest = 2048;
+/// They are to squares. C of so many times its columns or rows is a skinny product, which waits for
+/// the memory bus, and for which the rungs before have tiles.
+constexpr std::int64_t skinny = 8;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -23,6 +26,7 @@ std::int64_t most_at_once(const SmallTileTimes& tile, int parts, int sms) {
 std::optional<SmallPlan> plan_small(const Problem& p, std::span<const SmallTileTimes> tiles,
                                     int sms) {
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0 || p.k > deepest) return std::nullopt;
+  if (std::max(p.m, p.n) >= skinny * std::min(p.m, p.n)) return std::nullopt;
   std::optional<SmallPlan> best;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const SmallTileTimes& tile = tiles[i];

@@ -47,8 +47,8 @@ struct SmallPlan {
 };
 
 /// The plan with the least estimated time; nothing where there is nothing to multiply, where k is
-/// deeper than what the times were fitted to allows to say, or where no tile takes the product or
-/// has times for as many blocks.
+/// deeper or C is longer for its width than what the times were fitted to allows to say, or where no
+/// tile takes the product or has times for as many blocks.
 std::optional<SmallPlan> plan_small(const Problem& problem, std::span<const SmallTileTimes> tiles,
                                     int sms);
 

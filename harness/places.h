@@ -11,8 +11,9 @@
 
 namespace fathom {
 
-/// How many places a round goes through whose buffers that move take so many bytes, on a GPU with such an L2: as many
+/// How many places a round has whose buffers that move take so many bytes, on a GPU with such an L2: as many
 /// as a quarter of it holds together, 32 at most. 1 where `bytes` or the L2 is not known.
+/// A sample of fewer launches goes through as many of them as it has.
 int places_in_a_round(std::size_t bytes, std::size_t l2_bytes);
 
 /// The last of these workloads, which are one in several places, but each launch is of another of them, in turn.

@@ -247,6 +247,8 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     }
     const std::size_t taken = turns * result.of_workload[0].size();
     if (taken < static_cast<std::size_t>(std::max(1, policy.min_samples))) continue;
+    // One sample has no width, so that it would pass for a sure median.
+    if (result.of_workload[0].size() < 2 && policy.max_samples > 1) continue;
     if (narrow_enough(result.of_workload, policy.target_relative_half_width)) {
       result.timing.stop = "converged";
     } else if (taken >= static_cast<std::size_t>(policy.max_samples)) {

@@ -26,7 +26,7 @@ class Namesakes {
     if (!first) join(one_as_.at(machine), one_as_.at(had_by->second));
   }
 
-  /// In the order of the lowest of their GPUs' numbers, as they came. `taken`: names of hosts.
+  /// In the order of the lowest of their GPUs' numbers, then of their ids. `taken`: names of hosts.
   Names names(const std::string& host, std::set<std::string>& taken) const {
     std::map<std::string, int> lowest;
     for (const auto& [machine, one] : one_as_) {

@@ -233,6 +233,7 @@ void Confirmation::judge() {
   for (const auto* group : {&all_.suspects, &all_.improvements}) {
     const bool suspect = group == &all_.suspects;
     for (const Candidate& candidate : *group) {
+      if (candidate.rounds == 0) continue;  // there was no time for it
       MetricDecision& decision = decision_of(candidate);
       const MetricSeries* series = find_series(again, decision.name);
       const std::string before = change_words(decision);

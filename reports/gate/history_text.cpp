@@ -58,7 +58,7 @@ std::vector<std::string> history_cells(const MachineHistory& history, const Hist
 std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
   for (const MachineHistory& history : histories) {
-    text += fmt::format("{}: {}", log_text(title_of(history)), extent_of(history));
+    text += log_text(fmt::format("{}: {}", title_of(history), extent_of(history)));
     if (history.dates.size() < fewest_history_runs)
       text += fmt::format("; change points need {} runs", fewest_history_runs);
     else if (history.changes.empty())

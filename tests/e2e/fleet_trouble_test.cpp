@@ -76,7 +76,7 @@ TEST_CASE("A failed check beside refused counters is a failed check", "[e2e][fle
   INFO(run.output << run.errors);
   CHECK(code(run) == to_int(ExitCode::check_failed));
   CHECK(gpu_of(fleet_of(box.out()), 0)->at("exit_code") == to_int(ExitCode::check_failed));
-  // Of two GPUs one has the refused counters to tell: causes that differ.
+  // Of two GPUs one fails its check and the other's probe crashes: causes that differ.
   box.set("FAKE_GPUS", "2");
   box.set("FAKE_BAD_GPU", "1");
   Sandbox two({"sometimes", "mismatch"});

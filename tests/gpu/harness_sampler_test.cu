@@ -198,6 +198,9 @@ TEST_CASE("beside opponents both turns of a short kernel are one sample", "[gpu]
   CHECK(samples.of_workload[0].size() == 12);
   CHECK(samples.of_workload[1].size() == 12);
   CHECK(samples.timing.launches_per_sample == 2 * samples.launches[0]);
+  // Two turns are as many as were asked for, and yet one sample alone.
+  const Samples few = gpu.sampler.sample(both, CacheState::hot, {.target_relative_half_width = 1, .min_samples = 2});
+  CHECK(few.of_workload[0].size() == 2);
 }
 
 TEST_CASE("a cold launch finds nothing in the L2", "[gpu][harness]") {

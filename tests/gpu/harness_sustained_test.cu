@@ -74,8 +74,8 @@ TEST_CASE("the same work under load takes the same time and energy", "[gpu][harn
   REQUIRE(first.has_value());
   REQUIRE(second.has_value());
   CAPTURE(first->joules, first->half_width, second->joules, second->half_width);
-  CHECK(std::abs(first->joules / second->joules - 1) < 0.02);
-  CHECK(first->half_width < 0.05);
+  CHECK(std::abs(first->joules / second->joules - 1) < 0.05);
+  CHECK(first->half_width < 0.1);
 }
 
 TEST_CASE("a turn's energy holds nothing of the turn before", "[gpu][harness]") {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <random>
@@ -11,6 +12,30 @@
 
 using namespace fathom;
 using namespace fathom::gate;
+
+TEST_CASE("The noise floor is how far sides of so many rounds differ by chance", "[gate]") {
+  // Half of each side's rounds 1 % above, half 1 % below.
+  const auto evidence_of = [](int rounds, double slower) {
+    MetricSeries series;
+    series.name = "time";
+    series.unit = "s";
+    series.better = Better::lower;
+    for (int round = 0; round < rounds; ++round) {
+      const double deviation = round % 2 == 0 ? 0.01 : -0.01;
+      series.base.push_back({"time", "s", Better::lower, std::exp(deviation), 0, {}, {}});
+      series.head.push_back({"time", "s", Better::lower, std::exp(deviation + slower), 0, {}, {}});
+    }
+    return evidence_of_rounds(series, {}, 0.01);
+  };
+  // 1.4826 x 1 %, of which two medians were fitted: of 4 values, of 16.
+  const double of_two = 0.014826 * std::sqrt(4.0 / 2), of_eight = 0.014826 * std::sqrt(16.0 / 14);
+  CHECK(evidence_of(2, 0).noise_floor == Catch::Approx(of_two).epsilon(1e-3));
+  CHECK(evidence_of(8, 0).noise_floor == Catch::Approx(of_eight / 2).epsilon(1e-3));
+  // Three times one round's noise would be above 4 %.
+  const Evidence slower = evidence_of(8, 0.03);
+  CHECK(slower.threshold == Catch::Approx(3 * of_eight / 2).epsilon(1e-3));
+  CHECK(slower.worse > slower.threshold);
+}
 
 TEST_CASE("Rounds alternate in blocks that cancel a drift", "[gate]") {
   std::set<Side> firsts;

@@ -109,6 +109,10 @@ TEST_CASE("small plans share k no further than blocks run at once, and of nothin
   CHECK_FALSE(plan_small(make_problem(Class::fp32, 128, 128, 0), one, sms));
   CHECK_FALSE(plan_small(
       make_problem(Class::fp32, 128, 128, 16, Transpose::no, Transpose::no, 0, 1), one, sms));
+  // Skinny, as nothing that was measured.
+  CHECK(plan_small(make_problem(Class::fp32, 128, 1023, 16), one, sms));
+  CHECK_FALSE(plan_small(make_problem(Class::fp32, 128, 1024, 16), one, sms));
+  CHECK_FALSE(plan_small(make_problem(Class::fp32, 1024, 128, 16), one, sms));
   // Deeper than what was measured.
   CHECK_FALSE(plan_small(make_problem(Class::fp32, 128, 128, 4096), one, sms));
 }

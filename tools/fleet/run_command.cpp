@@ -75,6 +75,12 @@ std::vector<FileDescriptor> claim_folders(const FleetFolder& folder, std::vector
            to_int(ExitCode::gpu_busy)});
     return !place;
   });
+  // Those that are left take turns among themselves, and share the counters.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].slot = static_cast<int>(i);
+    jobs[i].place = i;
+    jobs[i].measured = jobs.size();
+  }
   return places;
 }
 

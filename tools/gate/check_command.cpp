@@ -72,7 +72,9 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   std::vector<gate::RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
-    if (!given.insert(fs::weakly_canonical(file)).second)
+    std::error_code unknown;  // a file that cannot be read says so itself
+    const fs::path same = fs::weakly_canonical(file, unknown);
+    if (!given.insert(unknown ? fs::path(file) : same).second)
       throw Error(
           ExitCode::bad_input,
           fmt::format("{} is given twice, and several results count as rounds of their own.",

@@ -60,7 +60,7 @@ std::string noise_text(const RecordedNoise& noise) {
   }
   return fmt::format(
       "{} metrics; standard deviation between rounds {} in the median, {} at the 90th "
-      "percentile; of {} it is at most a third of 1 %, so that their threshold is 1 %.",
+      "percentile, of {} a third of 1 % at most.",
       noise.metrics(), format_percent(median(spreads)), format_percent(quantile(spreads, 0.9)),
       quiet);
 }

@@ -119,7 +119,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
                             command.may_be_mistyped(end.end)
                                 ? ", and there is no folder of that name either"
                                 : ""));
-  if (!fs::exists(start.result))
+  // Nor may it be a pipe, on which a reader waits for as long as nobody writes.
+  if (!fs::is_regular_file(start.result))
     throw Error(ExitCode::bad_input,
                 fmt::format("Round {} of --{} left no result: the command must write one to the "
                             "path that stands for {{out}} in it, or in FATHOM_CHECK_OUT.",
