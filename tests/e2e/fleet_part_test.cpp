@@ -1,5 +1,9 @@
 // `fathom fleet run --part` from outside: independent jobs that write into one folder.
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <memory>
@@ -20,6 +24,24 @@ fs::path folder_of(const Sandbox& box, int number) {
 std::string hash_in(const fs::path& folder) {
   const std::string text = read_text(folder / "gpu.json");
   return text.empty() ? "" : json::parse(text).at("uuid_hash").get<std::string>();
+}
+
+TEST_CASE("GPUs beside one that another run measures have all of their parts", "[e2e][fleet]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "3");
+  REQUIRE(code(box.fathom(fleet_run(box))) == 0);
+  const int held = open((folder_of(box, 0) / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(held >= 0);
+  REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
+  const auto run = box.fathom(fleet_run(box));
+  INFO(run.output << run.errors);
+  CHECK(code(run) != 0);
+  for (const int gpu : {1, 2}) {
+    CAPTURE(gpu);
+    const json summary = json::parse(read_text(folder_of(box, gpu) / "gpu.json"));
+    CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
+  }
+  close(held);
 }
 
 TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "[e2e][fleet]") {
