@@ -186,8 +186,11 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     const auto old = page.find(before.empty() ? "### Decided before commits were noted"
                                               : "### Decided by fathom 0.0.1 (abc)");
     CHECK(old != std::string::npos);
-    CHECK(page.find("0 of 1, 0.00 %") != std::string::npos);
-    CHECK(page.find("of 2, ") == std::string::npos);
+    CHECK(page.find("0 of 1, 0.00 %", old) != std::string::npos);
+    CHECK(page.find("of 2, ", old) == std::string::npos);
+    const auto together = page.find("### Decided by all of them together");
+    CHECK(together < old);
+    CHECK(page.find("0 of 2, 0.00 %", together) < old);
     // What another tool began is not gone on with unless that is asked for.
     write_text(trials.journal(), with_tool(before));
     const auto refused = trials.run(two);

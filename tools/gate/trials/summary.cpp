@@ -74,17 +74,26 @@ std::vector<OfOneTool> by_tool(const std::vector<JournalText>& journals) {
   return sorted;
 }
 
-/// The part of the page that is about one tool.
+std::string title_of(const std::string& tool) {
+  return tool.empty() ? "Decided before commits were noted"
+                      : "Decided by " + reports::escape_text(tool);
+}
+
+/// The file name of a tool's curve without its ending. It has the tool's name and not its place on
+/// the page, so that the journals of a newer tool rename no picture.
+std::string stem_of(const std::string& tool) {
+  return "measured-" + reports::slug(tool.empty() ? "before commits" : tool);
+}
+
+/// A part of the page: the rates of some journals.
 class Summary {
  public:
-  Summary(OfOneTool of_tool, reports::Page& page) : of_tool_(std::move(of_tool)), page_(page) {}
+  Summary(std::vector<const JournalText*> journals, reports::Page& page)
+      : journals_(std::move(journals)), page_(page) {}
 
-  /// `stem` is the curve's.
-  void write(const fs::path& folder, const std::string& stem) {
-    page_.heading(3,
-                  of_tool_.tool.empty() ? "Decided before commits were noted"
-                                        : "Decided by " + reports::escape_text(of_tool_.tool),
-                  "tool");
+  /// `title` is Markdown, `stem` the curve's.
+  void write(const std::string& title, const fs::path& folder, const std::string& stem) {
+    page_.heading(3, title, "tool");
     page_.paragraph(origin());
     unchanged();
     slowed(folder, stem);
@@ -95,7 +104,7 @@ class Summary {
  private:
   void each(TrialKind kind,
             const std::function<void(const JournalHeader&, const TrialRecord&)>& act) const {
-    for (const JournalText* journal : of_tool_.journals)
+    for (const JournalText* journal : journals_)
       if (journal->header.kind == kind)
         for (const TrialRecord& record : journal->records) act(journal->header, record);
   }
@@ -103,7 +112,7 @@ class Summary {
   std::string origin() const {
     std::set<std::string> gpus, days;
     std::size_t decisions = 0;
-    for (const JournalText* journal : of_tool_.journals) {
+    for (const JournalText* journal : journals_) {
       for (const TrialRecord& record : journal->records) {
         ++decisions;
         if (!record.gpu.empty()) gpus.insert(reports::escape_text(record.gpu));
@@ -271,7 +280,7 @@ class Summary {
                                                undisturbed));
   }
 
-  OfOneTool of_tool_;
+  std::vector<const JournalText*> journals_;
   reports::Page& page_;
 };
 
@@ -282,11 +291,16 @@ std::string write_trial_summary(const std::vector<JournalText>& journals, const 
   fs::create_directories(folder);
   reports::Page page(false);
   page.heading(2, "Measured error rates of the gate", "trials");
-  std::size_t number = 0;
-  for (OfOneTool& of_tool : by_tool(journals)) {
-    const std::string stem = ++number == 1 ? "measured" : fmt::format("measured-{}", number);
-    Summary(std::move(of_tool), page).write(folder, stem);
+  const std::vector<OfOneTool> tools = by_tool(journals);
+  if (tools.size() > 1) {
+    std::vector<const JournalText*> all;
+    for (const JournalText& journal : journals) all.push_back(&journal);
+    Summary(std::move(all), page).write("Decided by all of them together", folder, "measured");
   }
+  for (const OfOneTool& of_tool : tools)
+    Summary(of_tool.journals, page)
+        .write(title_of(of_tool.tool), folder,
+               tools.size() > 1 ? stem_of(of_tool.tool) : "measured");
   write_file_atomically(folder / "trials.md", page.text());
   return page.text();
 }
