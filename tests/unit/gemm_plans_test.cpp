@@ -135,6 +135,55 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
 }
 
+TEST_CASE("a rung whose tile depends on the product says which it takes, and how it lies",
+          "[gemm]") {
+  const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
+                         Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
+    const Rung& rung = *find_rung(id);
+    REQUIRE(rung.kernel_for);
+    return rung.kernel_for(make_problem(rung.of, m, n, k, transa, transb), 132);
+  };
+  const auto tile = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
+                        Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
+    const RungKernel found = kernel(id, m, n, k, transa, transb);
+    REQUIRE(found.function != nullptr);
+    return std::tuple{found.tile_m, found.tile_n, found.parts};
+  };
+  // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
+  // beyond C.
+  for (const char* id :
+       {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products"}) {
+    CAPTURE(id);
+    CHECK(tile(id, 4096, 4096, 4096) == std::tuple{128, 256, 0});
+    CHECK(kernel(id, 4096, 4096, 4096).function == find_rung(id)->kernel.function);
+    CHECK(tile(id, 3088, 4096, 4096) == std::tuple{256, 128, 0});
+    CHECK(tile(id, 4096, 3088, 4096) == std::tuple{128, 256, 0});
+  }
+  // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
+  // columns have.
+  CHECK(std::get<1>(tile("fp32/25_equal_shares", 100, 8192, 8192)) == 16);
+  CHECK(kernel("fp32/26_sliced_depth", 16, 8192, 8192).function == nullptr);
+  CHECK(kernel("fp32/27_small_products", 256, 256, 256).function == nullptr);
+  CHECK(kernel("fp32/25_equal_shares", 15, 15, 15).function == nullptr);
+
+  const char* planned = "fp32-3xtf32/02_planned_tiles";
+  CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
+  // Of NN the operand that goes through registers is A, of TN it is B.
+  CHECK(tile(planned, 1024, 1024, 1024) == std::tuple{64, 128, 1});
+  CHECK(std::get<2>(tile(planned, 8192, 128, 8192)) == 2);
+
+  const char* registers = "tf32/03_large_clusters";
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  CHECK(tile(registers, 4096, 4096, 4096) == std::tuple{256, 128, 1});
+  CHECK(tile(registers, 4096, 4096, 4096, yes, yes) == std::tuple{128, 256, 1});
+  CHECK(tile(registers, 1024, 1024, 1024) == std::tuple{128, 128, 1});
+  CHECK(std::get<2>(tile(registers, 128, 8192, 8192)) == 2);
+  CHECK(kernel(registers, 4096, 4096, 4096, yes, no).function == nullptr);  // rung 01's
+  CHECK(kernel(registers, 16, 8192, 8192).function == nullptr);
+  CHECK(tile("tf32/02_a_in_registers", 4096, 4096, 4096) == std::tuple{256, 128, 1});
+  CHECK(kernel("tf32/02_a_in_registers", 16, 8192, 8192).function == nullptr);
+}
+
 TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
   RungKernel kernel{.threads = 256, .tile_m = 128, .tile_n = 256, .tile_k = 16};
   const Problem p = make_problem(Class::fp32, 4096, 4096, 4096),
