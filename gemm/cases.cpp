@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "gemm/burst.h"
+#include "gemm/claim_twins.h"
 #include "gemm/claimed_products.h"
 #include "gemm/library_case.h"
 #include "gemm/opponents.h"
@@ -184,7 +185,12 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const auto& [size, suite] :
          {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
       for (const Rung* rung : rungs) {
-        if (rung->of == row.of) add(*rung, cube(*rung, size), suite, "ladder");
+        if (rung->of != row.of) continue;
+        add(*rung, cube(*rung, size), suite, "ladder");
+        for (const ClaimTwin& t : claim_twins()) {
+          if (t.of == rung->id && size == ladder_size)
+            add(t.twin, cube(t.twin, size), suite, claimed_part);
+        }
       }
     }
   }

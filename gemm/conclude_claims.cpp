@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
+
+#include "gemm/claimed_products.h"
 #include "gemm/conclude.h"
 #include "gemm/conclude_parts.h"
 #include "gemm/ladder_claims.h"
@@ -99,36 +103,68 @@ Claim ratio_claim(std::span<const Entry> entries, const RatioClaim& row) {
   return claim;
 }
 
-/// A claim on one difference between two rungs that differ in another as well: the figure says what
-/// they gave, and no verdict is drawn from it.
-struct ConfoundedClaim {
-  const char *id, *statement, *claimed, *rung, *against;
-  const char* confounder;     ///< what else differs
-  const char* confounded_by;  ///< the counter that shows it; empty: none does
+/// A claim on the one thing in which a rung and its twin (gemm/claim_twins.h) differ.
+struct TwinClaim {
+  const char *id, *statement, *claimed, *rung, *twin, *difference;
+  struct Told {
+    const char *role, *words;
+  } counters[2];  ///< that say why
+  /// Of the throughputs' ratio and the first counter's values; nothing where it needs those and
+  /// they are not known.
+  std::optional<bool> (*holds)(double ratio, std::optional<double> of_rung,
+                               std::optional<double> of_twin);
 };
 
-constexpr ConfoundedClaim confounded[] = {
-    {"GC8", "Software pipelining changes nothing: the compiler already does it", "about the same",
-     "18_registers_buffered", "15_vectorised",
-     "beside fragments in registers it has two tiles in shared memory, and one barrier a step", ""},
-    {"GC9", "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
-     "4x16 is faster", "17_tile_16x4", "15_vectorised",
-     "beside coalesced stores it reads B without bank conflicts", "shared_load_conflicts"},
+constexpr TwinClaim twins[] = {
+    {"GC8",
+     "Software pipelining changes nothing: the compiler already does it",
+     "about the same",
+     "18_registers_buffered",
+     "registers_unbuffered",
+     "the fragment that the source reads one step ahead",
+     {{"stall_short_scoreboard", "warps per issue that wait for shared memory"},
+      {"stall_long_scoreboard", "and for global memory"}},
+     [](double ratio, auto, auto) -> std::optional<bool> {
+       return std::abs(ratio - 1) <= same_throughput;
+     }},
+    {"GC9",
+     "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
+     "4x16 is faster",
+     "17_tile_16x4",
+     "tile_8x8",
+     "the thread tile, each with B where its reads meet no bank conflict",
+     {{"global_store_sectors", "sectors that stores touch"},
+      {"shared_load_wavefronts", "wavefronts of shared-memory reads"}},
+     [](double ratio, auto of_rung, auto of_twin) -> std::optional<bool> {
+       if (!of_rung || !of_twin) return std::nullopt;
+       return ratio > 1 + same_throughput && *of_twin > *of_rung;
+     }},
 };
 
-Claim confounded_claim(std::span<const Entry> entries, const ConfoundedClaim& row) {
+/// A number of events, or a mean.
+std::string told(double value) {
+  return value < 1000 ? fmt::format("{:.2f}", value) : format_count(value);
+}
+
+Claim twin_claim(std::span<const Entry> entries, const TwinClaim& row) {
   Claim claim = make_claim(row.id, row.statement, row.claimed);
   const Entry* rung = ladder_entry(entries, "fp32", row.rung);
-  const Entry* against = ladder_entry(entries, "fp32", row.against);
-  if (rung == nullptr || against == nullptr) return claim;
-  claim.figure = fmt::format("not isolated: {} has {:.3f} x the throughput of {}, but {}", row.rung,
-                             throughput(*rung) / throughput(*against), row.against, row.confounder);
-  const auto count = counter_value(*rung, row.confounded_by),
-             other = counter_value(*against, row.confounded_by);
-  if (count && other)
-    claim.figure +=
-        fmt::format(" ({} against {} of them)", format_count(*count), format_count(*other));
-  claim.evidence = {rung->name, against->name};
+  const Entry* twin =
+      find_measured(entries, {{"part", claimed_part}, {"type", "fp32"}, {"rung", row.twin}});
+  if (rung == nullptr || twin == nullptr) return claim;
+  const double ratio = throughput(*rung) / throughput(*twin);
+  claim.figure =
+      fmt::format("{} has {:.3f} x the {} of {}; they differ in nothing but {}", row.rung, ratio,
+                  format_quantity(throughput(*twin), "FLOP/s"), row.twin, row.difference);
+  for (const auto& [role, words] : row.counters) {
+    const auto of_rung = counter_value(*rung, role), of_twin = counter_value(*twin, role);
+    if (of_rung && of_twin)
+      claim.figure += fmt::format("; {}: {} against {}", words, told(*of_rung), told(*of_twin));
+  }
+  const char* first = row.counters[0].role;
+  const auto holds = row.holds(ratio, counter_value(*rung, first), counter_value(*twin, first));
+  if (holds) claim.verdict = *holds ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.evidence = {rung->name, twin->name};
   return claim;
 }
 
@@ -164,7 +200,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   std::vector<Claim> claims;
   for (const LadderClaim& row : table) claims.push_back(share_claim(entries, row));
   for (const RatioClaim& row : ratios) claims.push_back(ratio_claim(entries, row));
-  for (const ConfoundedClaim& row : confounded) claims.push_back(confounded_claim(entries, row));
+  for (const TwinClaim& row : twins) claims.push_back(twin_claim(entries, row));
   claims.push_back(g2(entries));
   claims.push_back(conflicts_of_doubles(entries));
   claims.push_back(doubles_by_shared_tiles(entries));

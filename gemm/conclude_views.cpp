@@ -114,11 +114,12 @@ View steps(const Ladder& ladder) {
 View resources(const Ladder& ladder) {
   View view = ladder.view(View::Kind::table, "What each rung takes: ");
   view.note =
-      "Tile efficiency is what whole tiles and whole waves leave of the work paid for. Errors are "
-      "against "
-      "an fp64 reference: of the Frobenius norm, and the worst element against what rounding "
-      "explains.";
+      "Resources are those of the kernel that multiplied, which for small and skinny products may "
+      "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
+      "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
+      "reference: of the Frobenius norm, and the worst element against what rounding explains.";
   view.columns = {"rung",
+                  "note:kernel",
                   "extra:threads_per_block",
                   "extra:registers",
                   "extra:shared_bytes",

@@ -1,60 +1,17 @@
 #include "gemm/kernel_names.h"
 
-#include <cuda.h>
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
-#include "harness/cuda_check.h"
-#include "harness/graphs.h"
+#include "gemm/launched_kernels.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
-namespace {
-
-/// A function of the driver's, through the runtime: a program must start without a driver too.
-template <class Function>
-Function* driver_function(const char* name, unsigned version) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult status{};
-  FATHOM_CUDA(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &status));
-  if (status != cudaDriverEntryPointSuccess) {
-    throw Error(ExitCode::driver_too_old, std::string("the driver has no ") + name);
-  }
-  return reinterpret_cast<Function*>(function);
-}
-
-std::string name_of(cudaGraphNode_t node) {
-  static const auto get_parameters =
-      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>("cuGraphKernelNodeGetParams", 12000);
-  static const auto function_name = driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
-  static const auto kernel_name = driver_function<CUresult(const char**, CUkernel)>("cuKernelGetName", 12030);
-  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
-  const char* name = nullptr;
-  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return "unknown";
-  const CUresult status = parameters.func != nullptr ? function_name(&name, parameters.func)
-                                                     : kernel_name(&name, parameters.kern);
-  return status == CUDA_SUCCESS && name != nullptr ? readable_kernel_name(name) : "unknown";
-}
-
-std::string names_in(const Graph& graph) {
-  std::size_t count = 0;
-  FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nullptr, &count));
-  std::vector<cudaGraphNode_t> nodes(count);
-  FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
-  std::string names;
-  for (const cudaGraphNode_t node : nodes) {
-    cudaGraphNodeType type{};
-    FATHOM_CUDA(cudaGraphNodeGetType(node, &type));
-    if (type != cudaGraphNodeTypeKernel) continue;
-    names += (names.empty() ? "" : ", ") + name_of(node);
-  }
-  return names.empty() ? "none" : names;
-}
-
-}  // namespace
 
 std::string readable_kernel_name(const std::string& mangled, std::size_t limit) {
   int status = 0;
@@ -62,7 +19,8 @@ std::string readable_kernel_name(const std::string& mangled, std::size_t limit) 
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   std::string name = status == 0 ? demangled.get() : mangled;
   if (name.starts_with("void ")) name.erase(0, 5);
-  // The arguments begin at the first bracket outside of <>, where it is a cast, that names no namespace.
+  // The arguments begin at the first bracket outside of <>, where it is a cast, that names no
+  // namespace.
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++depth;
@@ -76,8 +34,27 @@ std::string readable_kernel_name(const std::string& mangled, std::size_t limit) 
   return name;
 }
 
+std::string ladder_kernel_name(const std::string& mangled) {
+  std::string name = readable_kernel_name(mangled, std::numeric_limits<std::size_t>::max());
+  for (const std::string_view dropped : {"fathom::gemm::", "(anonymous namespace)::"}) {
+    for (std::size_t at = name.find(dropped); at != std::string::npos; at = name.find(dropped, at))
+      name.erase(at, dropped.size());
+  }
+  return name;
+}
+
+std::string kernel_template(const std::string& mangled) {
+  const std::string name = ladder_kernel_name(mangled);
+  return name.substr(0, name.find('<'));
+}
+
 std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream) try {
-  return names_in(capture(launch, stream));
+  std::string names;
+  for (const LaunchedKernel& kernel : launched_kernels(launch, stream)) {
+    names += names.empty() ? "" : ", ";
+    names += kernel.name.empty() ? "unknown" : readable_kernel_name(kernel.name);
+  }
+  return names.empty() ? "none" : names;
 } catch (const Error& error) {
   if (error.code() == ExitCode::gpu_lost) throw;
   return std::string("unknown: ") + error.what();

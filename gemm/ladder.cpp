@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gemm/claim_twins.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp64/rungs.h"
 #include "gemm/fp32_3xtf32/rungs.h"
+#include "gemm/fp64/rungs.h"
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
@@ -77,6 +78,14 @@ std::vector<Rung> every_rung() {
 std::span<const Rung> all_rungs() {
   static const std::vector<Rung> rungs = every_rung();
   return rungs;
+}
+
+std::span<const ClaimTwin> claim_twins() {
+  static const std::vector<ClaimTwin> twins{
+      {"fp32/17_tile_16x4", fp32::tile_8x8()},
+      {"fp32/18_registers_buffered", fp32::registers_unbuffered()},
+  };
+  return twins;
 }
 
 std::vector<const Rung*> rungs_of(Class of) {

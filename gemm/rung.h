@@ -35,8 +35,8 @@ struct CounterModel {
   std::string model;
 };
 
-/// The kernel that does a rung's work on the products that the rung is made for, and how it is
-/// launched: for the report's registers, shared memory and occupancy.
+/// The kernel that does a rung's work on the products that it is made for, and how it is launched.
+/// Which one multiplies another product is asked of the launch itself (gemm/launched_kernels.h).
 struct RungKernel {
   const void* function = nullptr;
   int threads = 0;
@@ -70,6 +70,9 @@ struct Rung {
   /// the library that it is held against do.
   bool promoted = false;
   RungKernel kernel;
+  /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it
+  /// on a GPU of so many SMs; one without a function where another does that has no such tile.
+  std::function<RungKernel(const Problem&, int sms)> kernel_for;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.
   std::function<bool(const Problem&)> takes_own_path = [](const Problem&) { return true; };

@@ -1,10 +1,14 @@
 #include "gemm/rung_workload.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "gemm/autotune.h"
+#include "gemm/kernel_names.h"
+#include "gemm/launched_kernels.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"
+#include "results/error.h"
 
 namespace fathom::gemm {
 
@@ -36,23 +40,50 @@ namespace {
 
 using Extras = std::map<std::string, double>;
 
-/// Resources of the kernel as the driver sees them.
-Extras kernel_resources(const RungKernel& kernel, const Problem& problem, const DeviceFacts& device,
-                        bool own_path) {
-  if (kernel.function == nullptr) return {};
-  cudaFuncAttributes attributes{};
-  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel.function));
-  int blocks = 0;
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, kernel.threads,
-                                                            kernel.dynamic_shared_bytes));
-  Extras extras{{"registers", double(attributes.numRegs)},
-                {"shared_bytes", double(attributes.sharedSizeBytes) + kernel.dynamic_shared_bytes},
-                {"threads_per_block", double(kernel.threads)},
-                {"resident_warps", double(blocks) * kernel.threads / 32}};
+/// Which kernel multiplies in a launch.
+struct Multiplying {
+  std::optional<LaunchedKernel> kernel;  ///< nothing: none does, or nobody can tell
+  KernelResources resources;
+  std::string unknown;  ///< why nobody can
+};
+
+Multiplying multiplying_kernel(const std::function<void()>& launch, cudaStream_t stream) try {
+  const std::vector<LaunchedKernel> kernels = launched_kernels(launch, stream);
+  const LaunchedKernel* kernel = product_kernel(kernels);
+  if (kernel == nullptr) return {};
+  return {*kernel, resources_of(*kernel), ""};
+} catch (const Error& error) {
+  if (error.code() == ExitCode::gpu_lost) throw;
+  return {std::nullopt, {}, std::string("unknown: ") + error.what()};
+}
+
+/// Whether it is the rung's kernel for this product, however that was compiled for how operands
+/// lie: only then are its tiles known.
+bool is_of_rung(const LaunchedKernel& launched, const RungKernel& kernel) {
+  if (kernel.function == nullptr) return false;
+  const char* name = nullptr;
+  FATHOM_CUDA(cudaFuncGetName(&name, kernel.function));
+  return launched.threads == kernel.threads &&
+         launched.dynamic_shared_bytes == kernel.dynamic_shared_bytes &&
+         kernel_template(launched.name) == kernel_template(name);
+}
+
+/// What the kernel that multiplies takes; `kernel` is the rung's own.
+Extras kernel_extras(const Multiplying& multiplying, const RungKernel& kernel,
+                     const Problem& problem, const DeviceFacts& device) {
+  if (!multiplying.kernel) return {};
+  const LaunchedKernel& launched = *multiplying.kernel;
+  const KernelResources& r = multiplying.resources;
+  Extras extras{{"registers", double(r.registers)},
+                {"shared_bytes", double(r.shared_bytes)},
+                {"threads_per_block", double(launched.threads)},
+                {"resident_warps", double(r.blocks_per_sm) * launched.threads / 32}};
   if (device.threads_per_sm > 0) {
-    extras["theoretical_occupancy"] = 100.0 * blocks * kernel.threads / device.threads_per_sm;
+    extras["theoretical_occupancy"] =
+        100.0 * r.blocks_per_sm * launched.threads / device.threads_per_sm;
   }
-  if (own_path) extras.merge(tile_losses(kernel, problem, blocks, device.sms));
+  if (is_of_rung(launched, kernel))
+    extras.merge(tile_losses(kernel, problem, r.blocks_per_sm, device.sms));
   return extras;
 }
 
@@ -66,9 +97,10 @@ struct Way {
 
 Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& variants,
                const Operands& operands, const Workspace& workspace, Tuning& tuning) {
-  Way way{rung.kernel, rung.launch, {}, {}};
-  if (variants.empty()) return way;
   const Problem& problem = operands.arguments().problem;
+  Way way{
+      rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel, rung.launch, {}, {}};
+  if (variants.empty()) return way;
   const TunedChoice* choice = tuning.find(rung, problem, variants);
   // A choice of an earlier run is made anew; that of this run is kept for its later rounds.
   if (tuning.tunes() && !tuning.is_of_this_run(choice)) {
@@ -108,15 +140,27 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   };
   workload.poison = [operands] { operands->reset_c(); };
   workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
-  workload.extras = [way, problem, accuracy, &device = context.device(),
-                     own_path = rung.takes_own_path(problem)] {
-    Extras extras = kernel_resources(way.kernel, problem, device, own_path);
+  // Asked once the launch has run, and by extras and notes alike.
+  const auto multiplying =
+      [launch = workload.launch, stream = context.stream(),
+       found = std::make_shared<std::optional<Multiplying>>()]() -> const Multiplying& {
+    if (!*found) *found = multiplying_kernel(launch, stream);
+    return **found;
+  };
+  workload.extras = [way, problem, accuracy, multiplying, &device = context.device()] {
+    Extras extras = kernel_extras(multiplying(), way.kernel, problem, device);
     extras.insert(way.extras.begin(), way.extras.end());
     extras["relative_frobenius_error"] = accuracy->relative_frobenius;
     extras["worst_error_of_allowed"] = accuracy->worst;
     return extras;
   };
-  workload.notes = [notes = way.notes] { return notes; };
+  workload.notes = [notes = way.notes, multiplying] {
+    auto all = notes;
+    const Multiplying& found = multiplying();
+    if (found.kernel) all["kernel"] = ladder_kernel_name(found.kernel->name);
+    if (!found.unknown.empty()) all["kernel"] = found.unknown;
+    return all;
+  };
   return workload;
 }
 

@@ -11,9 +11,10 @@
 
 namespace fathom::gemm {
 
-/// A rung's product on the GPU, ready to be verified and timed: in the variant that was tuned for it, where
-/// there is one. Its extras say the kernel's registers, shared memory, warps and waves, and how accurate C
-/// was; its notes which variant ran.
+/// A rung's product on the GPU, ready to be verified and timed: in the variant that was tuned for
+/// it, where there is one. Its extras say the registers, shared memory, warps and waves of the
+/// kernel that multiplies, whichever of the rung's that is for this product, and how accurate C
+/// was; its notes which variant and which kernel ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Tuning>& tuning);

@@ -54,6 +54,9 @@ struct BlockTile {
 
   static_assert(threads % BK == 0 && (threads % BN == 0 || BN % threads == 0));
 
+  /// Where a column of B lies within its line in shared memory.
+  static __device__ int place_in_b(int column) { return LayoutB::template slot<BN, TN>(0, column); }
+
   /// This thread's share of a tile of each operand on its way to shared memory, element by element:
   /// neighbouring threads along k of A and along n of B, as row-major operands lie. Elements beyond the
   /// matrices are zero.

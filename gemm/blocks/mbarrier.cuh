@@ -69,6 +69,18 @@ __device__ inline bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
   return done != 0;
 }
 
+/// The same, asked without suspending the thread.
+__device__ inline bool has_ended(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t ended;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, "
+      "0, p;\n}"
+      : "=r"(ended)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return ended != 0;
+}
+
 /// Waits until the phase of this parity has ended (try_wait).
 __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
 #pragma unroll 1

@@ -38,8 +38,9 @@ class VectorLoad {
     from_b_ += Tile::k * stride_b_;
   }
 
-  /// Into tiles of lines of `Pitch_A` and `Pitch_B` floats.
-  __device__ void store(float* tile_a, float* tile_b) const {
+  /// Into tiles of lines of `Pitch_A` and `Pitch_B` floats; `place`: of a column of B in its line.
+  template <class Place>
+  __device__ void store(float* tile_a, float* tile_b, const Place& place) const {
 #pragma unroll
     for (int i = 0; i < vectors_a; ++i) {
       float* const to = tile_a + a_k(i) * Pitch_A + a_row(i);
@@ -50,7 +51,10 @@ class VectorLoad {
     }
 #pragma unroll
     for (int i = 0; i < vectors_b; ++i)
-      *reinterpret_cast<float4*>(tile_b + b_k(i) * Pitch_B + b_column(i)) = b_[i];
+      *reinterpret_cast<float4*>(tile_b + b_k(i) * Pitch_B + place(b_column(i))) = b_[i];
+  }
+  __device__ void store(float* tile_a, float* tile_b) const {
+    store(tile_a, tile_b, [](int column) { return column; });
   }
 
  private:

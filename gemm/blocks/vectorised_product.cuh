@@ -18,7 +18,7 @@ __device__ __forceinline__ void vectorised_tile_product(const Product<float>& p,
   VectorLoad<Tile, Tile::m + PaddedLayout::padding, Tile::n> load(p, tile_row, tile_column);
   for (int step = 0; step < p.k; step += Tile::k) {
     load.load();
-    load.store(shared.a, shared.b);
+    load.store(shared.a, shared.b, &Tile::place_in_b);
     __syncthreads();
     tile.multiply(shared);
     __syncthreads();

@@ -2,6 +2,7 @@
 // store whole lines of C.
 
 #include "gemm/blocks/block_tile.cuh"
+#include "gemm/blocks/grouped_layout.cuh"
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
 #include "gemm/blocks/vectorised_product.cuh"
@@ -18,6 +19,24 @@ __global__ void __launch_bounds__(Tile::threads) tile_16x4_product(Product<float
   vectorised_tile_product<Tile>(p, tiles_n, shared);
 }
 
+/// For claim GC9: 8 x 8 a thread, and B where its reads have no bank conflicts either.
+using Tile8x8 = BlockTile<128, 128, 8, 8, 8, PaddedLayout, GroupedLayout>;
+
+__global__ void __launch_bounds__(Tile8x8::threads)
+    tile_8x8_product(Product<float> p, int tiles_n) {
+  __shared__ Tile8x8::Shared shared;
+  vectorised_tile_product<Tile8x8>(p, tiles_n, shared);
+}
+
+/// Sectors of 32 bytes that a warp's stores of 16 bytes a lane touch, one request after the other:
+/// neighbouring lanes are a thread's columns apart, and a sector has eight.
+template <class T>
+std::vector<CounterModel> store_sectors(const Problem& p, int) {
+  const double elements = static_cast<double>(p.m) * static_cast<double>(p.n);
+  return {{"global_store_sectors", T::n / T::threads_n >= 8 ? elements / 4 : elements / 8,
+           "16 bytes a lane, whose sector it shares with the next lane or with nobody"}};
+}
+
 }  // namespace
 
 Rung tile_16x4() {
@@ -32,7 +51,20 @@ Rung tile_16x4() {
   rung.kernel = tile_kernel<Tile, tile_16x4_product>();
   rung.launch = &launch_whole_tiles<Tile, tile_16x4_product, launch_slower_path>;
   rung.takes_own_path = &takes_whole_tiles<Tile>;
+  rung.counters = &store_sectors<Tile>;
   return rung;
+}
+
+Rung tile_8x8() {
+  Rung twin;
+  twin.id = "fp32/tile_8x8";
+  twin.of = Class::fp32;
+  twin.idea = "The thread tile has 8 x 8 elements instead of 16 x 4.";
+  twin.kernel = tile_kernel<Tile8x8, tile_8x8_product>();
+  twin.launch = &launch_whole_tiles<Tile8x8, tile_8x8_product, launch_slower_path>;
+  twin.takes_own_path = &takes_whole_tiles<Tile8x8>;
+  twin.counters = &store_sectors<Tile8x8>;
+  return twin;
 }
 
 }  // namespace fathom::gemm::fp32

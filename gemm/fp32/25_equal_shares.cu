@@ -2,6 +2,7 @@
 // into a stage.
 
 #include <optional>
+#include <utility>
 
 #include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/rungs.h"
@@ -47,10 +48,22 @@ std::size_t equal_shares_bytes(const Problem& p, int sms) {
   return bytes_of_parts(p, make_plan(p, sms).parts);
 }
 
-RungKernel equal_shares_kernel() {
-  RungKernel kernel = choice_for(make_problem(Class::fp32, 4096, 4096, 4096))->kernel;
-  kernel.parts = 0;
+RungKernel equal_shares_kernel_for(const Problem& p, int sms) {
+  if (const auto tile = choice_for(p)) {
+    RungKernel kernel = tile->kernel;
+    kernel.parts = 0;
+    if (tile->placement(p).swapped) std::swap(kernel.tile_m, kernel.tile_n);
+    return kernel;
+  }
+  const Plan plan = make_plan(p, sms);
+  if (plan.tiling == nullptr) return {};
+  RungKernel kernel = plan.tiling->kernel;
+  kernel.parts = plan.parts;
   return kernel;
+}
+
+RungKernel equal_shares_kernel() {
+  return equal_shares_kernel_for(make_problem(Class::fp32, 4096, 4096, 4096), 1);
 }
 
 Rung equal_shares_of_k() {
@@ -66,6 +79,7 @@ Rung equal_shares_of_k() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.kernel = equal_shares_kernel();
+  rung.kernel_for = &equal_shares_kernel_for;
   rung.launch = &launch_equal_shares;
   rung.takes_own_path = [](const Problem& p) { return choice_for(p).has_value(); };
   rung.workspace_bytes = &equal_shares_bytes;

@@ -35,6 +35,9 @@ Rung sliced_depth() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.kernel = equal_shares_kernel();
+  rung.kernel_for = [](const Problem& p, int sms) {
+    return is_narrow(p) ? RungKernel{} : equal_shares_kernel_for(p, sms);
+  };
   rung.launch = &launch_sliced_depth;
   rung.takes_own_path = [](const Problem& p) { return is_narrow(p) || thread_fed_128x256().takes(p); };
   rung.workspace_bytes = [](const Problem& p, int sms) {

@@ -39,6 +39,9 @@ Rung small_products() {
       "before it ends.";
   rung.contender = true;
   rung.launch = &launch;
+  rung.kernel_for = [before = rung.kernel_for](const Problem& p, int sms) {
+    return small_choice(p, sms) ? RungKernel{} : before(p, sms);
+  };
   rung.takes_own_path = [before = rung.takes_own_path](const Problem& p) {
     return small_choice(p, planned_sms).has_value() || before(p);
   };

@@ -46,7 +46,8 @@ FedChoice thread_fed_128x256();
 /// that is smaller than their tile by its plan (gemm/fp32/tilings.h).
 void launch_equal_shares(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 std::size_t equal_shares_bytes(const Problem& problem, int sms);
-/// What does BLAS's NN with lines on 16 bytes.
+/// What does BLAS's NN of the ladder's size, and what does this product.
 RungKernel equal_shares_kernel();
+RungKernel equal_shares_kernel_for(const Problem& problem, int sms);
 
 }  // namespace fathom::gemm::fp32

@@ -34,4 +34,8 @@ Rung equal_shares_of_k();
 Rung sliced_depth();
 Rung small_products();
 
+// Twins of rungs (gemm/claim_twins.h), each in its rung's file.
+Rung tile_8x8();              ///< of tile_16x4
+Rung registers_unbuffered();  ///< of registers_buffered
+
 }  // namespace fathom::gemm::fp32

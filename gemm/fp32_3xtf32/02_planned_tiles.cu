@@ -1,5 +1,7 @@
 // Tiles that leave no SM without work.
 
+#include <utility>
+
 #include "gemm/fp32_3xtf32/rungs.h"
 #include "gemm/fp32_3xtf32/split_plan.h"
 #include "gemm/fp32_3xtf32/split_rung.cuh"
@@ -61,6 +63,15 @@ int tile_of(const Problem& p, int sms) {
   return best_tile(choice.first.outer, choice.second.outer, p.k, sms);
 }
 
+/// The tile's rows are the first operand's: where that is BLAS's A, those of C, which the rung's
+/// own view has as columns.
+RungKernel kernel_for(const Problem& p, int sms) {
+  RungKernel kernel =
+      with_shape(tile_of(p, sms), [](auto shape) { return split_kernel<decltype(shape)>(); });
+  if (choose_operands({p}).a_first) std::swap(kernel.tile_m, kernel.tile_n);
+  return kernel;
+}
+
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   with_shape(tile_of(arguments.problem, workspace.sms), [&](auto shape) {
     launch_split_shape<decltype(shape)>(arguments, workspace, stream);
@@ -79,6 +90,7 @@ Rung planned_tiles() {
       "read last is in the L2 when its next tile starts there.";
   rung.contender = true;
   rung.launch = &launch;
+  rung.kernel_for = &kernel_for;
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return with_shape(tile_of(p, sms), [&](auto shape) {
       return split_workspace_bytes(p, decltype(shape)::design.columns);

@@ -51,19 +51,14 @@ __device__ inline void take_over_rest(const DmmaProduct& p, WarpSums<d>& sums, i
   }
 }
 
-template <Design d, Major a_major, Major b_major>
-__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
-  const WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  RingPosition<d.stages> position;
+/// Computes this worker's segments; `accumulate` adds so many stages to sums.
+template <Design d, Major a_major, Major b_major, class Accumulate>
+__device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& accumulate) {
   WorkWalk walk(p, worker_of_block<d>());
   for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
     WarpSums<d> sums;
     sums.clear();
-    if constexpr (d.m_blocks == 1) {
-      accumulate_plainly<d>(ring, position, s.count, place, sums);
-    } else {
-      accumulate<d>(ring, position, s.count, place, sums);
-    }
+    accumulate(s.count, sums);
     if constexpr (d.stream_k) {
       if (s.first > 0) {
         hand_over(p, sums, block_anew());
@@ -75,26 +70,25 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
   }
 }
 
-/// The same with late reads.
 template <Design d, Major a_major, Major b_major>
-__device__ inline void multiply_segments_late(const DmmaProduct& p, const Ring<d>& ring) {
+__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  RingWalk<d> position(ring);
-  place.a.move(ring.a(0));
-  place.b.move(ring.b(0));
-  WorkWalk walk(p, worker_of_block<d>());
-  for (Segment s; walk.next(p, worker_of_block<d>(), s);) {
-    WarpSums<d> sums;
-    sums.clear();
-    accumulate_late<d>(position, s.count, place, sums);
-    if constexpr (d.stream_k) {
-      if (s.first > 0) {
-        hand_over(p, sums, block_anew());
-        continue;
+  if constexpr (d.late_reads) {
+    RingWalk<d> position(ring);
+    place.a.move(ring.a(0));
+    place.b.move(ring.b(0));
+    compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
+      accumulate_late<d>(position, steps, place, sums);
+    });
+  } else {
+    RingPosition<d.stages> position;
+    compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
+      if constexpr (d.m_blocks == 1) {
+        accumulate_plainly<d>(ring, position, steps, place, sums);
+      } else {
+        accumulate<d>(ring, position, steps, place, sums);
       }
-      if (s.tile < p.stream_tiles) take_over_rest(p, sums, s.tile);
-    }
-    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
+    });
   }
 }
 
@@ -122,11 +116,7 @@ __global__ void __launch_bounds__(Config::design.threads(), 1)
     if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers));
-    if constexpr (d.late_reads) {
-      multiply_segments_late<d, a_major, b_major>(p, ring);
-    } else {
-      multiply_segments<d, a_major, b_major>(p, ring);
-    }
+    multiply_segments<d, a_major, b_major>(p, ring);
   }
   // No block ends while another of its cluster may still arrive at its barriers.
   if constexpr (d.cluster_n > 1) cluster_sync();

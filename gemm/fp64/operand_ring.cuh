@@ -12,18 +12,6 @@
 
 namespace fathom::gemm::fp64 {
 
-/// Whether the phase of this parity has ended; does not suspend the thread.
-__device__ inline bool has_ended(std::uint32_t barrier, std::uint32_t parity) {
-  std::uint32_t ended;
-  asm volatile(
-      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, "
-      "0, p;\n}"
-      : "=r"(ended)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return ended != 0;
-}
-
 template <Design d>
 struct Ring {
   std::uint32_t tiles;

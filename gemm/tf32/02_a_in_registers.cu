@@ -35,6 +35,10 @@ Rung a_in_registers() {
       "us of an H200's memory bus before the 257 us that the tensor cores need. Loads from "
       "shared memory run under the products of the stage before.";
   rung.launch = &launch;
+  rung.kernel_for = [](const Problem& p, int) {
+    return is_skinny(p) || none_lies_across(p) ? RungKernel{}
+                                               : register_kernel_for<Across>(a_first(p));
+  };
   const auto copies = [](const Problem& p) {
     const bool along = is_skinny(p) || none_lies_across(p);
     return EngineOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));

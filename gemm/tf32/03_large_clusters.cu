@@ -32,7 +32,8 @@ struct HalfWide {
                                          .serpentine = true};
 };
 
-/// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a tile.
+/// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
+/// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr RegisterDesign design{.columns = 128, .stages = 6, .split_k = 2, .band = 1};
@@ -40,8 +41,7 @@ struct Skinny {
 
 /// For those of 16 columns at most, both operands along k.
 struct NarrowBoxes : AlongK {
-  static constexpr Design design{
-      .n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
+  static constexpr Design design{.n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
 };
 
 /// For most of those: the large operand streams by, as long runs.
@@ -88,6 +88,19 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
   return 0.625 * waves(HalfWide::design.columns) < waves(LargeClusters::design.columns);
 }
 
+/// Of products that other rungs' kernels do, or that stream by, there are no tiles to tell of.
+RungKernel kernel_for(const Problem& p, int sms) {
+  switch (path_of(p)) {
+    case Path::across:
+      return half_wide_is_sooner(p, sms) ? register_kernel_for<HalfWide>(a_first(p))
+                                         : register_kernel_for<LargeClusters>(a_first(p));
+    case Path::skinny:
+      return register_kernel_for<Skinny>(skinny_a_first(p));
+    default:
+      return {};
+  }
+}
+
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const Problem& p = arguments.problem;
@@ -124,6 +137,7 @@ Rung large_clusters() {
       "not moved from the L2 and from memory leaves it higher.";
   rung.contender = true;
   rung.launch = &launch;
+  rung.kernel_for = &kernel_for;
   const auto copies = [](const Problem& p) {
     return path_of(p) == Path::streamed ? 0 : EngineOperands::copy_bytes(p, layout_of(p));
   };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "gemm/blocks/register_shapes.cuh"
 
 // Products of tf32 of which one operand goes through registers, and may lie across k.
@@ -38,7 +40,7 @@ void launch_across(const Arguments& arguments, const Workspace& workspace, cudaS
   launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
 }
 
-/// Fills in the kernel of a rung.
+/// What a rung reports of a shape.
 template <class Shape>
 RungKernel register_kernel() {
   constexpr RegisterDesign d = Shape::design;
@@ -48,7 +50,17 @@ RungKernel register_kernel() {
           register_product_shared_bytes<d>(),
           ring.m(),
           d.columns,
-          stage_depth<float>};
+          stage_depth<float>,
+          d.split_k};
+}
+
+/// The same of a product: the tile's rows are those of the operand that goes through registers, and
+/// where that is BLAS's A, those of C, which the rung's own view has as columns.
+template <class Shape>
+RungKernel register_kernel_for(bool a_first) {
+  RungKernel kernel = register_kernel<Shape>();
+  if (a_first) std::swap(kernel.tile_m, kernel.tile_n);
+  return kernel;
 }
 
 }  // namespace fathom::gemm::tf32

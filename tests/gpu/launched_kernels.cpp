@@ -17,6 +17,7 @@ namespace {
 struct Kernels {
   std::map<const void*, std::string> mangled_names;  // by the host function that launches it
   std::set<const void*> launched;
+  int early = 0;
 };
 
 /// Made at the first use: kernels are registered before any other static object is made.
@@ -67,6 +68,12 @@ cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, v
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* host_function,
                                        void** arguments) {
   kernels().launched.insert(host_function);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+        attribute.val.programmaticStreamSerializationAllowed != 0)
+      ++kernels().early;
+  }
   return __real_cudaLaunchKernelExC(config, host_function, arguments);
 }
 
@@ -84,5 +91,7 @@ std::vector<std::string> kernels_never_launched() {
   std::sort(names.begin(), names.end());
   return names;
 }
+
+int launches_that_may_begin_early() { return kernels().early; }
 
 }  // namespace fathom::test

@@ -34,6 +34,12 @@ void check_kernels(const RungCode& code, const Rung& rung) {
   CHECK(kernels == code.kernels);
 }
 
+/// By its name (gemm/launched_kernels.h).
+bool multiplies(const SassFunction& kernel) {
+  return kernel.name.find("_product<") != std::string::npos ||
+         kernel.name.find("_product(") != std::string::npos;
+}
+
 }  // namespace
 
 // One case, since it takes most of a minute to read the code.
@@ -62,6 +68,14 @@ TEST_CASE("every rung is made of what makes it what it is, and every kernel is s
       CHECK(std::ranges::any_of(rung_codes(), [&](const RungCode& code) {
         return folder_of(code.rung) == folder && is_about(code, kernel);
       }));
+      CHECK(multiplies(kernel) == (kernel.name.find("::add_parts(") == std::string::npos));
+    }
+  }
+  // What else a rung may launch.
+  for (const char* file : {"operand_copies", "tf32_planes"}) {
+    for (const SassFunction& kernel : disassemble_ladder("", file)) {
+      CAPTURE(kernel.name);
+      CHECK_FALSE(multiplies(kernel));
     }
   }
 }

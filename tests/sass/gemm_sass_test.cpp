@@ -71,6 +71,42 @@ TEST_CASE("vectorised rungs read and write 16 bytes at a time and no less", "[sa
   CHECK(total(rung("tile_2d"), "LDG") > rung("tile_2d").count("LDG.E.128"));
 }
 
+// Claims GC8 and GC9: what a rung and its twin have in common, and what not.
+TEST_CASE("a fragment is read ahead whether the source says so or not", "[sass][gemm]") {
+  constexpr std::size_t products = 64, reads = 4, steps = 8;  // of a thread and step, of a tile
+  const auto& functions = disassemble_ladder("fp32", "18_registers_buffered");
+  for (const char* name : {"::registers_buffered_product(", "::registers_unbuffered_product("}) {
+    CAPTURE(name);
+    // Multiplications before each read of a fragment.
+    std::vector<std::size_t> before;
+    std::size_t multiplied = 0;
+    for (const std::string& instruction : find(functions, name).instructions) {
+      if (instruction == "LDS.128") before.push_back(multiplied);
+      multiplied += instruction.starts_with("FFMA");
+    }
+    REQUIRE(before.size() >= steps * reads);
+    for (std::size_t i = 0; i < steps * reads; ++i) {
+      CAPTURE(i);
+      // Before the products of the step before have all begun.
+      if (i >= reads) CHECK(before[i] < i / reads * products);
+    }
+  }
+}
+
+TEST_CASE("thread tiles of 8 x 8 and 16 x 4 differ in their reads of A and B alone",
+          "[sass][gemm]") {
+  const auto& functions = disassemble_ladder("fp32", "17_tile_16x4");
+  const SassFunction& narrow = find(functions, "::tile_16x4_product(");
+  const SassFunction& square = find(functions, "::tile_8x8_product(");
+  for (const char* opcode : {"FFMA", "LDG", "STS", "STG", "BAR"}) {
+    CAPTURE(opcode);
+    CHECK(narrow.histogram(opcode) == square.histogram(opcode));
+  }
+  // Of eight k: 16 + 4 elements, and 8 + 8.
+  CHECK(narrow.count("LDS.128") == 8 * (16 + 4) / 4);
+  CHECK(square.count("LDS.128") == 8 * (8 + 8) / 4);
+}
+
 TEST_CASE("pipelined kernels mostly multiply", "[sass][gemm]") {
   struct Expected {
     const char* tiling;

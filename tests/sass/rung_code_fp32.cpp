@@ -47,6 +47,11 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/15_vectorised", "::vectorised_product(", 1, "FFMA>=512 BAR=2" + vectors, later},
       {"fp32/16_vectorised_64", "::vectorised_64_product(", 1, "FFMA>=256 BAR=2" + vectors, later},
       {"fp32/17_tile_16x4", "::tile_16x4_product(", 1, "FFMA>=512 BAR=2" + vectors, later},
+      // Their twins: as many accesses, of as many bytes.
+      {"fp32/17_tile_16x4", "::tile_8x8_product(", 1, "FFMA>=512 BAR=2 LDS.128=32" + vectors,
+       "LDS.64" + later, two_blocks},
+      {"fp32/18_registers_buffered", "::registers_unbuffered_product(", 1,
+       "FFMA>=512 BAR=2 STS.128=2 LDS.128=32" + vectors, later, two_blocks},
       {"fp32/18_registers_buffered", "::registers_buffered_product(", 1,
        "FFMA>=512 BAR=2 STS.128=2" + vectors, later, two_blocks},
       {"fp32/19_warp_tile", "::warp_tile_product(", 1, "FFMA>=512 BAR=2 STS.128=2" + vectors, later,
@@ -87,8 +92,8 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/26_sliced_depth", "::sliced_product<", 1,
        "FFMA>=512 LDS.128=48 UTMALDG.2D=5 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
        "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
-      // Sums go to the owner's shared memory, 16 bytes at a time, and after one meeting of the cluster to C. Four
-      // blocks of 128 threads.
+      // Sums go to the owner's shared memory, 16 bytes at a time, and after one meeting of the
+      // cluster to C. Four blocks of 128 threads.
       {"fp32/27_small_products", "::small_product<*Tiling<32, 64, 16,", 9,
        "FFMA>=256 LDGDEPBAR=4 UCGABAR_ARV=2 ACQBULK=1 ST.E.128=4 FADD>=32 " + pipeline,
        "STS UTMALDG USETMAXREG RED REDG ATOMG", 128},

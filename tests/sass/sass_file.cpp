@@ -163,9 +163,9 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
   std::vector<SassFunction>& functions = known[folder + "/" + file];
   if (!functions.empty()) return functions;
   for (const std::filesystem::path object : library_objects) {
-    const std::string parent = object.parent_path().string();
+    const std::string parent = object.lexically_normal().parent_path().string() + "/";
     if (parent.find("/gemm_ladder_kernels.dir/") == std::string::npos ||
-        !parent.ends_with("/" + folder) ||
+        !parent.ends_with("/" + (folder.empty() ? "gemm_ladder_kernels.dir" : folder) + "/") ||
         object.filename().string().find(file) == std::string::npos)
       continue;
     std::ranges::move(kernels_in(object), std::back_inserter(functions));

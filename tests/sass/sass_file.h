@@ -31,7 +31,8 @@ std::vector<SassFunction> disassemble(const std::string& file);
 std::vector<SassFunction> disassemble_library(const std::string& target);
 
 /// The same of the matrix-product ladder's files whose name contains `file`, in a folder of it,
-/// "fp64": all of it takes a minute. Kept, so that a test may ask for it again.
+/// "fp64", or where that is empty beside those: all of it takes a minute. Kept, so that a test may
+/// ask for it again.
 const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
                                                     const std::string& file = "");
 

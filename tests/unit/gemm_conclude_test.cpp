@@ -86,22 +86,47 @@ TEST_CASE("claims on two rungs compare those two", "[gemm]") {
         ClaimVerdict::refuted);
 }
 
-TEST_CASE("two rungs that differ in more than the claim's subject confirm and refute nothing",
-          "[gemm]") {
-  Entry square = entry("15_vectorised", 37e12), narrow = entry("17_tile_16x4", 41e12);
-  planted::add_counter(square, "shared_load_conflicts", 268.5e6, 0);
-  planted::add_counter(narrow, "shared_load_conflicts", 41.7e3, 0);
-  const std::vector both{square, narrow, entry("18_registers_buffered", 40e12)};
-  for (const char* id : {"GC8", "GC9"}) {
-    const Claim claim = planted::claim(gemm::conclude(both).claims, id);
-    CAPTURE(claim.figure);
-    CHECK(claim.verdict == ClaimVerdict::not_measured);
-    CHECK(claim.figure.starts_with("not isolated: "));
-    CHECK(claim.evidence.size() == 2);
-    CHECK(planted::claim(gemm::conclude(std::vector{square}).claims, id).figure.empty());
-  }
-  CHECK(planted::claim(gemm::conclude(both).claims, "GC9")
-            .figure.find("41,700 against 268,500,000") != std::string::npos);
+TEST_CASE("claims on one thing compare a rung with its twin", "[gemm]") {
+  const auto twin = [](const char* name, double throughput) {
+    Entry e = entry(name, throughput);
+    for (auto& [axis, value] : e.axes) {
+      if (axis == "part") value = std::string("claim");
+    }
+    return e;
+  };
+  Entry ahead = entry("18_registers_buffered", 40e12);
+  const auto gc8 = [&](double unbuffered) {
+    return verdict({ahead, twin("registers_unbuffered", unbuffered)}, "GC8");
+  };
+  CHECK(gc8(40.5e12) == ClaimVerdict::confirmed);
+  CHECK(gc8(39.5e12) == ClaimVerdict::confirmed);
+  CHECK(gc8(38e12) == ClaimVerdict::refuted);
+  CHECK(gc8(42e12) == ClaimVerdict::refuted);
+  CHECK(verdict({ahead}, "GC8") == ClaimVerdict::not_measured);
+  // A rung that happens to have the twin's name is none.
+  CHECK(verdict({ahead, entry("registers_unbuffered", 40e12)}, "GC8") ==
+        ClaimVerdict::not_measured);
+
+  const auto gc9 = [&](double square, double sectors) {
+    Entry narrow = entry("17_tile_16x4", 41e12), other = twin("tile_8x8", square);
+    planted::add_counter(narrow, "global_store_sectors", 2097152, 0);
+    planted::add_counter(other, "global_store_sectors", sectors, 0);
+    return planted::claim(gemm::conclude(std::vector{narrow, other}).claims, "GC9");
+  };
+  CHECK(gc9(38e12, 4194304).verdict == ClaimVerdict::confirmed);
+  CHECK(gc9(40.9e12, 4194304).verdict == ClaimVerdict::refuted);  // no faster
+  CHECK(gc9(38e12, 2097152).verdict == ClaimVerdict::refuted);    // for another reason
+  const Claim claim = gc9(38e12, 4194304);
+  INFO(claim.figure);
+  CHECK(claim.figure.find("2,097,152 against 4,194,304") != std::string::npos);
+  CHECK(claim.figure.find("1.079 x") != std::string::npos);
+  CHECK(claim.evidence.size() == 2);
+  // Without counters nobody knows what the stores did.
+  const Claim uncounted = planted::claim(
+      gemm::conclude(std::vector{entry("17_tile_16x4", 41e12), twin("tile_8x8", 38e12)}).claims,
+      "GC9");
+  CHECK(uncounted.verdict == ClaimVerdict::not_measured);
+  CHECK(uncounted.figure.find("1.079 x") != std::string::npos);
 }
 
 TEST_CASE("the share of tuned tiles is of a choice that was tuned", "[gemm]") {

@@ -90,7 +90,9 @@ inline Opponent sample_opponent(const char* name, const Entry& entry, double sha
 inline Entry product_entry(const char* part, const char* type, const std::string& rung, std::int64_t m, std::int64_t n,
                            std::int64_t k, double tflops, double peak_tflops, const char* layout = "NN") {
   const std::string size = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
-  const std::string suffix = std::string(part) == "ladder" || std::string(part) == "contest" ? "" : std::string("/") + part;
+  const bool plain = std::string(part) == "ladder" || std::string(part) == "contest" ||
+                     std::string(part) == "claim";
+  const std::string suffix = plain ? "" : std::string("/") + part;
   Entry e = timed_entry("gemm", std::string(type) + "/" + rung + "/" + layout + "/" + size + suffix,
                         {{"part", part}, {"type", type}, {"rung", rung}, {"layout", layout}, {"m", m}, {"n", n},
                          {"k", k}, {"alpha", 1.0}, {"beta", 0.0}},
@@ -150,6 +152,22 @@ inline void add_counters(Entry& e, const SampleRung& r, bool tensor) {
 /// Whole waves of tiles of 128 x 256 on 132 SMs, as the model of tiles counts them.
 inline double sample_steps(std::int64_t m) { return std::ceil(std::ceil(double(m) / 256) * 32 / 132) * 256; }
 
+inline void add_store_sectors(Entry& e, double sectors) {
+  e.counters.push_back({"global_store_sectors", "metric of global_store_sectors", "sectors",
+                        sectors, "", std::nullopt, 0, ""});
+}
+
+/// What differs from a rung in one thing, which a claim is about.
+inline void add_twin(Document& d, const char* type, const SampleRung& rung, const char* name,
+                     double tflops, double store_sectors, double peak) {
+  Entry e = product_entry("claim", type, name, 4096, 4096, 4096, tflops, peak);
+  add_resources(e, rung);
+  add_counters(e, rung, false);
+  add_store_sectors(e, store_sectors);
+  judge_entry(e);
+  d.entries.push_back(std::move(e));
+}
+
 inline void add_type(Document& d, const char* type, const std::vector<SampleRung>& rungs, double peak, double library,
                      const char* kernel) {
   const std::string top = rungs.back().name;
@@ -157,7 +175,10 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
     Entry e = product_entry("ladder", type, rung.name, 4096, 4096, 4096, rung.tflops, peak);
     add_resources(e, rung);
     add_counters(e, rung, peak > 100);
-    e.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+    e.notes = {
+        {"idea", rung.idea},
+        {"gain", rung.gain},
+        {"kernel", std::string(type) + "::" + std::string(rung.name).substr(3) + "_product"}};
     if (rung.name == std::string("22_planned_tiles")) {
       e.notes["variant"] = "128x256x8 in 1 part, tuned 2026-01-30T10:00:00Z";
       e.extras["tuned"] = 1;
@@ -166,8 +187,13 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
       e.opponents = {sample_opponent("cuBLAS", e, library / rung.tflops, kernel),
                      sample_opponent("cuBLASLt, best of 32", e, 1.01 * library / rung.tflops, kernel)};
     }
+    const bool narrow = rung.name == std::string("17_tile_16x4");
+    if (narrow) add_store_sectors(e, 2097152);
     judge_entry(e);
     d.entries.push_back(std::move(e));
+    if (narrow) add_twin(d, type, rung, "tile_8x8", 35.9, 4194304, peak);
+    if (rung.name == std::string("18_registers_buffered"))
+      add_twin(d, type, rung, "registers_unbuffered", 41.0, 4194304, peak);
   }
   const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
                        const char* layout = "NN") {

@@ -7,18 +7,7 @@ namespace {
 
 template <class Tile>
 void add(std::vector<Trial>& list, std::initializer_list<int> parts) {
-  for (const int count : parts) {
-    list.push_back(
-        {std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " warps " +
-             std::to_string(Tile::warp_m) + "x" + std::to_string(Tile::warp_n) + " stages " +
-             std::to_string(Tile::stages) + " parts " + std::to_string(count),
-         [](const Problem&, int) { return std::size_t{0}; },
-         [=](const Arguments& a, const Workspace&, cudaStream_t s) {
-           launch_small<Tile>(a, count, s);
-         },
-         &takes_small,
-         [=](const Problem& p) { return occupies(p, Tile::m, Tile::n, Tile::k, count); }});
-  }
+  add_tile<Tile>(list, name_by_warps<Tile>(), &launch_small<Tile>, &takes_small, parts);
 }
 
 }  // namespace

@@ -12,18 +12,10 @@ using Element = __nv_bfloat16;
 
 template <class Tile>
 void add(std::vector<Trial>& list, std::initializer_list<int> parts) {
-  for (const int count : parts) {
-    list.push_back(
-        {std::to_string(Tile::m) + "x" + std::to_string(Tile::n) + " warps " +
-             std::to_string(Tile::warp_m) + "x" + std::to_string(Tile::warp_n) + " stages " +
-             std::to_string(Tile::stages) + " parts " + std::to_string(count),
-         [](const Problem&, int) { return std::size_t{0}; },
-         [=](const Arguments& a, const Workspace&, cudaStream_t s) {
-           launch_small<Element, Tile>(a, count, s);
-         },
-         [](const Problem& p) { return EngineOperands::copy_bytes(p, MajorsTaken{}) == 0; },
-         [=](const Problem& p) { return occupies(p, Tile::m, Tile::n, Tile::k, count); }});
-  }
+  const auto takes = [](const Problem& p) {
+    return EngineOperands::copy_bytes(p, MajorsTaken{}) == 0;
+  };
+  add_tile<Tile>(list, name_by_warps<Tile>(), &launch_small<Element, Tile>, takes, parts);
 }
 
 /// Tiles that the copy engine feeds, in clusters of two and of four.

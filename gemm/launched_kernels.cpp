@@ -1,0 +1,108 @@
+#include "gemm/launched_kernels.h"
+
+#include <cuda.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gemm/kernel_names.h"
+#include "harness/cuda_check.h"
+#include "harness/graphs.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// A function of the driver's, through the runtime: a program must start without a driver too.
+template <class Function>
+Function* driver_function(const char* name, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult status{};
+  FATHOM_CUDA(
+      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &status));
+  if (status != cudaDriverEntryPointSuccess) {
+    throw Error(ExitCode::driver_too_old, std::string("the driver has no ") + name);
+  }
+  return reinterpret_cast<Function*>(function);
+}
+
+LaunchedKernel kernel_of(cudaGraphNode_t node) {
+  static const auto get_parameters =
+      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
+          "cuGraphKernelNodeGetParams", 12000);
+  static const auto function_name =
+      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
+  static const auto kernel_name =
+      driver_function<CUresult(const char**, CUkernel)>("cuKernelGetName", 12030);
+  static const auto function_of =
+      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction", 12000);
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
+  LaunchedKernel kernel;
+  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return kernel;
+  const char* name = nullptr;
+  const CUresult status = parameters.func != nullptr ? function_name(&name, parameters.func)
+                                                     : kernel_name(&name, parameters.kern);
+  if (status == CUDA_SUCCESS && name != nullptr) kernel.name = name;
+  CUfunction function = parameters.func;
+  if (function == nullptr && function_of(&function, parameters.kern) != CUDA_SUCCESS)
+    function = nullptr;
+  kernel.function = function;
+  kernel.threads =
+      static_cast<int>(parameters.blockDimX * parameters.blockDimY * parameters.blockDimZ);
+  kernel.dynamic_shared_bytes = static_cast<int>(parameters.sharedMemBytes);
+  return kernel;
+}
+
+void check_driver(CUresult status, const char* asked) {
+  if (status != CUDA_SUCCESS) {
+    throw Error(ExitCode::driver_too_old, fmt::format("the driver does not say {} (CUresult {})",
+                                                      asked, static_cast<int>(status)));
+  }
+}
+
+}  // namespace
+
+std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
+                                             cudaStream_t stream) {
+  const Graph graph = capture(launch, stream);
+  std::size_t count = 0;
+  FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count != 0) FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
+  std::vector<LaunchedKernel> kernels;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    FATHOM_CUDA(cudaGraphNodeGetType(node, &type));
+    if (type == cudaGraphNodeTypeKernel) kernels.push_back(kernel_of(node));
+  }
+  return kernels;
+}
+
+KernelResources resources_of(const LaunchedKernel& kernel) {
+  static const auto get_attribute =
+      driver_function<CUresult(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute", 2020);
+  static const auto get_blocks = driver_function<CUresult(int*, CUfunction, int, std::size_t)>(
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050);
+  const auto function = static_cast<CUfunction>(kernel.function);
+  if (function == nullptr) check_driver(CUDA_ERROR_NOT_FOUND, "which function a kernel is");
+  KernelResources resources;
+  check_driver(get_attribute(&resources.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+               "a kernel's registers");
+  check_driver(
+      get_attribute(&resources.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+      "a kernel's shared memory");
+  resources.shared_bytes += kernel.dynamic_shared_bytes;
+  check_driver(get_blocks(&resources.blocks_per_sm, function, kernel.threads,
+                          static_cast<std::size_t>(kernel.dynamic_shared_bytes)),
+               "a kernel's occupancy");
+  return resources;
+}
+
+const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels) {
+  const auto found = std::ranges::find_if(kernels, [](const LaunchedKernel& kernel) {
+    return kernel_template(kernel.name).ends_with("_product");
+  });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::gemm {
+
+/// A kernel as a launch puts it on a stream.
+struct LaunchedKernel {
+  std::string name;          ///< as the compiler mangles it; empty where the driver cannot tell
+  void* function = nullptr;  ///< the driver's handle (CUfunction)
+  int threads = 0;           ///< of a block
+  int dynamic_shared_bytes = 0;
+};
+
+/// The kernels that `launch` puts on the stream, in order; found by capturing it, so that nothing
+/// of it runs, and known to be what it runs whoever chose among kernels. Throws Error for a launch
+/// that cannot be captured, and where the driver cannot tell.
+std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
+                                             cudaStream_t stream);
+
+/// What a kernel takes of an SM.
+struct KernelResources {
+  int registers = 0;     ///< of a thread
+  int shared_bytes = 0;  ///< of a block, static and dynamic
+  int blocks_per_sm = 0;
+};
+/// As the driver sees it; throws Error where it does not.
+KernelResources resources_of(const LaunchedKernel& kernel);
+
+/// Of a rung's kernels the one that multiplies. All of those, and no others, have names that end in
+/// "_product" (tests/sass holds them to it): before it operands may be copied, and after it sums be
+/// added. Where there are two, the second has the SMs that the first leaves. Null: none multiplies.
+const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,173 @@
+// Launches that may begin before the one before them has ended (programmatic dependent launch), one
+// behind the other on what that one writes: C of one is an operand of the next, and C of several.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gemm/rung.h"
+#include "gemm/shapes.h"
+#include "tests/gpu/gemm_rung_bench.h"
+#include "tests/gpu/launched_kernels.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+/// Launches of a rung on squares of `size` and on 16 rows or columns of them.
+class Chain {
+ public:
+  Chain(test::RungBench& bench, const Rung& rung, std::int64_t size)
+      : bench_(&bench), rung_(&rung), size_(size) {
+    const ClassTraits& t = traits(rung.of);
+    const std::int64_t square = size * size;
+    a_ = input("A", square * element_bytes(t.input), t.input);
+    b_ = input("B", square * element_bytes(t.input), t.input);
+    const auto results = [&](const char* role, std::int64_t elements) {
+      const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
+      for (int i = 0; i < 2; ++i) {
+        results_[i].push_back(
+            bench.context.buffers().output(role + std::to_string(i) + " of " + t.name, bytes));
+      }
+    };
+    results("first", square);
+    results("second", square);
+    results("rows", skinny * size);
+    results("columns", skinny * size);
+    // Integers take whole scalars; others keep the scale of their operands.
+    if (t.scalar != Element::s32) alpha_ = 1 / std::sqrt(static_cast<double>(size)), beta_ = 0.5;
+    std::size_t scratch = 0;
+    for (const Arguments& product : products(0))
+      scratch = std::max(scratch, rung.workspace_bytes(product.problem, bench.facts.sms));
+    workspace_ = {nullptr, scratch, bench.facts.sms};
+    if (scratch != 0) workspace_.data = bench.context.buffers().output("workspace", scratch).data;
+  }
+
+  /// Queues all launches, and waits after each, or only for the last.
+  void run(bool waits) {
+    const std::vector<Buffer>& results = results_[waits ? 0 : 1];
+    for (const Buffer& c : results) bench_->context.buffers().poison(c);
+    wait();
+    for (const Arguments& product : products(waits ? 0 : 1)) {
+      rung_->launch(product, workspace_, bench_->stream.get());
+      if (waits) wait();
+    }
+    wait();
+  }
+
+  /// Whether both ways gave the same, and numbers.
+  void check() const {
+    for (std::size_t i = 0; i < results_[0].size(); ++i) {
+      const Buffer &waited = results_[0][i], &queued = results_[1][i];
+      CAPTURE(i);
+      CHECK(count_different_bytes(waited.data, queued.data, waited.bytes, bench_->stream.get()) ==
+            0);
+      const auto bytes = copy_to_host<unsigned char>(waited, bench_->stream.get());
+      const auto size = static_cast<std::size_t>(element_bytes(traits(rung_->of).output));
+      CHECK_FALSE(std::all_of(bytes.begin(), bytes.begin() + static_cast<long>(size),
+                              [](unsigned char byte) { return byte == 0xFF; }));
+    }
+    const auto outside = bench_->context.buffers().guards_intact();
+    CAPTURE(outside.value_or("intact"));
+    CHECK_FALSE(outside.has_value());
+  }
+
+ private:
+  static constexpr std::int64_t skinny = 16;
+
+  Buffer input(const std::string& matrix, std::int64_t bytes, Element element) {
+    Fill fill = Fill::normal_float;
+    if (element == Element::f64) fill = Fill::normal_double;
+    if (element == Element::f16) fill = Fill::normal_half;
+    if (element == Element::bf16) fill = Fill::normal_bfloat16;
+    if (element == Element::e4m3) fill = Fill::normal_e4m3;
+    if (element == Element::s8) fill = Fill::normal_int8;
+    return bench_->context.buffers().input(matrix + " of " + traits(rung_->of).name,
+                                           static_cast<std::size_t>(bytes), fill);
+  }
+
+  void wait() { FATHOM_CUDA(cudaStreamSynchronize(bench_->stream.get())); }
+
+  Arguments product(std::int64_t m, std::int64_t n, const Buffer& a, const Buffer& b,
+                    const Buffer& c, double beta) const {
+    Problem p = contested_problem(rung_->of, {m, n, size_});
+    p.alpha = alpha_;
+    p.beta = beta;
+    return {p, a.data, b.data, c.data};
+  }
+
+  std::vector<Arguments> products(int way) const {
+    const Buffer &first = results_[way][0], &second = results_[way][1], &rows = results_[way][2],
+                 &columns = results_[way][3];
+    const ClassTraits& t = traits(rung_->of);
+    const std::int64_t s = size_;
+    std::vector<Arguments> all{product(s, s, a_, b_, first, 0)};
+    // Whose C has another type than A is no operand.
+    const bool operand = t.input == t.output;
+    all.push_back(product(s, s, operand ? first : a_, b_, second, 0));
+    for (int i = 0; i < 3; ++i)
+      all.push_back(product(s, s, operand ? first : a_, b_, second, beta_));
+    // The large operand is what the launch before wrote, then the small one.
+    all.push_back(product(skinny, s, a_, operand ? second : b_, rows, 0));
+    all.push_back(product(s, skinny, operand ? second : a_, operand ? rows : b_, columns, 0));
+    for (int i = 0; i < 3; ++i) {
+      all.push_back(product(skinny, s, operand ? columns : a_, b_, rows, beta_));
+      all.push_back(product(s, skinny, a_, operand ? rows : b_, columns, beta_));
+    }
+    // And large again, before the skinny ones have ended.
+    all.push_back(product(s, s, operand ? second : a_, b_, first, beta_));
+    return all;
+  }
+
+  test::RungBench* bench_;
+  const Rung* rung_;
+  std::int64_t size_;
+  double alpha_ = 1, beta_ = 1;
+  Buffer a_, b_;
+  std::vector<Buffer> results_[2];
+  Workspace workspace_;
+};
+
+}  // namespace
+
+TEST_CASE("launches that begin early read what the ones before them write",
+          "[gpu][gemm][sanitized]") {
+  test::RungBench bench;
+  if (bench.facts.major != 9) SKIP("only rungs for sm_90a launch so");
+  std::set<std::string> early;
+  // The largest for large clusters, which have to have more than a tile each.
+  const std::vector<std::int64_t> sizes = test::under_sanitizer()
+                                              ? std::vector<std::int64_t>{64}
+                                              : std::vector<std::int64_t>{256, 1024, 2560};
+  for (const std::int64_t size : sizes) {
+    for (const Rung& rung : all_rungs()) {
+      // No rung for every GPU launches so.
+      if (!rung.exact_capability || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+      CAPTURE(rung.id, size);
+      Chain chain(bench, rung, size);
+      const int before = test::launches_that_may_begin_early();
+      chain.run(true);
+      if (test::launches_that_may_begin_early() == before) continue;
+      early.insert(rung.id);
+      for (int repetition = 0; repetition < (test::under_sanitizer() ? 1 : 5); ++repetition) {
+        CAPTURE(repetition);
+        chain.run(false);
+        chain.check();
+      }
+    }
+  }
+  if (test::under_sanitizer()) return;  // some take other ways at that size
+  for (const char* id :
+       {"fp32/27_small_products", "fp64/09_small_products", "fp16/15_deferred_stores",
+        "bf16/15_deferred_stores", "fp16/16_small_products", "bf16/16_small_products",
+        "fp8/01_promoted", "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+    CAPTURE(id);
+    CHECK(early.contains(id));
+  }
+}

@@ -1,0 +1,262 @@
+// What is measured of a ladder, and how well.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "gemm/cases.h"
+#include "gemm/claim_twins.h"
+#include "gemm/request.h"
+#include "gemm/rung.h"
+#include "gemm/shapes.h"
+#include "tests/unit/no_tuning.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+using test::no_tuning;
+
+TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
+  DeviceFacts device;
+  device.name = "NVIDIA H200";
+  device.major = 9;
+  device.sms = 132;
+  device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
+  int found = 0;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
+    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and twins of rungs
+    ++found;
+    CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
+    const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
+    REQUIRE(alpha != c.axes.end());
+    CHECK(std::get<double>(alpha->second) == 0.5);
+    CHECK(c.extras.at("published_peak_FLOP_per_s") == 989.5e12);
+  }
+  CHECK(found == 1);
+}
+
+TEST_CASE("a rung's twin is measured right after it, as it is, and for its claim alone", "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  device.sm_clock_max_hz = 1980e6;
+  const auto cases = ladder_cases(device, {}, no_tuning());
+  CHECK_FALSE(claim_twins().empty());
+  for (const ClaimTwin& t : claim_twins()) {
+    CAPTURE(t.twin.id);
+    const Rung* rung = find_rung(t.of);
+    REQUIRE(rung != nullptr);
+    CHECK(find_rung(t.twin.id) == nullptr);
+    CHECK_FALSE(t.twin.contender);
+    CHECK_FALSE(t.twin.idea.empty());
+    CHECK(t.twin.kernel.function != rung->kernel.function);
+    CHECK(t.twin.kernel.threads == rung->kernel.threads);
+    CHECK((t.twin.kernel.tile_m == rung->kernel.tile_m &&
+           t.twin.kernel.tile_n == rung->kernel.tile_n &&
+           t.twin.kernel.tile_k == rung->kernel.tile_k));
+    for (const std::int64_t size : {4096, 4095}) {
+      const Problem p = make_problem(Class::fp32, size, size, size);
+      CHECK(t.twin.takes_own_path(p) == rung->takes_own_path(p));
+    }
+    const auto of_rung = std::ranges::find(cases, t.of + "/NN/4096x4096x4096", &Case::name);
+    REQUIRE(of_rung != cases.end());
+    const Case& twin = *std::next(of_rung);
+    CHECK(twin.name == t.twin.id + "/NN/4096x4096x4096");
+    CHECK(std::get<std::string>(twin.axes.front().second) == "claim");
+    CHECK(twin.counters.size() == of_rung->counters.size());
+    CHECK(twin.opponents.empty());
+    CHECK((twin.precision->rest == of_rung->precision->rest &&
+           twin.precision->time_limit_s == of_rung->precision->time_limit_s));
+    CHECK(std::ranges::count_if(
+              cases, [&](const Case& c) { return c.name.starts_with(t.twin.id + "/"); }) == 1);
+  }
+  // Without its rung there is nothing to compare it with.
+  for (const Case& c : ladder_cases(
+           device, read_request({{"rung", std::string("fp32/15_vectorised")}}), no_tuning()))
+    CHECK_FALSE(c.name.starts_with("fp32/tile_8x8"));
+}
+
+TEST_CASE("the sectors that a thread tile's stores touch are known beforehand", "[gemm]") {
+  const Problem p = make_problem(Class::fp32, 512, 256, 64);
+  const auto sectors = [&](const Rung& rung) {
+    const auto counters = rung.counters(p, 90);
+    REQUIRE(counters.size() == 1);
+    CHECK(counters.front().role == "global_store_sectors");
+    return counters.front().value;
+  };
+  const auto twin = std::ranges::find(claim_twins(), "fp32/17_tile_16x4", &ClaimTwin::of);
+  REQUIRE(twin != claim_twins().end());
+  CHECK(sectors(*find_rung("fp32/17_tile_16x4")) == 512 * 256 / 8);
+  CHECK(sectors(twin->twin) == 512 * 256 / 4);
+}
+
+TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
+  DeviceFacts gpu;
+  gpu.major = 9;
+  gpu.sms = 132;
+  gpu.sm_clock_max_hz = 1980e6;
+  gpu.memory_bytes = 141ull << 30;
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const Case& c : ladder_cases(gpu, {}, no_tuning())) found.insert(c.name);
+    return found;
+  };
+  const auto of_h200 = names();
+  for (const char* largest : {"fp64/09_small_products/NN/16384x16384x16384/sizes",
+                              "fp32/27_small_products/NN/16384x16384x16384/sizes"})
+    CHECK(of_h200.contains(largest));
+  gpu.memory_bytes = 24ull << 30;
+  const auto of_small = names();
+  CHECK_FALSE(of_small.contains("fp64/09_small_products/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/09_small_products/NN/8192x8192x8192/sizes"));
+  // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
+  gpu.sms = 1;
+  const auto of_slow = names();
+  CHECK(of_slow.contains("fp32/01_naive/NN/1024x1024x1024"));
+  CHECK_FALSE(of_slow.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
+  CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
+  // Whoever asks for a product gets it.
+  CHECK(ladder_cases(
+            gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}),
+            no_tuning())
+            .size() == 1);
+}
+
+TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they must win",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
+  const auto cases = ladder_cases(device, {}, no_tuning());
+  std::set<std::string> names;
+  std::size_t contests = 0;
+  for (const Case& c : cases) {
+    CHECK(names.insert(c.name).second);
+    CHECK(c.prepare);
+    contests += c.name.find("4095x4095x4095") != std::string::npos;
+  }
+  CHECK(contests >= 1);
+  // Eight seconds each: of rungs that are held against the same library the last.
+  CHECK(std::ranges::count_if(names, [](const std::string& name) {
+          return name.starts_with("fp32/") && name.ends_with("/sustained");
+        }) == 1);
+  CHECK(names.contains("fp32/27_small_products/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp16/16_small_products/NN/8192x8192x8192/sustained"));
+  CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
+  // In the layout in which the rung's own kernel and the library's are timed.
+  CHECK(names.contains("int8/01_wgmma/TN/4096x4096x4096/sustained"));
+  CHECK(names.contains("int8/01_wgmma/TN/128x8192x8192"));
+  CHECK(find_rung("int8/01_wgmma")
+            ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
+  CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
+  CHECK_FALSE(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
+  CHECK(names.contains("fp32/27_small_products/NN/16x8192x8192"));
+  for (const char* of_the_top :
+       {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
+    CAPTURE(of_the_top);
+    CHECK(std::ranges::count_if(names, [&](const std::string& name) {
+            return name.starts_with("fp32/") && name.ends_with(of_the_top);
+          }) == 1);
+  }
+  for (const Case& c : cases) {
+    if (c.name.ends_with("/sizes") || c.name.ends_with("/tiles")) CHECK(c.opponents.size() <= 1);
+    const bool of_ladder = std::get<std::string>(c.axes.front().second) == "ladder";
+    CHECK(c.notes.contains("idea") == of_ladder);
+  }
+  device.major = 7;
+  device.minor = 5;
+  for (const Case& c : ladder_cases(device, {}, no_tuning()))
+    CHECK(c.name.find("async") == std::string::npos);
+}
+
+TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles and lasting load",
+          "[gemm]") {
+  // Of each class the rungs that contend, and under lasting load.
+  using Found = std::map<std::string, std::set<std::string>>;
+  const auto found_on = [](int major, int minor, const char* part) {
+    DeviceFacts device;
+    device.major = major;
+    device.minor = minor;
+    Found found;
+    for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+      const auto axis = [&](const char* name) {
+        return std::get<std::string>(
+            std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+      };
+      if (axis("part") == part) found[axis("type")].insert(axis("rung"));
+    }
+    return found;
+  };
+  const Found of_ampere{{"fp32", {"22_planned_tiles"}},
+                        {"fp64", {"03_tensor_cores"}},
+                        {"fp16", {"05_multistage"}},
+                        {"bf16", {"05_multistage"}}};
+  Found of_blackwell = of_ampere;
+  of_blackwell["fp64"] = {"04_wide_products"};
+  for (const char* part : {"contest", "sizes", "tiles", "sustained"}) {
+    CAPTURE(part);
+    CHECK(found_on(8, 0, part) == of_ampere);
+    CHECK(found_on(12, 0, part) == of_blackwell);
+  }
+  const Found turing = found_on(7, 5, "contest");
+  CHECK(turing.at("fp32") == std::set<std::string>{"19_warp_tile"});
+  CHECK_FALSE(turing.contains("tf32"));
+  // Where a class has contenders of its own, no other stands in.
+  const Found hopper = found_on(9, 0, "contest");
+  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "27_small_products"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"09_small_products"});
+  CHECK(hopper.at("bf16") == std::set<std::string>{"16_small_products"});
+}
+
+TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
+          "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  device.sm_clock_max_hz = 1980e6;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    CAPTURE(c.name);
+    if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
+    const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
+    CHECK(c.precision->rest == (of_curve ? 0 : 2));
+    const Rung* rung = find_rung(std::get<std::string>(c.axes[1].second) + "/" +
+                                 std::get<std::string>(c.axes[2].second));
+    const bool contender = !c.opponents.empty() || (rung != nullptr && rung->contender);
+    CHECK(c.precision->time_limit_s <= (contender && !of_curve ? 1 : 0.1));
+  }
+  // What takes long even at the peak is not asked for two dozen samples of each side.
+  device.sms = 20;
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (c.name == "fp64/09_small_products/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/09_small_products/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+  }
+}
+
+TEST_CASE("the last contenders are timed in the layouts that the ladder is not in", "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  std::map<std::string, std::set<std::string>> layouts;  // of each rung
+  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
+    const auto axis = [&](const char* name) {
+      return std::get<std::string>(
+          std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+    };
+    layouts[axis("type") + "/" + axis("rung")].insert(axis("layout"));
+    CHECK(axis("part") == "layouts");
+    CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
+    CHECK(c.counters.empty());
+  }
+  CHECK(layouts.size() == 9);
+  CHECK(layouts.at("fp32/27_small_products") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
+  CHECK(layouts.contains("fp8/01_promoted"));
+}

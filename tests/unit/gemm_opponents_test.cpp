@@ -1,0 +1,68 @@
+// Which of the library's algorithms stand against a rung.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <vector>
+
+#include "gemm/algorithm_choice.h"
+#include "gemm/opponents.h"
+#include "gemm/problem.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+TEST_CASE("the fastest algorithm has the lowest median, and one that failed is not taken",
+          "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  CHECK_FALSE(fastest(Times{}).has_value());
+  CHECK_FALSE(fastest(Times{{}, {}}).has_value());
+  CHECK(fastest(Times{{3, 3, 3}, {}, {1, 2, 9}, {2, 2, 2}}) == 2);
+  CHECK(fastest(Times{{}, {5}}) == 1);
+  CHECK_THROWS(fastest(Times{{std::numeric_limits<double>::quiet_NaN()}}));
+}
+
+TEST_CASE("algorithms near the fastest are tried again, others and failed ones are not", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  CHECK(finalists(Times{}).empty());
+  CHECK(finalists(Times{{}, {}}).empty());
+  CHECK(finalists(Times{{1.0}, {}, {1.49}, {1.51}, {5.0}}) == Indices{0, 2});
+  CHECK(finalists(Times{{3.0}, {1.0}}) == Indices{1});
+  CHECK(finalists(Times{{9.0, 1.1}, {1.0, 1.0}}) == Indices{0, 1});  // one launch may be held up
+  CHECK(finalists(Times{{7e-6}, {5e-6}, {15e-6}}) == Indices{0, 1});
+}
+
+TEST_CASE("the fastest few meet again, in the heuristic's order", "[gemm]") {
+  using Times = std::vector<std::vector<double>>;
+  using Indices = std::vector<std::size_t>;
+  const Times times{{4, 4}, {}, {1, 9, 1}, {3}, {2, 2}};
+  CHECK(fastest_few(times, 2) == Indices{2, 4});
+  CHECK(fastest_few(times, 9) == Indices{0, 2, 3, 4});
+  CHECK(fastest_few(times, 0).empty());
+  CHECK(fastest_few(Times{{1}, {1}, {1}}, 2) ==
+        Indices{0, 1});  // the heuristic thinks better of them
+  CHECK(fastest_few(Times{}, 2).empty());
+}
+
+TEST_CASE("a choice that is slower than the library's default says so", "[gemm]") {
+  CHECK(slower_than_default(1.0, 1.1).empty());
+  CHECK(slower_than_default(1.019, 1.0).empty());
+  CHECK(slower_than_default(1.092, 1.0) ==
+        "; when it was chosen it took 9.2 % longer than the library's default");
+}
+
+TEST_CASE("a product's fastest algorithm is chosen once a run, and for each kind of sums",
+          "[gemm]") {
+  AlgorithmChoices choices;
+  const Problem p = make_problem(Class::fp8, 64, 64, 64, Transpose::yes);
+  choices.of(p, true) = AlgorithmChoice{3};
+  CHECK(choices.of(p, true)->index == 3);
+  CHECK_FALSE(choices.of(p, false).has_value());
+  Problem other = p;
+  other.ldc = 80;
+  CHECK_FALSE(choices.of(other, true).has_value());
+  other = p;
+  other.beta = 0.5;
+  CHECK_FALSE(choices.of(other, true).has_value());
+}

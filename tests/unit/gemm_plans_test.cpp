@@ -1,0 +1,206 @@
+// Which tiles a product is cut into.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+
+#include "gemm/engine_plan.h"
+#include "gemm/fp32/fed_tiles.h"
+#include "gemm/fp32/tilings.h"
+#include "gemm/rung.h"
+#include "gemm/rung_workload.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+TEST_CASE("the plan fills the SMs", "[gemm]") {
+  constexpr int sms = 132;
+  using fp32::make_plan;
+  CHECK(make_plan(15, 15, 100, sms).tiling == nullptr);
+  CHECK(make_plan(4096, 4096, 0, sms).tiling == nullptr);
+  const fp32::Plan large = make_plan(8192, 8192, 8192, sms);
+  REQUIRE(large.tiling != nullptr);
+  CHECK(large.parts == 1);
+  CHECK(large.tiling->m * large.tiling->n == 128 * 256);
+  for (const std::int64_t n : {16, 128}) {
+    const fp32::Plan skinny = make_plan(8192, n, 8192, sms);
+    REQUIRE(skinny.tiling != nullptr);
+    CAPTURE(n, skinny.tiling->name, skinny.parts);
+    CHECK(skinny.tiling->n <= n);
+    CHECK(skinny.parts > 1);
+    const std::int64_t blocks =
+        (8192 / skinny.tiling->m) * ((n + skinny.tiling->n - 1) / skinny.tiling->n) * skinny.parts;
+    CHECK(blocks >= sms * 9 / 10);
+  }
+  for (std::int64_t size = 16; size < 3000; size += 97) {
+    const fp32::Plan plan = make_plan(size, size, size, sms);
+    if (plan.tiling == nullptr) continue;
+    CHECK(fp32::fits(*plan.tiling, size, size, size));
+    CHECK(plan.parts <= fp32::most_parts(*plan.tiling, size));
+  }
+}
+
+TEST_CASE("the plan does not take a tile that multiplies fast and waits for its operands",
+          "[gemm]") {
+  constexpr int sms = 132;
+  using fp32::make_plan;
+  // 256 tiles of 256 x 16 occupy every SM at 1024 cubed, and read ten times what larger ones do.
+  for (const std::int64_t size : {512, 768, 1024, 1536, 2048, 4096}) {
+    const fp32::Plan plan = make_plan(size, size, size, sms);
+    REQUIRE(plan.tiling != nullptr);
+    CAPTURE(size, plan.tiling->name, plan.parts);
+    CHECK(plan.tiling->n >= 128);
+    const std::int64_t tiles = (size / plan.tiling->m) * (size / plan.tiling->n);
+    CHECK(tiles * plan.parts >= sms / 2);
+  }
+  // Of few columns it is the only one that fits.
+  CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
+}
+
+TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes",
+          "[gemm]") {
+  const fp32::FedChoice a = fp32::transposing_fed_a(), b = fp32::transposing_fed_b(),
+                        both = fp32::transposing_fed_both();
+  const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
+    return make_problem(Class::fp32, m, n, 512, transa, transb);
+  };
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  for (const auto& [transa, transb, one, two] : {std::tuple{no, no, true, false},
+                                                 {yes, yes, true, false},
+                                                 {yes, no, false, true},
+                                                 {no, yes, false, false}}) {
+    const Problem p = product(512, 512, transa, transb);
+    CAPTURE(p.describe());
+    CHECK(a.takes(p) == one);
+    CHECK(b.takes(p) == one);
+    CHECK(both.takes(p) == two);
+    Problem unaligned = p;
+    ++unaligned.ldb;
+    for (const fp32::FedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
+  }
+  // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
+  CHECK(a.placement(product(128, 8192, no, no)).covered == 2 * 128 * 8192);
+  CHECK(b.placement(product(128, 8192, no, no)).covered == 128 * 8192);
+  // Of two that cover as much, the one whose long side lies along C's columns.
+  CHECK(a.placement(product(4096, 4096, no, no)) < b.placement(product(4096, 4096, no, no)));
+  CHECK(b.placement(product(4096, 4096, yes, yes)) < a.placement(product(4096, 4096, yes, yes)));
+  CHECK(a.placement(product(8192, 128, no, no)).covered == 128 * 8192);
+}
+
+TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
+  constexpr int sms = 132;
+  const Rung& shares = *find_rung("fp32/25_equal_shares");
+  const Rung& sliced = *find_rung("fp32/26_sliced_depth");
+  const auto bytes = [&](const Rung& rung, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
+  };
+  constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
+  // BLAS's B lies along k: copied for the copy engine only where its lines do not start on 16
+  // bytes, and the product is large for the copy.
+  CHECK(bytes(shares, 4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
+  for (const auto& [m, n, k] :
+       {std::tuple{4096, 4096, 4096}, {128, 8192, 8192}, {128, 8192, 8191}}) {
+    CAPTURE(m, n, k);
+    CHECK(bytes(shares, m, n, k) >= sms * a_tile);
+    CHECK(bytes(shares, m, n, k) < sms * a_tile + std::size_t{4} * n * k);
+  }
+  CHECK(bytes(shares, 4096, 4096, 0) == 0);
+  CHECK(bytes(sliced, 16, 8192, 8192) == 0);
+  CHECK(bytes(sliced, 17, 8192, 8192) == bytes(shares, 17, 8192, 8192));
+  for (const Rung* rung : {&shares, &sliced}) {
+    CHECK(rung->takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
+    CHECK(rung->takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
+    CHECK_FALSE(rung->takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
+  }
+}
+
+TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
+  constexpr int sms = 132;
+  const auto small = [&](Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return halves_of_small_tiles_are_sooner(make_problem(of, m, n, k), sms);
+  };
+  // 32 wide tiles against 128 halves of small ones; 16 stages of bf16, 8 of fp8.
+  CHECK(small(Class::bf16, 1024, 1024, 1024));
+  CHECK(small(Class::fp8, 1024, 1024, 1024));
+  CHECK(small(Class::fp16, 512, 512, 4096));
+  // 128 wide tiles are as many as there are SMs, and less is read and added.
+  CHECK_FALSE(small(Class::bf16, 2048, 2048, 2048));
+  CHECK_FALSE(small(Class::bf16, 4096, 4096, 4096));
+  // Of a short k there is not enough to share.
+  CHECK_FALSE(small(Class::bf16, 1024, 1024, 256));
+  CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
+  // On few SMs neither leaves any without work.
+  CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
+}
+
+TEST_CASE("a rung whose tile depends on the product says which it takes, and how it lies",
+          "[gemm]") {
+  const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
+                         Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
+    const Rung& rung = *find_rung(id);
+    REQUIRE(rung.kernel_for);
+    return rung.kernel_for(make_problem(rung.of, m, n, k, transa, transb), 132);
+  };
+  const auto tile = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
+                        Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
+    const RungKernel found = kernel(id, m, n, k, transa, transb);
+    REQUIRE(found.function != nullptr);
+    return std::tuple{found.tile_m, found.tile_n, found.parts};
+  };
+  // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
+  // beyond C.
+  for (const char* id :
+       {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products"}) {
+    CAPTURE(id);
+    CHECK(tile(id, 4096, 4096, 4096) == std::tuple{128, 256, 0});
+    CHECK(kernel(id, 4096, 4096, 4096).function == find_rung(id)->kernel.function);
+    CHECK(tile(id, 3088, 4096, 4096) == std::tuple{256, 128, 0});
+    CHECK(tile(id, 4096, 3088, 4096) == std::tuple{128, 256, 0});
+  }
+  // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
+  // columns have.
+  CHECK(std::get<1>(tile("fp32/25_equal_shares", 100, 8192, 8192)) == 16);
+  CHECK(kernel("fp32/26_sliced_depth", 16, 8192, 8192).function == nullptr);
+  CHECK(kernel("fp32/27_small_products", 256, 256, 256).function == nullptr);
+  CHECK(kernel("fp32/25_equal_shares", 15, 15, 15).function == nullptr);
+
+  const char* planned = "fp32-3xtf32/02_planned_tiles";
+  CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
+  // Of NN the operand that goes through registers is A, of TN it is B.
+  CHECK(tile(planned, 1024, 1024, 1024) == std::tuple{64, 128, 1});
+  CHECK(std::get<2>(tile(planned, 8192, 128, 8192)) == 2);
+
+  const char* registers = "tf32/03_large_clusters";
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  CHECK(tile(registers, 4096, 4096, 4096) == std::tuple{256, 128, 1});
+  CHECK(tile(registers, 4096, 4096, 4096, yes, yes) == std::tuple{128, 256, 1});
+  CHECK(tile(registers, 1024, 1024, 1024) == std::tuple{128, 128, 1});
+  CHECK(std::get<2>(tile(registers, 128, 8192, 8192)) == 2);
+  CHECK(kernel(registers, 4096, 4096, 4096, yes, no).function == nullptr);  // rung 01's
+  CHECK(kernel(registers, 16, 8192, 8192).function == nullptr);
+  CHECK(tile("tf32/02_a_in_registers", 4096, 4096, 4096) == std::tuple{256, 128, 1});
+  CHECK(kernel("tf32/02_a_in_registers", 16, 8192, 8192).function == nullptr);
+}
+
+TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
+  RungKernel kernel{.threads = 256, .tile_m = 128, .tile_n = 256, .tile_k = 16};
+  const Problem p = make_problem(Class::fp32, 4096, 4096, 4096),
+                past = make_problem(Class::fp32, 4112, 4096, 4096);
+  // 512 tiles on 132 SMs pay for four waves; one row of BLAS's m more, 256 columns of the tile, for
+  // 544 tiles.
+  CHECK(tile_losses(kernel, p, 1, 132).at("waves") == 512.0 / 132);
+  CHECK(std::abs(tile_losses(kernel, p, 1, 132).at("tile_efficiency") - 512.0 / 528) < 1e-12);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") -
+                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
+  kernel.parts = 0;
+  CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
+  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
+  CHECK(tile_losses({}, p, 1, 132).empty());
+  CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products",
+                         "fp64/07_stream_k", "fp64/08_late_reads", "fp64/09_small_products"})
+    CHECK(find_rung(id)->kernel.parts == 0);
+  CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
+}

@@ -1,0 +1,115 @@
+// Rungs as the ladder lists them.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "gemm/rung.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+TEST_CASE("rungs are numbered in order, say what they add, and are found by their id", "[gemm]") {
+  std::set<std::string> ids;
+  for (const ClassTraits& row : all_classes()) {
+    std::string last;
+    for (const Rung* rung : rungs_of(row.of)) {
+      CAPTURE(rung->id);
+      CHECK(rung->id.starts_with(std::string(row.name) + "/"));
+      CHECK(ids.insert(rung->id).second);
+      CHECK(rung->id > last);
+      last = rung->id;
+      CHECK_FALSE(rung->idea.empty());
+      CHECK_FALSE(rung->gain.empty());
+      CHECK(rung->launch != nullptr);
+      CHECK(rung->kernel.function != nullptr);
+      CHECK(rung->kernel.threads % 32 == 0);
+      CHECK(find_rung(rung->id) == rung);
+    }
+  }
+  CHECK(rungs_of(Class::fp32).size() >= 22);
+  CHECK(find_rung("fp32/99") == nullptr);
+}
+
+TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[gemm]") {
+  const Rung& async = *find_rung("fp32/20_async_multistage");
+  CHECK_FALSE(runs_on(async, 7, 5));
+  CHECK(runs_on(async, 8, 0));
+  CHECK(runs_on(async, 12, 0));
+  Rung hopper = async;
+  hopper.capability = 90;
+  hopper.exact_capability = true;
+  CHECK(runs_on(hopper, 9, 0));
+  CHECK_FALSE(runs_on(hopper, 10, 0));
+}
+
+TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[gemm]") {
+  for (const char* type : {"fp16", "bf16"}) {
+    const auto rung = [&](const char* name) -> const Rung& {
+      const Rung* found = find_rung(std::string(type) + "/" + name);
+      REQUIRE(found != nullptr);
+      return *found;
+    };
+    CAPTURE(type);
+    const bool turing = std::string(type) == "fp16";
+    CHECK(runs_on(rung("01_simt"), 7, 5));
+    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"}) {
+      CAPTURE(name);
+      CHECK(runs_on(rung(name), 7, 5) == turing);
+      CHECK(runs_on(rung(name), 8, 0));
+      CHECK(runs_on(rung(name), 12, 0));
+    }
+    CHECK_FALSE(runs_on(rung("05_multistage"), 7, 5));
+    CHECK(runs_on(rung("05_multistage"), 8, 6));
+    CHECK(runs_on(rung("05_multistage"), 10, 0));
+    // Shared memory of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
+    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"})
+      CHECK(rung(name).kernel.dynamic_shared_bytes <= 64 * 1024);
+    CHECK(rung("05_multistage").kernel.dynamic_shared_bytes <= 99 * 1024);
+  }
+}
+
+TEST_CASE("half-precision rungs take every transposition as it lies", "[gemm]") {
+  for (const char* id : {"fp16/01_simt", "bf16/02_wmma_global", "fp16/03_wmma", "bf16/04_mma_sync",
+                         "fp16/05_multistage", "bf16/13_all_layouts"}) {
+    CAPTURE(id);
+    const Rung* const rung = find_rung(id);
+    REQUIRE(rung != nullptr);
+    for (const Transpose a : {Transpose::no, Transpose::yes}) {
+      for (const Transpose b : {Transpose::no, Transpose::yes}) {
+        const Problem whole = make_problem(rung->of, 512, 256, 96, a, b);
+        CHECK(rung->takes_own_path(whole));
+        CHECK(rung->workspace_bytes(whole, 132) == 0);
+      }
+    }
+    const Problem odd = make_problem(rung->of, 511, 255, 95);
+    CHECK(rung->takes_own_path(odd) == (rung->id == "fp16/01_simt"));
+  }
+}
+
+TEST_CASE("counters of half-precision rungs follow from their tiles", "[gemm]") {
+  const auto counters = [](const char* id, const Problem& problem, int capability) {
+    std::map<std::string, double> values;
+    for (const CounterModel& m : find_rung(id)->counters(problem, capability))
+      values[m.role] = m.value;
+    return values;
+  };
+  const Problem p = make_problem(Class::fp16, 512, 256, 64);
+  const double fma = 512.0 * 256 * 64;
+  CHECK(counters("fp16/01_simt", p, 90).at("fma_instructions") == fma);
+  for (const char* id :
+       {"fp16/02_wmma_global", "fp16/03_wmma", "fp16/04_mma_sync", "fp16/05_multistage"}) {
+    CAPTURE(id);
+    CHECK(counters(id, p, 90).at("tensor_instructions") == fma / (16 * 8 * 16));
+    CHECK(counters(id, p, 75).at("tensor_instructions") == fma / (16 * 8 * 8));
+  }
+  // Four tiles of eight warps, four steps of 16, eight loads each.
+  CHECK(counters("fp16/04_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
+  CHECK(counters("fp16/05_multistage", p, 90).at("shared_matrix_load_instructions") ==
+        4 * 8 * 5 * 8);
+  // At the edges tiles are whole all the same.
+  CHECK(counters("fp16/03_wmma", make_problem(Class::fp16, 264, 8, 40), 90)
+            .at("tensor_instructions") == 2.0 * 128 * 256 * 64 / (16 * 8 * 16));
+}
