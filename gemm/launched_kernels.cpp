@@ -26,6 +26,19 @@ Function* driver_function(const char* name, unsigned version) {
   return reinterpret_cast<Function*>(function);
 }
 
+/// While it lives, this thread may do during a capture what would not be captured: a kernel's first
+/// launch may load its module.
+class UnsafeCallsAllowed {
+ public:
+  UnsafeCallsAllowed() { FATHOM_CUDA(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~UnsafeCallsAllowed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  UnsafeCallsAllowed(const UnsafeCallsAllowed&) = delete;
+  UnsafeCallsAllowed& operator=(const UnsafeCallsAllowed&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 LaunchedKernel kernel_of(cudaGraphNode_t node) {
   static const auto get_parameters =
       driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
@@ -64,6 +77,7 @@ void check_driver(CUresult status, const char* asked) {
 
 std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
                                              cudaStream_t stream) {
+  const UnsafeCallsAllowed allowed;
   const Graph graph = capture(launch, stream);
   std::size_t count = 0;
   FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nullptr, &count));
