@@ -1,0 +1,37 @@
+#pragma once
+
+#include <utility>
+#include <string>
+#include <vector>
+
+#include "results/file_descriptor.h"
+
+namespace fathom {
+
+/// What a supervisor hears of its rank: that MPI has connected it with the others. With that word
+/// come the rank's connections to its launcher, and the supervisor keeps them open: Slurm's PMIx
+/// ends all tasks of a step as soon as one closes its own, which the death of the rank would do.
+class RankLink {
+ public:
+  /// Throws Error(setup_incomplete) where the system has no socket left.
+  RankLink();
+
+  /// The rank's end, which is to stay open in it, and how it finds it.
+  int rank_end() const { return rank_end_.get(); }
+  std::pair<std::string, std::string> variable() const;
+
+  /// Reads what the rank has said.
+  void drain();
+  bool connected() const { return connected_; }
+
+ private:
+  FileDescriptor own_end_, rank_end_;
+  std::vector<FileDescriptor> kept_;
+  bool connected_ = false;
+};
+
+/// In the rank, once MPI has connected it and it has opened no connection of its own. Does nothing
+/// where no supervisor has started it.
+void tell_supervisor_of_connection();
+
+}  // namespace fathom
