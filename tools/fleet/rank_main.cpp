@@ -170,13 +170,15 @@ ExitCode gather(const FleetRunArguments& arguments, const std::string& this_run,
 
 ExitCode run(int argc, char** argv) {
   FleetRunArguments arguments = parse(argc, argv);
+  // Before MPI has threads: one that does not know of it would take the signal, and end this
+  // process.
+  SignalInbox inbox(SignalInbox::Interrupts::collect);
   std::optional<SetupWatch> watch(std::in_place);
   std::optional<GpusQuery> gpus;  // asked while MPI starts
   if (!arguments.replay) gpus.emplace(program_folder());
   MpiJob job(&argc, &argv);
   check_ranks(job);
   tell_supervisor_of_connection();
-  SignalInbox inbox(SignalInbox::Interrupts::collect);
   MpiHostTurns turns(std::chrono::duration<double>(arguments.time_limit_s), inbox);
   arguments.host_name = turns.unique_host_name(arguments.host_name);
   const FleetFolder folder{arguments.report.out};

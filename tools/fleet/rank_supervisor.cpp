@@ -26,7 +26,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// A rank that is told to stop ends its probes first; one that may leave does so at once.
-constexpr auto time_to_stop = 20s, time_to_leave = 5s, kill_patience = 10s, linger = 5s, first_word = 2s;
+constexpr auto time_to_stop = 20s, time_to_leave = 5s, kill_patience = 10s, linger = 5s,
+               first_word = 2s;
 
 /// A note beside the documents: why this rank left none, or not all.
 void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::string& host,
