@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "results/error.h"
 
@@ -84,6 +86,22 @@ void RankLink::drain() {
       std::memcpy(&descriptor, CMSG_DATA(part) + i * sizeof(int), sizeof descriptor);
       kept_.emplace_back(descriptor);
     }
+  }
+}
+
+void take_leave_of_hydra() {
+  const char* text = std::getenv("PMI_FD");
+  if (text == nullptr || std::getenv("HYDI_CONTROL_FD") == nullptr) return;
+  // PMI 1's wire protocol. The rank is gone, or has nothing more to say; after its own MPI_Finalize
+  // nobody is at the other end.
+  constexpr std::string_view word = "cmd=finalize\n";
+  const int hydra = std::atoi(text);
+  if (send(hydra, word.data(), word.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
+  pollfd answer{hydra, POLLIN, 0};
+  constexpr int patience_ms = 1000;
+  if (poll(&answer, 1, patience_ms) > 0) {
+    std::array<char, 256> line;
+    [[maybe_unused]] const auto n = recv(hydra, line.data(), line.size(), MSG_DONTWAIT);
   }
 }
 

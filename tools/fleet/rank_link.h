@@ -30,6 +30,11 @@ class RankLink {
   bool connected_ = false;
 };
 
+/// In the supervisor, before it ends: tells MPICH's mpirun (Hydra) that the end of this rank is
+/// none for the others, as MPI_Finalize would have. Hydra kills them otherwise, and ends with 9, or
+/// with 0. Does nothing under other launchers, or where the rank has told it so itself.
+void take_leave_of_hydra();
+
 /// In the rank, once MPI has connected it and it has opened no connection of its own. Does nothing
 /// where no supervisor has started it.
 void tell_supervisor_of_connection();

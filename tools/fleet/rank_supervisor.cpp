@@ -177,7 +177,10 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
                      {}});
   const ProcessEnd end = end_of(rank, link, farewell, inbox);
   const auto death = death_of(end, launcher.rank, link.connected());
-  if (!death) return static_cast<ExitCode>(end.status);
+  if (!death) {
+    if (link.connected()) take_leave_of_hydra();
+    return static_cast<ExitCode>(end.status);
+  }
   if (inbox.interrupts() > 0) return ExitCode::interrupted;
   if (!link.connected()) return never_connected(folder, launcher, arguments.host_name, *death);
   leave_note(folder, launcher, arguments.host_name, *death);
@@ -191,6 +194,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   }
   const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
   outlive_the_others(folder, launcher.size, farewell, inbox, limit_s);
+  take_leave_of_hydra();
   // The job's code is rank 0's, which has told of it.
   return launcher.rank == 0 ? ExitCode::incomplete : ExitCode::ok;
 }
