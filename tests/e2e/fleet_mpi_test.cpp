@@ -3,7 +3,9 @@
 
 #ifdef FATHOM_MPIEXEC
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -172,6 +174,20 @@ TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi
   REQUIRE(fleet.at("problems").size() == 1);
   CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
   CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
+}
+
+TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  fs::create_directories(box.out());
+  const FileDescriptor other(open((box.out() / ".lock").c_str(), O_RDWR | O_CREAT, 0644));
+  REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
+  Job job(box, 2, fleet_run(box));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::gpu_busy));
+  CHECK_THAT(job.output(), ContainsSubstring("Another job of ranks"));
+  CHECK_FALSE(fs::exists(box.out() / "gpus"));
 }
 
 TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {

@@ -58,7 +58,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();
-  app.add_flag("--strict", arguments.strict, "End with exit code 1 if a card is named");
+  app.add_flag("--strict", arguments.strict,
+               "End with exit code 1 if a card is named and nothing is missing");
   app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
 }
 
