@@ -77,6 +77,12 @@ SlurmCluster::SlurmCluster(Sandbox& box)
   // Two nodes of one machine would take one file in /dev/shm for the shared memory of each.
   box_.set("OMPI_MCA_btl", "tcp,self");
   box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
+  // Open MPI takes the first free port from 1024 on, and its ranks do not ask who answers: tests
+  // beside this one have others.
+  constexpr int first_port = 10'000, ports_each = 50, tests_at_once = 400;
+  box_.set("OMPI_MCA_btl_tcp_port_min_v4",
+           std::to_string(first_port + ports_each * (getpid() % tests_at_once)));
+  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each));
   start("slurmctld", {"-D"});
   for (const char* node : nodes) start("slurmd", {"-D", "-N", node});
   std::string states;
