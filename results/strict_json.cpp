@@ -147,7 +147,14 @@ class Guard final : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
 void require_strict_json(std::string_view text, const std::string& origin) {
+  text = without_byte_order_mark(text);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     refuse(origin, "is empty; a result document (JSON) was expected.");
   }
@@ -158,6 +165,7 @@ void require_strict_json(std::string_view text, const std::string& origin) {
 // In two passes: the library's parser with a callback looks through all elements of an array at the
 // end of each object in it.
 Json parse_strict_json(std::string_view text, const std::string& origin) {
+  text = without_byte_order_mark(text);
   require_strict_json(text, origin);
   return Json::parse(text.begin(), text.end());
 }

@@ -102,8 +102,8 @@ struct SupervisedEnd {
 /// and enforces the limit.
 SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
 
-/// The same, but also ends, with nothing, once the socket `word` of a child that was not told to stop has
-/// something to read. The rest of the limit is the caller's to give it then.
+/// The same, but also ends, with nothing, once the socket `word` of a child that was not told to
+/// stop has something to read. The rest of the limit is the caller's to give it then.
 std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
                                                   const Supervision& supervision, int word);
 

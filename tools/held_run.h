@@ -34,8 +34,8 @@ class HeldRun {
   std::unique_ptr<ChildProcess> child_;
 };
 
-/// Until each has sent its next word or has ended, or an interrupt has come. Returns those that have
-/// done neither.
+/// Until each has sent its next word or has ended, or an interrupt has come. Returns those that
+/// have done neither.
 std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
                                            SignalInbox& inbox, std::chrono::milliseconds limit);
 

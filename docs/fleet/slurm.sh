@@ -5,6 +5,7 @@
 #SBATCH --gpus-per-node=8
 #SBATCH --ntasks-per-node=8
 #SBATCH --exclusive
+#SBATCH --no-kill
 #SBATCH --time=00:40:00
 #SBATCH --signal=B:TERM@120
 #SBATCH --job-name=fathom-fleet
@@ -17,8 +18,8 @@ mkdir -p "$OUT"
 scontrol show hostnames "$SLURM_JOB_NODELIST" >"$OUT/hosts.txt"
 
 # No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank and the
-# CPUs near it. --kill-on-bad-exit=0: a rank that dies must not end the others; --wait: nor must they wait
-# for it for ever.
+# CPUs near it. --kill-on-bad-exit=0 and --no-kill: a rank that dies, or a node, must not end the others;
+# --wait: they have the time for what they are at (--time-limit), and rank 0 to wait for others, but not for ever.
 # The parts of a GPU (alone, together, suite, links) each have Fathom's --time-limit, and all of them have to
 # be shorter than Slurm's. Slurm tells this script two minutes before the end: the report is made all the same.
 rm -f "$OUT/fleet.json" # of an earlier run
@@ -29,13 +30,13 @@ collect() {
 }
 trap 'collect; exit "$status"' TERM
 
-srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=60 --gpu-bind=none --cpu-bind=none \
+srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=450 --no-kill --gpu-bind=none --cpu-bind=none \
   "$FATHOM" fleet run --suite quick --time-limit 300 --out "$OUT" --expect-hosts "$OUT/hosts.txt" &
 wait $! || status=$? # a signal is only heard while the shell waits
 
-# Where rank 0 was lost, or Slurm's PMIx has ended all ranks for the death of one, the report is made from
-# what each had written.
-if [[ ! -e $OUT/fleet.json ]]; then collect; fi
+# Where rank 0 was lost, or Slurm has ended the step (a node is gone, its own PMIx server lost a task), the report
+# is made from what each rank had written.
+if [[ ! -e $OUT/fleet.json ]] || ((status > 128)); then collect; fi
 exit "$status"
 
 # Without MPI, or where no death may cost the others anything: independent jobs, one a node.

@@ -80,8 +80,10 @@ void write_pairs(FleetWriting& to) {
 void draw_hosts(FleetWriting& to) {
   constexpr std::size_t most_hosts = 4;
   if (!to.pictures) return;
+  std::map<std::string, int> times;  ///< a host is there once for each run of other GPUs of it
   for (std::size_t i = 0; i < std::min(most_hosts, to.fleet.links.size()); ++i) {
     const HostLinks& links = to.fleet.links[i];
+    const int before = times[links.host]++;
     std::optional<Document> document;
     try {
       document = read_document(links.document);
@@ -93,7 +95,8 @@ void draw_hosts(FleetWriting& to) {
         View view = probe.views[v];
         if (view.kind == View::Kind::table) continue;
         view.title = fmt::format("{}: {}", links.host, view.title);
-        const std::string stem = reports::slug(fmt::format("links-{}-{}", links.host, v));
+        const std::string which = before > 0 ? fmt::format("-again-{}", before) : "";
+        const std::string stem = reports::slug(fmt::format("links-{}{}-{}", links.host, which, v));
         if (const auto picture =
                 draw_plot(view, document->entries, to.folder, stem, document->source))
           to.page.picture(picture->light, picture->dark, picture->alt);
@@ -110,6 +113,7 @@ void write_links(FleetWriting& to) {
     std::string subject, quantity, unit, reason;
     Better better = Better::higher;
     std::vector<double> values;
+    std::set<std::string> hosts;
     std::optional<double> worst, bound;
     std::string worst_host, bound_source;
   };
@@ -121,10 +125,12 @@ void write_links(FleetWriting& to) {
       Row& row = at->second;
       if (is_new) {
         order.push_back(fact.id);
-        row = {fact.subject, fact.quantity, fact.unit, fact.reason, fact.better, {}, {}, {}, "", ""};
+        row.subject = fact.subject, row.quantity = fact.quantity, row.unit = fact.unit;
+        row.reason = fact.reason, row.better = fact.better;
       }
       if (!fact.value) continue;
       row.values.push_back(*fact.value);
+      row.hosts.insert(links.host);
       if (fact.bound) row.bound = fact.bound, row.bound_source = fact.bound_source;
       const bool worse = !row.worst || (fact.better == Better::higher ? *fact.value < *row.worst
                                                                       : *fact.value > *row.worst);
@@ -154,7 +160,7 @@ void write_links(FleetWriting& to) {
       if (row.bound) sources.insert(row.bound_source);
     }
     table.add_row({reports::escape_text(row.subject), reports::escape_text(row.quantity),
-                   std::to_string(row.values.size()), reports::quantity(typical, row.unit),
+                   std::to_string(row.hosts.size()), reports::quantity(typical, row.unit),
                    reports::quantity(row.worst, row.unit), reports::escape_text(row.worst_host),
                    reports::quantity(row.bound, row.unit),
                    row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});

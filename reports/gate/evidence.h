@@ -38,10 +38,9 @@ Badness badness_of(const MetricSeries& series);
 double spread_of_sides(std::span<const double> base, std::span<const double> head);
 
 /// Of rounds that took turns: the rank test, with the head's values moved back by half the
-/// threshold for effects, so that what is below it is flagged no more often than nothing at all. The
-/// noise floor is the standard error of a difference of two means of so many rounds: how far the
-/// sides differ by chance.
-/// Needs at least one value on each side.
+/// threshold for effects, so that what is below it is flagged no more often than nothing at all.
+/// The noise floor is the standard error of a difference of two means of so many rounds: how far
+/// the sides differ by chance. Needs at least one value on each side.
 Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect);
 
 /// The smallest p-value that `more` further rounds a side can bring it to.

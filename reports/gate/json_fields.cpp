@@ -131,6 +131,7 @@ dom::array list_of(dom::element value, const Place& place) {
 }
 
 ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
+  text = without_byte_order_mark(text);
   auto problem = parser_.allocate(std::max<std::size_t>(text.size(), 64), max_depth);
   if (problem == simdjson::SUCCESS) problem = parser_.parse(text.data(), text.size()).get(root_);
   if (problem == simdjson::SUCCESS) return;

@@ -26,6 +26,7 @@
 
 #include "results/atomic_file.h"
 #include "results/error.h"
+#include "results/strict_json.h"
 #include "results/suggestion.h"
 
 namespace fathom::gate {
@@ -136,8 +137,12 @@ class Reader {
 
   double threshold(const toml::node& at) const {
     const auto value = at.is_number() ? at.value<double>() : std::nullopt;
-    if (!value || !(*value > 0 && *value < 10))
-      refuse(at, "`threshold` is not a number above 0 and below 10; 0.03 means 3 %");
+    if (!value || !(*value > 0 && *value < 100))
+      refuse(at, "`threshold` is not a number above 0 and below 1; 0.03 means 3 %");
+    // Nobody wants to hear of what became twice as slow only, and many think in percent.
+    if (*value >= 1)
+      refuse(at, fmt::format("`threshold = {0}` would be {1:.6g} %; for {0} % write {2:.6g}",
+                             *value, 100 * *value, *value / 100));
     return *value;
   }
 
@@ -149,8 +154,7 @@ class Reader {
 Rules parse_rules(std::string_view text, const std::string& origin) {
   if (!simdjson::validate_utf8(text.data(), text.size()))
     throw Error(ExitCode::bad_input, fmt::format("{} is not UTF-8, which TOML is.", origin));
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  text = without_byte_order_mark(text);
   try {
     return Reader(origin).read(toml::parse(to_ascii(text), origin));
   } catch (const toml::parse_error& error) {

@@ -1,18 +1,20 @@
-// `fathom fleet run` from outside, by real MPI with several ranks, and ranks that die, hang or have no
-// GPU. What the others found is kept.
+// `fathom fleet run` from outside, by real MPI with several ranks, and ranks that die, hang or have
+// no GPU. What the others found is kept.
 
 #ifdef FATHOM_MPIEXEC
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <map>
 #include <optional>
 #include <thread>
 
+#include "fleet_ranks.h"
 #include "fleet_run.h"
 #include "results/error.h"
 
@@ -72,52 +74,11 @@ class Job {
   std::optional<ChildProcess> child_;
 };
 
-/// Holds the probe `lasting` until it is released.
-class Gate {
- public:
-  explicit Gate(Sandbox& box) : file_(box.folder() / "release") { box.set("FAKE_RELEASE", file_); }
-  void open() const { write_text(file_, ""); }
-  void close() const { fs::remove(file_); }
-
- private:
-  fs::path file_;
-};
-
-/// Process numbers of the MPI programs and of their supervisors, by rank.
-std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
-  std::map<int, std::pair<pid_t, pid_t>> ranks;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string command = read_text(entry.path() / "cmdline");
-    if (command.find("fathom-fleet-rank") == std::string::npos ||
-        command.find(out.string()) == std::string::npos)
-      continue;
-    const std::string environment = read_text(entry.path() / "environ");
-    // Open MPI's, or MPICH's.
-    const std::string variable = environment.find("OMPI_COMM_WORLD_RANK=") != std::string::npos
-                                     ? "OMPI_COMM_WORLD_RANK="
-                                     : "PMI_RANK=";
-    const auto at = environment.find(variable);
-    const std::string status = read_text(entry.path() / "status");
-    const auto parent = status.find("PPid:");
-    if (at == std::string::npos || parent == std::string::npos) continue;
-    ranks[std::atoi(environment.c_str() + at + variable.size())] = {
-        std::atoi(entry.path().filename().c_str()), std::atoi(status.c_str() + parent + 5)};
-  }
-  return ranks;
-}
-
-/// Once every rank has begun to measure.
+/// Of one host.
 std::map<int, std::pair<pid_t, pid_t>> wait_for_ranks(const Sandbox& box, int count) {
-  for (int i = 0; i < 1500; ++i) {
-    int begun = 0;
-    for (int gpu = 0; gpu < count; ++gpu)
-      begun += read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "suite" / "logs" /
-                         "lasting.log")
-                   .find("log of") != std::string::npos;
-    if (begun == count) return ranks_in(box.out());
-    std::this_thread::sleep_for(10ms);
-  }
-  return {};
+  std::vector<std::string> gpus;
+  for (int gpu = 0; gpu < count; ++gpu) gpus.push_back("box-" + std::to_string(gpu));
+  return fathom::wait_for_ranks(box, gpus);
 }
 
 TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet][mpi]") {
@@ -213,6 +174,20 @@ TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi
   REQUIRE(fleet.at("problems").size() == 1);
   CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
   CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
+}
+
+TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  fs::create_directories(box.out());
+  const FileDescriptor other(open((box.out() / ".lock").c_str(), O_RDWR | O_CREAT, 0644));
+  REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
+  Job job(box, 2, fleet_run(box));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::gpu_busy));
+  CHECK_THAT(job.output(), ContainsSubstring("Another job of ranks"));
+  CHECK_FALSE(fs::exists(box.out() / "gpus"));
 }
 
 TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {

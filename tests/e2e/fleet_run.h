@@ -1,6 +1,7 @@
 #pragma once
 
-// What the tests of `fathom fleet run` share: its words, what it leaves behind, and whose turn it was.
+// What the tests of `fathom fleet run` share: its words, what it leaves behind, and whose turn it
+// was.
 
 #include <algorithm>
 #include <catch2/catch_message.hpp>

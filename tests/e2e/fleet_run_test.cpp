@@ -203,7 +203,7 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   REQUIRE(code(before) == 0);
   CHECK(fleet_of(box.out()).at("gpus").size() == 3);
   CHECK(fleet_of(box.out()).at("links").size() == 1);
-  const fs::path links = box.out() / "links" / "box" / "links.json";
+  const fs::path links = box.out() / "links" / "box-0" / "links.json";
   CHECK(json::parse(read_text(links)).at("run") == fleet_of(box.out()).at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
@@ -220,6 +220,24 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   box.fathom({"fleet", "collect", box.out().string()});
   CHECK(fleet_of(box.out()).at("gpus").size() == 3);
   CHECK(fleet_of(box.out()).at("links").size() == 1);
+}
+
+TEST_CASE("Runs of other GPUs of a host leave each its own links", "[e2e][fleet]") {
+  Sandbox box({"first", "links"});
+  box.set("FAKE_GPUS", "2");
+  auto words = fleet_run(box, {"--alone", "none"});
+  std::erase(words, "--no-links");
+  for (const char* gpu : {"GPU-0", "GPU-1"}) {
+    box.set("CUDA_VISIBLE_DEVICES", gpu);
+    const auto run = box.fathom(words);
+    INFO(run.output << run.errors);
+    REQUIRE(code(run) == 0);
+    CHECK(fleet_of(box.out()).at("links").size() == 1);
+  }
+  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
+  INFO(collected.output << collected.errors);
+  CHECK(fleet_of(box.out()).at("gpus").size() == 2);
+  CHECK(fleet_of(box.out()).at("links").size() == 2);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// `fathom fleet run` on bad days: probes and GPUs that fail, hang or are wrong, and what it cannot do.
+// `fathom fleet run` on bad days: probes and GPUs that fail, hang or are wrong, and what it cannot
+// do.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -112,8 +113,9 @@ TEST_CASE("Counters that were refused are told by who was to collect them, and f
   CHECK(fleet.at("problems").at(0).at("what") == "box GPU 0");
   CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::counters_unavailable));
   const std::string page = read_text(box.out() / "report" / "README.md");
-  CHECK_THAT(page, ContainsSubstring("Hardware counters were asked for on 2 GPUs, collected on 1; 1 "
-                                     "were refused them."));
+  CHECK_THAT(page,
+             ContainsSubstring("Hardware counters were asked for on 2 GPUs, collected on 1; 1 "
+                               "were refused them."));
   CHECK_THAT(page, ContainsSubstring("No GPU that completed has the counters of `counters`."));
 }
 

@@ -53,6 +53,19 @@ TEST_CASE("Machines of one name are numbered, and it is told", "[fleet]") {
   CHECK(fleet.problems.front().exit_code == 0);
 }
 
+TEST_CASE("A machine that joins later changes no name", "[fleet]") {
+  // Whatever its id and its GPUs' numbers are.
+  const Fleet fleet = fleet_of({{"a", "x", "new", 0, "2026-03-01T00:00:00Z"},
+                                {"a", "y", "first", 1, "2026-01-01T00:00:00Z"},
+                                {"a", "y", "first's", 2, "2026-04-01T00:00:00Z"},
+                                {"a", "w", "second", 3, "2026-02-01T00:00:00Z"},
+                                {"a", "v", "failed", 0, ""}});
+  CHECK(
+      hosts_by_gpu(fleet) ==
+      Hosts{
+          {"first", "a"}, {"first's", "a"}, {"second", "a-2"}, {"new", "a-3"}, {"failed", "a-4"}});
+}
+
 TEST_CASE("What does not know its machine is of whoever has the name", "[fleet]") {
   const Fleet fleet = fleet_of({{"a", "", "1", 0}, {"a", "x", "2", 1}, {"a", "", "3", 2}});
   CHECK(fleet.hosts() == 1);

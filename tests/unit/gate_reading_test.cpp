@@ -94,6 +94,12 @@ std::string google_rows(const std::string& rows) {
 
 }  // namespace
 
+TEST_CASE("A byte order mark before a file is passed over", "[gate]") {
+  const std::string rows = google_rows(R"({"name": "a", "real_time": 1})");
+  CHECK(parse_run_metrics("\xEF\xBB\xBF" + rows, "input").metrics.size() ==
+        parse_run_metrics(rows, "input").metrics.size());
+}
+
 TEST_CASE("Figures about other rows are no metrics, however old the file is", "[gate]") {
   const auto names = [](const std::string& rows) {
     std::vector<std::string> found;
@@ -213,6 +219,9 @@ TEST_CASE("Rules are read, and need their reason", "[gate]") {
         std::string::npos);
   CHECK(rules_refusal("[[metric]]\nname = \"a\"\ntreshold = 1\n").find("`threshold`") !=
         std::string::npos);
+  CHECK(rules_refusal("[[metric]]\nname = \"a\"\nthreshold = 3\nreason = \"b\"\n")
+            .find("`threshold = 3` would be 300 %; for 3 % write 0.03") != std::string::npos);
+  CHECK(rules_refusal("[[metric]]\nname = \"a\"\nthreshold = 1.0\nreason = \"b\"\n") != "");
   CHECK(rules_refusal("[[metric]]\nname = \"a\"\nthreshold = nan\nreason = \"b\"\n")
             .find("above 0") != std::string::npos);
   CHECK(rules_refusal("metric = 3\n").find("[[metric]]") != std::string::npos);

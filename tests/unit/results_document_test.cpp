@@ -93,6 +93,13 @@ TEST_CASE("A document comes back from disk as it was", "[results]") {
   }
 }
 
+TEST_CASE("A byte order mark before a document is passed over", "[results]") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string text = to_text(sample::document());
+  CHECK(to_text(parse_document(mark + text, "file")) == text);
+  CHECK_THROWS_AS(parse_document(mark, "file"), Error);
+}
+
 TEST_CASE("Random documents come back as they were", "[results]") {
   std::mt19937_64 random(42);
   // Any finite double, by its bits.

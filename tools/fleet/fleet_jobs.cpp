@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 fs::path FleetFolder::gpu(const std::string& host, int number) const {
   return root / "gpus" / fmt::format("{}-{}", host, number);
 }
-fs::path FleetFolder::links(const std::string& host) const { return root / "links" / host; }
+fs::path FleetFolder::links(const std::string& host, int number) const {
+  return root / "links" / fmt::format("{}-{}", host, number);
+}
 fs::path FleetFolder::host_name(const std::string& host) const { return root / "hosts" / host; }
 fs::path FleetFolder::rank_note(int rank) const {
   return root / "ranks" / fmt::format("{}.note", rank);

@@ -14,4 +14,9 @@ struct Launcher {
 /// Nothing for a process that was started by itself, or as the only rank.
 std::optional<Launcher> find_launcher();
 
+/// The name by which Slurm knows this node, where srun itself has started this process as one of
+/// several; else empty. What another launcher's ranks have in their environment may be another
+/// node's.
+std::string slurm_node();
+
 }  // namespace fathom

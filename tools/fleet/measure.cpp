@@ -185,7 +185,7 @@ void HostMeasurement::measure_links() {
   const bool exclusive = turns_.all_here();
   if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
   GpuJob& job = jobs_.front();
-  const fs::path folder = folder_.links(job.summary.host);
+  const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
   std::string reason;
   int code = to_int(ExitCode::incomplete);
   try {

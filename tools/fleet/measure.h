@@ -18,7 +18,8 @@ namespace fathom {
 struct FleetFolder {
   std::filesystem::path root;
   std::filesystem::path gpu(const std::string& host, int number) const;
-  std::filesystem::path links(const std::string& host) const;
+  /// `number`: the first of the GPUs that are measured together; another run beside it has others.
+  std::filesystem::path links(const std::string& host, int number) const;
   /// Which machine has this name here.
   std::filesystem::path host_name(const std::string& host) const;
   /// What the supervisor of a rank that died says of it.

@@ -1,5 +1,6 @@
 #include "tools/fleet/mpi_ranks.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -71,6 +73,16 @@ std::string MpiJob::library_version() const {
 }
 
 void MpiJob::finalize() { MPI_Finalize(); }
+
+void MpiJob::take_leave() {
+  if (std::getenv("SLURM_STEP_ID") == nullptr || std::getenv("PMIX_RANK") == nullptr) return;
+  // Open MPI has the library in, unless it brings its own.
+  void* library = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  using Finalize = int(const void* info, std::size_t count);
+  if (auto* finalize = reinterpret_cast<Finalize*>(dlsym(library, "PMIx_Finalize")))
+    finalize(nullptr, 0);
+}
 
 MpiHostTurns::MpiHostTurns(std::chrono::duration<double> limit, SignalInbox& inbox)
     : limit_(limit), inbox_(inbox) {

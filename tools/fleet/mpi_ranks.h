@@ -30,6 +30,9 @@ class MpiJob {
   /// Only where every rank comes here: where one is gone it would wait for ever. Without it the
   /// process has to be ended by _exit.
   void finalize();
+  /// In its place where a rank is gone, before _exit: tells Slurm's PMIx that this rank's end is
+  /// none for the others. Of launchers that start their ranks otherwise it does nothing.
+  static void take_leave();
 
  private:
   int rank_ = 0, size_ = 1;

@@ -16,8 +16,8 @@ namespace {
 /// A list of hosts is not longer.
 constexpr std::size_t largest_host_list = std::size_t{16} << 20;
 
-/// A failed check where nothing is worse. Of a fleet without a figure, where all say the same, that;
-/// else several causes.
+/// A failed check where nothing is worse. Of a fleet without a figure, where all say the same,
+/// that; else several causes.
 ExitCode cause_of(const fleet::Fleet& fleet) {
   const bool any_figures = std::ranges::any_of(
       fleet.gpus, [](const fleet::FleetGpu& gpu) { return !gpu.figures.empty(); });
@@ -28,7 +28,8 @@ ExitCode cause_of(const fleet::Fleet& fleet) {
     cause = problem.exit_code;
   }
   if (cause == 0) return ExitCode::ok;
-  return any_figures && cause != to_int(ExitCode::check_failed) ? ExitCode::incomplete : static_cast<ExitCode>(cause);
+  return any_figures && cause != to_int(ExitCode::check_failed) ? ExitCode::incomplete
+                                                                : static_cast<ExitCode>(cause);
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();
-  app.add_flag("--strict", arguments.strict, "End with exit code 1 if a card is named");
+  app.add_flag("--strict", arguments.strict,
+               "End with exit code 1 if a card is named and nothing is missing");
   app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
 }
 

@@ -22,6 +22,7 @@
 #include "tools/fleet/machine.h"
 #include "tools/fleet/mpi_ranks.h"
 #include "tools/fleet/rank_jobs.h"
+#include "tools/fleet/rank_link.h"
 #include "tools/fleet/rank_note.h"
 #include "tools/fleet/rank_problems.h"
 #include "tools/fleet/rank_storage.h"
@@ -129,6 +130,7 @@ ExitCode hand_over(const FleetRunArguments& arguments, const FleetFolder& folder
     job.finalize();
     return ExitCode::ok;
   }
+  MpiJob::take_leave();
   // Launchers end the job at the first rank that leaves without MPI_Finalize, with its exit code:
   // that is to be rank 0's.
   if (goodbye) std::this_thread::sleep_for(std::chrono::seconds(3));
@@ -158,19 +160,25 @@ ExitCode gather(const FleetRunArguments& arguments, const std::string& this_run,
     std::ofstream(folder.all_done()).flush();
   }
   say_goodbye(job.size(), gathered.gone(), all);
-  if (!all) leave(code);
+  if (!all) {
+    MpiJob::take_leave();
+    leave(code);
+  }
   job.finalize();
   return code;
 }
 
 ExitCode run(int argc, char** argv) {
   FleetRunArguments arguments = parse(argc, argv);
+  // Before MPI has threads: one that does not know of it would take the signal, and end this
+  // process.
+  SignalInbox inbox(SignalInbox::Interrupts::collect);
   std::optional<SetupWatch> watch(std::in_place);
   std::optional<GpusQuery> gpus;  // asked while MPI starts
   if (!arguments.replay) gpus.emplace(program_folder());
   MpiJob job(&argc, &argv);
   check_ranks(job);
-  SignalInbox inbox(SignalInbox::Interrupts::collect);
+  tell_supervisor_of_connection();
   MpiHostTurns turns(std::chrono::duration<double>(arguments.time_limit_s), inbox);
   arguments.host_name = turns.unique_host_name(arguments.host_name);
   const FleetFolder folder{arguments.report.out};

@@ -1,8 +1,11 @@
 #include "tools/fleet/rank_storage.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <array>
+#include <cerrno>
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
@@ -22,15 +25,31 @@ std::vector<fs::path> documents_in(const fs::path& folder) {
   return documents;
 }
 
+/// Throws Error(gpu_busy) where another job has it. Storage without locks is no reason not to
+/// measure.
+FileDescriptor claim(const fs::path& root) {
+  const fs::path path = root / ".lock";
+  FileDescriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (lock.get() >= 0 && flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw Error(
+        ExitCode::gpu_busy,
+        fmt::format("Another job of ranks measures into {} now: wait for its end, or choose "
+                    "another folder with --out.",
+                    root.string()));
+  return lock;
+}
+
 }  // namespace
 
 Agreed agree(const MpiJob& job, const fs::path& root) {
   std::array<char, 17> token{};
   ExitCode failure = ExitCode::ok;
+  FileDescriptor claimed;
   if (job.rank() == 0) {
     new_run().copy(token.data(), token.size() - 1);
     try {
       make_folder(root);
+      claimed = claim(root);
       write_file_atomically(root / ".fleet-storage", token.data());
     } catch (const Error& error) {
       fmt::print(stderr, "fathom: {}\n", error.what());
@@ -40,7 +59,7 @@ Agreed agree(const MpiJob& job, const fs::path& root) {
   }
   MPI_Bcast(token.data(), token.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
   if (token.front() == 0) return {.failure = failure};
-  Agreed agreed{.run = token.data()};
+  Agreed agreed{.run = token.data(), .claim = std::move(claimed)};
   try {
     agreed.shares_storage = read_file_up_to(root / ".fleet-storage", 64) == agreed.run;
   } catch (const Error&) {
@@ -71,7 +90,8 @@ Parcel parcel_of(const std::vector<GpuJob>& jobs, const FleetFolder& folder, boo
       for (const fs::path& document : documents_in(own / part)) add(document);
   }
   if (leader && !shared)
-    for (const fs::path& document : documents_in(folder.links(jobs.front().summary.host)))
+    for (const fs::path& document :
+         documents_in(folder.links(jobs.front().summary.host, jobs.front().summary.gpu)))
       add(document);
   return parcel;
 }

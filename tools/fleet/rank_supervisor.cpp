@@ -14,6 +14,7 @@
 #include "results/error.h"
 #include "tools/child_process.h"
 #include "tools/fleet/measure.h"
+#include "tools/fleet/rank_link.h"
 #include "tools/fleet/rank_note.h"
 #include "tools/output_folder.h"
 
@@ -25,15 +26,16 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// A rank that is told to stop ends its probes first; one that may leave does so at once.
-constexpr auto time_to_stop = 20s, time_to_leave = 5s, kill_patience = 10s, linger = 3s;
+constexpr auto time_to_stop = 20s, time_to_leave = 5s, kill_patience = 10s, linger = 5s,
+               first_word = 2s;
 
 /// A note beside the documents: why this rank left none, or not all.
 void leave_note(const FleetFolder& folder, const Launcher& launcher, const std::string& host,
-                const std::string& reason) {
+                const std::string& reason, ExitCode code = ExitCode::incomplete) {
   try {
     make_folder(folder.root / "ranks");
     write_file_atomically(folder.rank_note(launcher.rank),
-                          note_text(launcher.rank, host, reason, to_int(ExitCode::incomplete)));
+                          note_text(launcher.rank, host, reason, to_int(code)));
   } catch (const Error& error) {
     fmt::print(stderr, "fathom: rank {}: {}\n", launcher.rank, error.what());
   }
@@ -81,11 +83,14 @@ void wait_a_moment(SignalInbox& inbox) {
 
 /// How the MPI program ended. One that is still there well after rank 0 has given it up hangs, and
 /// is killed: the launcher would wait for it.
-ProcessEnd end_of(ChildProcess& rank, const Farewell& farewell, SignalInbox& inbox) {
+ProcessEnd end_of(ChildProcess& rank, RankLink& link, const Farewell& farewell,
+                  SignalInbox& inbox) {
   std::optional<Clock::time_point> kill_at;
   bool told = false;
   while (true) {
-    if (const auto end = rank.try_end()) return *end;
+    const auto end = rank.try_end();
+    link.drain();
+    if (end) return *end;
     if (!told && inbox.interrupts() > 0) {
       told = true;
       rank.signal(SIGINT);
@@ -113,15 +118,35 @@ void outlive_the_others(const FleetFolder& folder, int ranks, const Farewell& fa
   }
 }
 
-/// How the MPI program ended, where that is its death: by a signal, or, with other ranks waiting
-/// for it, by an error after they were connected.
-std::optional<std::string> death_of(const ProcessEnd& end, int rank) {
+/// How the MPI program ended, where that is its death: by a signal, or by an error: of its MPI,
+/// which has not connected it, or with other ranks waiting for it.
+std::optional<std::string> death_of(const ProcessEnd& end, int rank, bool connected) {
   if (end.signal != 0) return "it was ended by " + end.describe();
   const bool alike =  // all ranks end with it, or the user has ended them
       end.status == 0 || end.status == to_int(ExitCode::setup_incomplete) ||
       end.status == to_int(ExitCode::interrupted);
-  if (rank == 0 || alike) return std::nullopt;
+  if ((rank == 0 && connected) || alike) return std::nullopt;
   return "it ended with " + end.describe();
+}
+
+/// MPI itself may end a program that it cannot start, with words and a code of its own. The others
+/// do no better, or wait for this one in vain: nothing is measured, so nobody is to be outlived.
+ExitCode never_connected(const FleetFolder& folder, const Launcher& launcher,
+                         const std::string& host, const std::string& death) {
+  const std::string reason = death + " before MPI had connected the ranks";
+  leave_note(folder, launcher, host, reason, ExitCode::setup_incomplete);
+  std::error_code ignored;
+  if (launcher.rank != 0) {  // one says it for all to whom it happens
+    std::this_thread::sleep_for(first_word);
+    if (fs::exists(folder.rank_note(0), ignored)) return ExitCode::setup_incomplete;
+  }
+  fmt::print(stderr,
+             "fathom: rank {} of {}: {}. Start it with the mpirun of the MPI that Fathom was built "
+             "with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH); `srun --mpi=list` "
+             "names those that Slurm has. It works without MPI, too: one process a host with "
+             "--part, then `fathom fleet collect {}`.\n",
+             launcher.rank, launcher.size, reason, folder.root.string());
+  return ExitCode::setup_incomplete;
 }
 
 }  // namespace
@@ -142,12 +167,22 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   fs::remove(folder.rank_done(launcher.rank), ignored);
   if (launcher.rank == 0) forget_ranks_from(folder, launcher.size);
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  ChildProcess rank(
-      {program, flags_of(arguments), STDOUT_FILENO, STDERR_FILENO, {}, {}, {}});
-  const ProcessEnd end = end_of(rank, farewell, inbox);
-  const auto death = death_of(end, launcher.rank);
-  if (!death) return static_cast<ExitCode>(end.status);
+  RankLink link;
+  ChildProcess rank({program,
+                     flags_of(arguments),
+                     STDOUT_FILENO,
+                     STDERR_FILENO,
+                     {link.rank_end()},
+                     {link.variable()},
+                     {}});
+  const ProcessEnd end = end_of(rank, link, farewell, inbox);
+  const auto death = death_of(end, launcher.rank, link.connected());
+  if (!death) {
+    if (link.connected()) take_leave_of_hydra();
+    return static_cast<ExitCode>(end.status);
+  }
   if (inbox.interrupts() > 0) return ExitCode::interrupted;
+  if (!link.connected()) return never_connected(folder, launcher, arguments.host_name, *death);
   leave_note(folder, launcher, arguments.host_name, *death);
   if (launcher.rank == 0) {
     // The one that reports is gone: what the others leave is still there to be collected.
@@ -159,6 +194,7 @@ ExitCode supervise_rank(const FleetRunArguments& arguments, const Launcher& laun
   }
   const double limit_s = 3 * arguments.time_limit_s + arguments.wait_s;
   outlive_the_others(folder, launcher.size, farewell, inbox, limit_s);
+  take_leave_of_hydra();
   // The job's code is rank 0's, which has told of it.
   return launcher.rank == 0 ? ExitCode::incomplete : ExitCode::ok;
 }

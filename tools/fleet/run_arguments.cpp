@@ -11,6 +11,7 @@
 #include "results/error.h"
 #include "results/utc_time.h"
 #include "tools/flag_checks.h"
+#include "tools/fleet/launcher.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -99,6 +100,8 @@ std::vector<std::string> flags_of(const FleetRunArguments& a) {
 }
 
 void complete(FleetRunArguments& a) {
+  // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
+  if (a.host_name.empty()) a.host_name = slurm_node();
   if (a.host_name.empty()) {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();

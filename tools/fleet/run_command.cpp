@@ -101,8 +101,7 @@ ExitCode run_host(const FleetRunArguments& arguments) {
                             folder.root.string()));
   say(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
                   arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
-                  jobs.size() == 1 ? "" : "s", host, arguments.suite,
-                  folder.root.string()));
+                  jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
   NoTurns turns(static_cast<int>(jobs.size()));
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   HostMeasurement measurement(arguments, folder, jobs, turns, inbox);

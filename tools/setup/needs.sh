@@ -9,6 +9,8 @@ version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head
 
 has_program() { command -v "$1" >/dev/null; }
 
+has_daemon() { has_program "$1" || [[ -x /usr/sbin/$1 ]]; }
+
 include_folders() {
   local folder
   printf '%s\n' /usr/include /usr/local/include
@@ -65,6 +67,12 @@ find_missing() {
     need catch2 "Catch2, version 3 (Debian 12 has it in its backports): runs the unit tests" has_header catch2/catch_all.hpp
     need libopenmpi-dev "MPI (any will do): the tests of a fleet's ranks; without it 'fathom fleet run' measures one host" has_program mpicxx
     need openmpi-bin "starts the ranks of those tests" has_program mpirun
+    # Daemons are nothing for somebody's own machine; without them these tests are skipped.
+    if [[ -n ${CI-} ]]; then
+      need slurmctld "Slurm: the tests of a fleet start one of their own" has_daemon slurmctld
+      need slurmd "starts the ranks of those tests" has_daemon slurmd
+      need slurm-client "srun and sbatch for those tests" has_program sbatch
+    fi
   fi
   if ((${#wheels[@]})); then
     need python3-venv "installs wheels: ${wheels[*]}" can_install_wheels

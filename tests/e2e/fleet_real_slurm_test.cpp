@@ -1,0 +1,235 @@
+// `fathom fleet run` under a Slurm of its own, whose two nodes are this machine: by srun alone, and
+// by docs/fleet/slurm.sh as sbatch runs it.
+
+#ifdef FATHOM_MPIEXEC
+
+#include <signal.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <optional>
+
+#include "fleet_ranks.h"
+#include "results/error.h"
+#include "slurm_cluster.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+const std::vector<std::string> all_gpus{"n1-0", "n1-1", "n2-0", "n2-1"};
+
+/// A command in the background, with its words in a file.
+class Command {
+ public:
+  Command(const Sandbox& box, const std::string& line)
+      : log_(box.folder() / "command.log"),
+        child_({"/bin/bash", {"-c", "exec >" + log_.string() + " 2>&1; " + line}, -1, -1}) {}
+  int wait() {
+    const auto ended = supervise(child_, inbox_, {.limit = std::chrono::seconds(90), .line = {}});
+    return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
+  }
+  std::string output() const { return read_text(log_); }
+
+ private:
+  fs::path log_;
+  SignalInbox inbox_{SignalInbox::Interrupts::act};
+  ChildProcess child_;
+};
+
+/// One rank a GPU of both nodes.
+class SlurmJob {
+ public:
+  SlurmJob() {
+    if (const std::string why = why_no_slurm(); !why.empty()) SKIP(why);
+    box.set("FAKE_GPUS", "4");
+    box.set("FATHOM", FATHOM_PROGRAM);
+    box.set("OUT", box.out());
+    gate.emplace(box);
+    cluster.emplace(box);
+  }
+
+  /// The batch script as it is shipped, on a smaller allocation; ends with its exit code, for which
+  /// sbatch --wait would ask too rarely.
+  void batch() {
+    run("job=$(sbatch --parsable --job-name=fathom --nodes=2 --gpus-per-node=2 "
+        "--ntasks-per-node=2 --output=" +
+        script_log().string() +
+        " " FATHOM_SLURM_SCRIPT
+        ") || exit 99\n"
+        "until scontrol show job $job | grep -qE 'JobState=(COMPL|FAIL|CANC|TIME|NODE)'\n"
+        "do sleep 0.2; done\n"
+        "code=$(scontrol show job $job | sed -n 's/.*ExitCode=\\([0-9]*\\):.*/\\1/p')\n"
+        "exit $code");
+  }
+  void srun(const std::string& flags, const std::string& more = "") {
+    run("exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 " + flags +
+        " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + more);
+  }
+  void run(const std::string& line) { command.emplace(box, line); }
+  int wait() { return command->wait(); }
+  std::string output() const { return command->output() + read_text(script_log()); }
+  fs::path script_log() const { return box.folder() / "script.log"; }
+
+  std::string status(const std::string& host, int number) const {
+    const json fleet = fleet_of(box.out());
+    for (const json& gpu : fleet.at("gpus"))
+      if (gpu.at("host") == host && gpu.at("gpu") == number) return gpu.at("status");
+    return "not there";
+  }
+
+  Sandbox box{"lasting", "links", "copy_bandwidth"};
+  std::optional<Gate> gate;
+  std::optional<SlurmCluster> cluster;
+  std::optional<Command> command;
+};
+
+TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.gate->open();
+  job.batch();
+  const int status = job.wait();
+  INFO(job.output() << job.cluster->log());
+  CHECK(status == 0);
+  const json fleet = fleet_of(job.box.out());
+  CHECK(fleet.at("gpus").size() == 4);
+  CHECK(
+      fleet.at("problems").empty());  // Slurm's own names of the nodes are those that are expected
+  for (const char* host : {"n1", "n2"})
+    for (const int gpu : {0, 1}) CHECK(job.status(host, gpu) == "complete");
+}
+
+TEST_CASE("Under Slurm a rank that dies takes nobody with it", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=pmix");
+  const auto ranks = wait_for_ranks(job.box, all_gpus);
+  INFO(job.output() << job.cluster->log());
+  REQUIRE(ranks.size() == 4);
+  REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
+  // Long enough for Slurm to have ended the others.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  job.gate->open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  CHECK(job.status("n1", 0) == "complete");
+  CHECK(job.status("n1", 1) == "complete");
+  CHECK(job.status("n2", 0) == "failed");
+  CHECK(job.status("n2", 1) == "complete");
+  CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("SIGKILL"));
+}
+
+TEST_CASE("Under Slurm a rank that hangs is given up", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=pmix", "--wait 1");
+  const auto ranks = wait_for_ranks(job.box, all_gpus);
+  INFO(job.output() << job.cluster->log());
+  REQUIRE(ranks.size() == 4);
+  REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
+  job.gate->open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  CHECK(job.status("n1", 0) == "complete");
+  CHECK(job.status("n1", 1) == "failed");
+  CHECK(job.status("n2", 1) == "complete");
+}
+
+TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=pmix", "--wait 1");
+  const auto ranks = wait_for_ranks(job.box, all_gpus);
+  INFO(job.output() << job.cluster->log());
+  REQUIRE(ranks.size() == 4);
+  for (const int rank : {2, 3}) kill(ranks.at(rank).second, SIGSTOP);  // leaves no note
+  for (const int rank : {2, 3}) kill(ranks.at(rank).first, SIGSTOP);
+  job.gate->open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status != 0);
+  CHECK(job.status("n1", 0) == "complete");
+  CHECK(job.status("n1", 1) == "complete");
+  CHECK(job.status("n2", 0) == "failed");
+  CHECK(job.status("n2", 1) == "failed");
+}
+
+TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.batch();
+  const auto ranks = wait_for_ranks(job.box, all_gpus);
+  INFO(job.output() << job.cluster->log());
+  REQUIRE(ranks.size() == 4);
+  // With its supervisor, which cannot keep the connection then.
+  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::incomplete));
+  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
+  // What was measured before is there.
+  const auto summary = json::parse(read_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
+  CHECK_FALSE(summary.at("metrics").at("name").empty());
+  CHECK(fs::exists(job.box.out() / "report" / "README.md"));
+}
+
+TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.batch();
+  REQUIRE(wait_for_ranks(job.box, all_gpus).size() == 4);
+  // What --signal=B:TERM does, without waiting for minutes to pass.
+  const auto told = run_and_capture(
+      "/bin/sh", {"-c", "scancel --batch --signal=TERM --name=fathom"}, std::chrono::seconds(20));
+  CHECK(code(told) == 0);
+  const int status = job.wait();
+  INFO(job.output() << job.cluster->log());
+  CHECK(status == to_int(ExitCode::incomplete));
+  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
+  CHECK(fs::exists(job.box.out() / "report" / "README.md"));
+}
+
+TEST_CASE("A step of Slurm's that is ended is reported by rank 0", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=pmix --job-name=fathom");
+  REQUIRE(wait_for_ranks(job.box, all_gpus).size() == 4);
+  // First SIGTERM to all tasks, SIGKILL after KillWait.
+  const auto told = run_and_capture("/bin/sh", {"-c", "scancel --signal=TERM --name=fathom"},
+                                    std::chrono::seconds(20));
+  CHECK(code(told) == 0);
+  const int status = job.wait();
+  INFO(job.output() << job.cluster->log());
+  CHECK(status != 0);
+  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
+}
+
+TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=none");
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = job.wait();
+  INFO(job.output() << job.cluster->log());
+  CHECK(status == to_int(ExitCode::setup_incomplete));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  CHECK_THAT(job.output(), ContainsSubstring("fathom: rank 0 of 4") &&
+                               ContainsSubstring("srun --mpi=pmix") &&
+                               !ContainsSubstring("fathom: rank 1 of 4"));
+}
+
+TEST_CASE("Slurm runs independent jobs without MPI", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.gate->open();
+  // The end of docs/fleet/slurm.sh.
+  job.run(
+      "srun --nodes=2 --ntasks-per-node=1 --kill-on-bad-exit=0 \"$FATHOM\" fleet run --part "
+      "--suite quick --no-links --time-limit 300 --out \"$OUT\" || true\n"
+      "\"$FATHOM\" fleet collect \"$OUT\"");
+  const int status = job.wait();
+  INFO(job.output() << job.cluster->log());
+  CHECK(status == 0);
+  CHECK(job.status("n1", 0) == "complete");
+  CHECK(job.status("n2", 0) == "complete");
+}
+
+}  // namespace
+}  // namespace fathom
+
+#endif

@@ -1,0 +1,157 @@
+#include "slurm_cluster.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr int gpus_per_node = 2;
+constexpr std::array nodes{"n1", "n2"};
+
+/// The daemons may lie where a user's PATH does not look.
+std::optional<fs::path> find(const std::string& program) {
+  for (const char* folder : {"/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"})
+    if (const fs::path path = fs::path(folder) / program; fs::exists(path)) return path;
+  return std::nullopt;
+}
+
+std::string own_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  const std::string host = name.data();
+  return host.substr(0, host.find('.'));
+}
+
+/// Numbers that nobody listens at; they are free again, all at once, when this returns.
+std::vector<int> free_ports(std::size_t count) {
+  std::vector<FileDescriptor> held;
+  std::vector<int> ports;
+  while (ports.size() < count) {
+    FileDescriptor& descriptor = held.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    socklen_t length = sizeof address;
+    REQUIRE(bind(descriptor.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    getsockname(descriptor.get(), reinterpret_cast<sockaddr*>(&address), &length);
+    ports.push_back(ntohs(address.sin_port));
+  }
+  return ports;
+}
+
+/// What a command of Slurm's says; nothing where it fails.
+std::string answer(const std::string& command) {
+  const auto run = run_and_capture("/bin/sh", {"-c", command}, 20s);
+  return code(run) == 0 ? run.output : "";
+}
+
+}  // namespace
+
+std::string why_no_slurm() {
+  for (const char* program : {"slurmctld", "slurmd", "srun", "sbatch", "scontrol"})
+    if (!find(program))
+      return fmt::format("there is no {} (Debian: slurmctld, slurmd, slurm-client)", program);
+  return "";
+}
+
+SlurmCluster::SlurmCluster(Sandbox& box)
+    : box_(box),
+      folder_(box.folder() / "slurm"),
+      output_(open((box.folder() / "slurm.log").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  configure();
+  box_.set("SLURM_CONF", folder_ / "slurm.conf");
+  // Two nodes of one machine would take one file in /dev/shm for the shared memory of each.
+  box_.set("OMPI_MCA_btl", "tcp,self");
+  box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
+  // Open MPI takes the first free port from 1024 on, and its ranks do not ask who answers: tests
+  // beside this one have others.
+  constexpr int first_port = 10'000, ports_each = 50, tests_at_once = 400;
+  box_.set("OMPI_MCA_btl_tcp_port_min_v4",
+           std::to_string(first_port + ports_each * (getpid() % tests_at_once)));
+  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each));
+  start("slurmctld", {"-D"});
+  for (const char* node : nodes) start("slurmd", {"-D", "-N", node});
+  std::string states;
+  for (int i = 0; i < 200 && states != "idle\nidle\n"; ++i) {
+    std::this_thread::sleep_for(50ms);
+    states = answer("sinfo -h -N -o %T");
+  }
+  INFO(log());
+  REQUIRE(states == "idle\nidle\n");
+}
+
+SlurmCluster::~SlurmCluster() {
+  answer("scancel --signal=KILL --partition=all; scancel --full --signal=KILL --partition=all");
+  for (int i = 0; i < 100 && !answer("squeue -h").empty(); ++i) std::this_thread::sleep_for(100ms);
+}
+
+std::string SlurmCluster::log() const { return read_text(box_.folder() / "slurm.log"); }
+
+void SlurmCluster::configure() const {
+  fs::create_directories(folder_ / "state");
+  for (const char* node : nodes) fs::create_directories(folder_ / "tmp" / node);
+  for (int gpu = 0; gpu < gpus_per_node; ++gpu) write_text(folder_ / fmt::format("gpu{}", gpu), "");
+  write_text(folder_ / "gres.conf",
+             fmt::format("Name=gpu File={}/gpu[0-{}]\n", folder_.string(), gpus_per_node - 1));
+  const fs::path prolog = folder_ / "prolog";
+  write_text(prolog, "#!/bin/sh\necho \"export CUDA_VISIBLE_DEVICES=GPU-$SLURM_PROCID\"\n");
+  fs::permissions(prolog, fs::perms::owner_all);
+  const passwd* user = getpwuid(geteuid());
+  REQUIRE(user != nullptr);
+  const auto ports = free_ports(1 + nodes.size());
+  std::string conf = fmt::format(
+      "ClusterName=fathom\n"
+      "SlurmctldHost={host}(127.0.0.1)\n"
+      "SlurmctldPort={port}\n"
+      "SlurmUser={user}\n"
+      "SlurmdUser={user}\n"
+      "AuthType=auth/none\n"
+      "CredType=cred/none\n"
+      "StateSaveLocation={folder}/state\n"
+      "SlurmdSpoolDir={folder}/%n\n"
+      "SlurmctldPidFile={folder}/slurmctld.pid\n"
+      "SlurmdPidFile={folder}/%n.pid\n"
+      "TmpFS={folder}/tmp/%n\n"
+      "TaskProlog={folder}/prolog\n"
+      "GresTypes=gpu\n"
+      "ProctrackType=proctrack/linuxproc\n"
+      "TaskPlugin=task/none\n"
+      "SelectType=select/cons_tres\n"
+      "SelectTypeParameters=CR_CPU\n"
+      "SlurmdParameters=config_overrides\n"
+      "SwitchType=switch/none\n"
+      "MailProg=/bin/true\n"
+      "SlurmctldDebug=error\n"
+      "SlurmdDebug=error\n"
+      "KillWait=2\n"
+      "SchedulerParameters=sched_min_interval=0,batch_sched_delay=0\n",
+      fmt::arg("host", own_host()), fmt::arg("port", ports[0]), fmt::arg("user", user->pw_name),
+      fmt::arg("folder", folder_.string()));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    conf += fmt::format(
+        "NodeName={} NodeHostname={} NodeAddr=127.0.0.1 Port={} Gres=gpu:{} CPUs=4 State=UNKNOWN\n",
+        nodes[i], own_host(), ports[i + 1], gpus_per_node);
+  write_text(folder_ / "slurm.conf", conf + "PartitionName=all Nodes=ALL Default=YES State=UP\n");
+}
+
+void SlurmCluster::start(const std::string& program, std::vector<std::string> words) {
+  words.insert(words.end(), {"-f", (folder_ / "slurm.conf").string()});
+  daemons_.push_back(std::make_unique<ChildProcess>(
+      ChildStart{*find(program), words, output_.get(), output_.get()}));
+}
+
+}  // namespace fathom
