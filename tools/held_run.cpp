@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "results/error.h"
 
@@ -43,14 +44,21 @@ std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& ru
     constexpr int look_again_ms = 100;
     poll(waiting.data(), waiting.size(), look_again_ms);
     std::vector<const HeldRun*> still;
+    bool some_are_ending = false;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      char word = 0;  // of one that has ended there is none
-      if (waiting[i].revents == 0)
+      char word = 0;
+      if (waiting[i].revents == 0) {
         still.push_back(silent[i]);
-      else
-        recv(waiting[i].fd, &word, 1, MSG_DONTWAIT);
+      } else if (recv(waiting[i].fd, &word, 1, MSG_DONTWAIT) == 0 && silent[i]->child_ &&
+                 !silent[i]->child_->try_end()) {
+        // A process closes its files a moment before it has ended, and who asks then how it did
+        // would hear that it lives.
+        still.push_back(silent[i]);
+        some_are_ending = true;
+      }
     }
     silent = std::move(still);
+    if (some_are_ending) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     inbox.drain();
   }
   return silent;
