@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/brief_block.cuh"
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/deferred_stores.cuh"
 #include "gemm/blocks/named_barrier.cuh"
@@ -25,7 +26,7 @@ inline constexpr int multiplying_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <Design d>
 inline constexpr int staging_bytes =
-    d.engine_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
+    d.engine_stores ? d.consumers * 4 * staging_slots<d.n> * staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
@@ -48,8 +49,10 @@ __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& plac
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
                                   const ClusterPlace<d>& place) {
-  prefetch_map(p.map_a);
-  prefetch_map(p.map_b);
+  if constexpr (!d.brief) {
+    prefetch_map(p.map_a);
+    prefetch_map(p.map_b);
+  }
   RingPosition<d.stages> position;
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
@@ -74,6 +77,7 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
       }
     }
   }
+  if constexpr (d.brief && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
 }
 
 /// Calls `use` with 0 to Count - 1 as constants.
@@ -94,7 +98,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
   constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots == 0,
+  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots<d.n> == 0,
                 "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
@@ -133,6 +137,13 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
+        } else if constexpr (stores_through_ring<d, Out>) {
+          if (p.engine_stores) {
+            finish(p, sums.of[i], row, corner.n);
+            store_through_ring(p, ring, sums.of[i], a_block + i, row, corner.n);
+          } else {
+            store_from_registers(p, sums.of[i], row, corner.n);
+          }
         } else {
           store_from_registers(p, sums.of[i], row, corner.n);
         }
@@ -142,12 +153,13 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   if (d.promoted && a_block == 0) take_turn(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.engine_stores) wait_stores();
+  if constexpr (d.brief && d.split_k == 1) wait_stores_read<0>();
 }
 
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
 /// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
+__global__ void __launch_bounds__(Config::design.threads(), Config::design.blocks) specialised_product(
     const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
@@ -160,38 +172,51 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   ring.barriers = staging + staging_bytes<d>;
+  if constexpr (d.brief) {
+    if (threadIdx.x == 128) prefetch_maps(p);
+  }
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
     __syncthreads();
+  } else if constexpr (d.brief) {
+    cluster_meet();
   } else {
     cluster_sync();
   }
 
+  if constexpr (d.brief) asm volatile("griddepcontrol.launch_dependents;");
   // What the kernel before has written can be read from here on; the kernel of the rest starts
   // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-  if constexpr (d.early || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr ((d.early && !d.brief) || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
 
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
+    if constexpr (d.blocks == 1)
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
+    if constexpr (d.blocks == 1)
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
-                                            staging + warp * staging_slots * staged_bytes);
+                                            staging + warp * staging_slots<d.n> * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  if constexpr (d.cluster() > 1) cluster_sync();
+  static_assert(!d.brief || (!d.persistent && !d.engine_stores && (!d.promoted || d.split_k > 1)));
+  if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     if (group < d.consumers) {
       const TileWalk<d> walk(p);
       if (!walk.done()) store_cluster_sum<d>(p, ring.tiles, place, walk.corner(p, place));
     }
-    cluster_sync();
+    if constexpr (d.brief) {
+      cluster_meet();
+    } else {
+      cluster_sync();
+    }
   }
   // What comes after the kernel of the rest waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");

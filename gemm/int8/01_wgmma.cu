@@ -1,21 +1,10 @@
 // The top kernel of the 16-bit ladder on 8-bit integers, exact in 32 bits.
 
-#include <cstdint>
-
 #include "gemm/blocks/engine_shapes.cuh"
 #include "gemm/int8/rungs.h"
+#include "gemm/int8/types.h"
 
 namespace fathom::gemm::int8 {
-namespace {
-
-struct Types {
-  using In = std::int8_t;
-  using Out = int;
-  using Scalar = int;
-};
-
-}  // namespace
-
 Rung wgmma() {
   Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");
   rung.idea =

@@ -20,6 +20,12 @@ inline bool occupies(const Problem& p, int tile_m, int tile_n, int tile_k, int p
 namespace half {
 std::vector<Trial> small_variants();  ///< of bf16
 }
+namespace fp8 {
+std::vector<Trial> small_variants();  ///< with sums that stay with the tensor cores
+}
+namespace int8 {
+std::vector<Trial> small_variants();
+}
 namespace fp32 {
 std::vector<Trial> small_variants();
 }
