@@ -9,6 +9,11 @@
 
 namespace fathom::gemm {
 
+/// Whether the threads keep the registers that they begin with: to change them, who multiplies
+/// waits for who loads. A thread's sums of more columns do not fit into those.
+template <Design d>
+inline constexpr bool keeps_registers = d.brief && d.n <= 64 && !d.promoted;
+
 /// Brings all of a product's maps into the cache that the engine reads them from.
 template <class P>
 __device__ inline void prefetch_maps(const P& p) {
@@ -33,10 +38,14 @@ __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> pos
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
-/// Whether a tile's rows are whole pieces of 128 bytes, of which the ring has room for all.
+/// Pieces of 128 bytes that a tile's rows take. The last ends where the row does: where that is
+/// within a piece, it has some of the one before once more.
+template <Design d, class Out>
+inline constexpr int row_pieces = (d.n + staged_columns<Out> - 1) / staged_columns<Out>;
+/// Whether a row has a piece, and the ring room for all.
 template <Design d, class Out>
 inline constexpr bool stores_through_ring =
-    d.brief && d.n % staged_columns<Out> == 0 && d.n / staged_columns<Out> <= d.stages;
+    d.brief&& d.split_k == 1 && d.n >= staged_columns<Out>&& row_pieces<d, Out> <= d.stages;
 
 /// Stores a warp's finished sums by the engine from where the ring had the rows of A that its
 /// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
@@ -46,16 +55,16 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
                                           const TileRing<d>& ring,
                                           const std::uint32_t (&sums)[Count], int block, int row,
                                           int column) {
-  constexpr int columns = staged_columns<Out>, chunks = d.n / columns;
+  constexpr int columns = staged_columns<Out>;
   static_assert(stores_through_ring<d, Out> && 4 * staged_bytes == block_bytes);
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
   named_barrier(2 + block / d.m_blocks, 128);  // all of the warpgroup's products are done
 #pragma unroll
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer =
-        ring.a(chunk) + block * block_bytes + warp * staged_bytes;
-    stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
-    store_staged(p, row, column + chunk * columns, buffer);
+  for (int piece = 0; piece < row_pieces<d, Out>; ++piece) {
+    const int first = piece * columns + columns <= d.n ? piece * columns : d.n - columns;
+    const std::uint32_t buffer = ring.a(piece) + block * block_bytes + warp * staged_bytes;
+    stage_chunk<Out, Scalar>(sums, first / 2, buffer);
+    store_staged(p, row, column + first, buffer);
   }
 }
 

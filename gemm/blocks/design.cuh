@@ -27,7 +27,6 @@ struct Design {
   /// For launches of microseconds: blocks of a cluster meet without waiting for what they have
   /// written, part one by one, and store C through the ring, which they have no more use for.
   bool brief = false;
-  int blocks = 1;  ///< of an SM: where the next launch's fit beside this one's, they begin early
   bool a_in_registers =
       false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores

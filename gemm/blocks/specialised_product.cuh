@@ -46,9 +46,24 @@ __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& plac
   return {first, end - first};
 }
 
+/// Asks for the stages that fill the ring, or all that there are, before anything was in it. By the
+/// loading thread of a block that keeps its registers, beside whose start this is in the code.
+template <class In, Design d, Major a_major, Major b_major, class P>
+__device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
+                                 TileIndex corner) {
+  const DepthRange range = depth_range<d>(p, place);
+#pragma unroll 1
+  for (int i = 0; i < min(range.count, d.stages); ++i) {
+    load_stage<d, a_major, b_major>(ring, i, place, p.map_a, p.map_b, corner.m, corner.n,
+                                    (range.first + i) * stage_depth<In>);
+  }
+}
+
+/// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if the
+/// block keeps its registers.
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
-                                  const ClusterPlace<d>& place) {
+                                  const ClusterPlace<d>& place, TileIndex first_tile = {}) {
   if constexpr (!d.brief) {
     prefetch_map(p.map_a);
     prefetch_map(p.map_b);
@@ -56,7 +71,7 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
   RingPosition<d.stages> position;
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    const TileIndex corner = walk.corner(p, place);
+    const TileIndex corner = d.brief ? first_tile : walk.corner(p, place);
     std::uint64_t policy_a = 0;
     if constexpr (d.kept_a > 0)
       policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
@@ -68,7 +83,9 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
                                              p.map_a, p.map_b, corner.m, corner.n,
                                              (range.first + i) * stage_depth<In>);
     } else {
-      for (int i = 0; i < range.count; ++i) {
+      const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
+      if constexpr (keeps_registers<d>) position = {filled % d.stages, filled == d.stages ? 1u : 0u};
+      for (int i = filled; i < range.count; ++i) {
         wait(ring.empty(position.stage), position.parity ^ 1);
         const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
         load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
@@ -90,8 +107,8 @@ __device__ inline void each_block(const Use& use) {
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
-                                      const ClusterPlace<d>& place, int warpgroup,
-                                      std::uint32_t staging) {
+                                      const ClusterPlace<d>& place, TileIndex first_tile,
+                                      int warpgroup, std::uint32_t staging) {
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
   const int a_block = warpgroup * d.m_blocks;
   const DepthRange range = depth_range<d>(p, place);
@@ -105,7 +122,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   DeferredStores<d, Out> deferred;
   if (d.promoted && a_block == 1) pass_turn(1);  // the first is the other's
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    TileIndex corner = walk.corner(p, place);
+    TileIndex corner = keeps_registers<d> ? first_tile : walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     if constexpr (d.engine_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.promoted) {
@@ -159,7 +176,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
 /// `b_major`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), Config::design.blocks) specialised_product(
+__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
     const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Config::In;
@@ -172,8 +189,13 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.block
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   ring.barriers = staging + staging_bytes<d>;
+  TileIndex first_tile{};
   if constexpr (d.brief) {
     if (threadIdx.x == 128) prefetch_maps(p);
+    // A block has one tile. Its division is done, and the parameters are there, before the wait.
+    first_tile = TileWalk<d>(p).corner(p, place);
+    int depth = p.depth;
+    asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
   }
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
@@ -190,22 +212,28 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.block
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
   if constexpr ((d.early && !d.brief) || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
 
+  if constexpr (keeps_registers<d>) {
+    if (threadIdx.x == d.consumers * 128)
+      fill_ring<In, d, a_major, b_major>(p, ring, place, first_tile);
+  }
+
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    if constexpr (d.blocks == 1)
+    if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
-    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
+    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place, first_tile);
   } else {
-    if constexpr (d.blocks == 1)
+    if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
+    multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
                                             staging + warp * staging_slots<d.n> * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.brief || (!d.persistent && !d.engine_stores && (!d.promoted || d.split_k > 1)));
+  static_assert(!d.brief || (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
+                             d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
   if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     if (group < d.consumers) {

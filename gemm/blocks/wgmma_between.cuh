@@ -8,9 +8,8 @@
 
 #include "gemm/blocks/major.h"
 
-// wgmma of 160 and 192 columns, and of 32 of 8-bit types (gemm/blocks/wgmma.cuh and
-// wgmma_other_types.cuh have the others): widths between, for products that whole waves of wider
-// tiles would leave partly filled.
+// wgmma of 160 and 192 columns (gemm/blocks/wgmma.cuh and wgmma_other_types.cuh have the powers of
+// two): tiles between 128 and 256, for products that whole waves of those would leave partly filled.
 
 namespace fathom::gemm {
 
@@ -67,29 +66,29 @@ __device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[96], std::uint
         "n"(static_cast<int>(b_major)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[16], std::uint64_t a, std::uint64_t b,
+__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[80], std::uint64_t a, std::uint64_t b,
                                 bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 "
-#include "harness/wgmma/sum_names_32.inc"
-      ", %16, %17, p, 1, 1;\n}"
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %82, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n160k32.f32.e4m3.e4m3 "
+#include "harness/wgmma/sum_names_160.inc"
+      ", %80, %81, p, 1, 1;\n}"
       :
-#include "harness/wgmma/sums_32.inc"
+#include "harness/wgmma/sums_160.inc"
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[16], std::uint64_t a, std::uint64_t b,
+__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[80], std::uint64_t a, std::uint64_t b,
                                 bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 "
-#include "harness/wgmma/sum_names_32.inc"
-      ", %16, %17, p;\n}"
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %82, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n160k32.s32.s8.s8 "
+#include "harness/wgmma/sum_names_160.inc"
+      ", %80, %81, p;\n}"
       :
-#include "harness/wgmma/sums_32.inc"
+#include "harness/wgmma/sums_160.inc"
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>

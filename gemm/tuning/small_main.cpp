@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
                         {Class::bf16, Class::fp8, Class::int8, Class::fp32, Class::fp64},
                         &variants};
   program.contested.clear();
-  for (const std::int64_t size : {256, 384, 512, 768, 1024, 1280, 1536})
+  for (const std::int64_t size : {256, 384, 512, 768, 1024, 1280, 1536, 2048})
     program.contested.push_back({size, size, size});
   return run_tuning(program, argc, argv);
 }

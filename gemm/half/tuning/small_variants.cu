@@ -29,8 +29,7 @@ void add(std::vector<Trial>& list, std::initializer_list<int> parts) {
 }
 
 /// Tiles that the copy engine feeds, in clusters of two and of four.
-constexpr Design brief(int n, int stages, int cluster_m, int cluster_n, bool half_b = false,
-                       int blocks = 1) {
+constexpr Design brief(int n, int stages, int cluster_m, int cluster_n, bool half_b = false) {
   return {.n = n,
           .stages = stages,
           .cluster_m = cluster_m,
@@ -38,31 +37,25 @@ constexpr Design brief(int n, int stages, int cluster_m, int cluster_n, bool hal
           .band = 1,
           .early = true,
           .brief = true,
-          .blocks = blocks,
           .half_b = half_b};
 }
 constexpr Design designs[] = {
     {.n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true},
-    {.n = 160, .stages = 5, .cluster_m = 2, .band = 1, .early = true, .half_b = true},
-    brief(64, 9, 1, 2),
     brief(64, 9, 1, 1),
-    brief(64, 9, 2, 1, true),
-    brief(64, 9, 2, 2, true),
-    brief(64, 4, 1, 2, false, 2),
-    brief(64, 4, 1, 1, false, 2),
-    brief(128, 7, 2, 1),
+    brief(64, 9, 1, 2),
+    brief(128, 7, 1, 1),
     brief(128, 7, 1, 2),
     brief(128, 7, 2, 2),
-    brief(160, 5, 2, 1, true),
     brief(160, 5, 1, 2),
+    brief(160, 5, 2, 1, true),
+    brief(192, 5, 1, 2),
     brief(192, 5, 2, 1, true),
 };
 /// Of types that are multiplied along k alone.
 constexpr Design designs_along_k[] = {
-    brief(16, 9, 1, 1),          brief(32, 9, 1, 1),       brief(32, 9, 1, 2),
-    brief(32, 4, 1, 1, false, 2), brief(64, 9, 1, 1),       brief(64, 9, 1, 2),
-    brief(64, 4, 1, 1, false, 2), brief(64, 4, 1, 2, false, 2), brief(128, 7, 2, 1),
-    brief(128, 7, 1, 2),          brief(192, 5, 2, 1, true),
+    brief(16, 9, 1, 1, true), brief(64, 9, 1, 1),        brief(64, 9, 1, 2),
+    brief(128, 7, 1, 1),      brief(128, 7, 1, 2),       brief(160, 5, 1, 1, true),
+    brief(160, 5, 1, 2, true), brief(192, 5, 1, 2),
 };
 
 template <class Types>
@@ -88,13 +81,12 @@ void add_design(std::vector<Trial>& list) {
                      std::to_string(d.stages) + " cluster " + std::to_string(d.cluster_m) + "x" +
                      std::to_string(d.cluster_n);
   if (d.brief) name += " brief";
-  if (d.blocks > 1) name += " blocks " + std::to_string(d.blocks);
   list.push_back({name,
                   [](const Problem& p, int) { return EngineOperands::copy_bytes(p, S::majors); },
                   &launch_shape<S, Types>});
   list.back().suits = [d](const Problem& p) {
     const std::int64_t blocks = (p.n + d.m() - 1) / d.m() * ((p.m + d.n - 1) / d.n);
-    return blocks <= 264 && (blocks >= 32 || d.n <= 64);
+    return blocks <= 132 && (blocks >= 48 || d.n <= 64);
   };
 }
 

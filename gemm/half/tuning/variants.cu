@@ -39,6 +39,8 @@ constexpr Design designs[] = {
     wide192,
     deferred192,
     large(deferred192, 2, 2, 4),
+    large(deferred192, 2, 2, 8),
+    large(with(deferred192, [](Design& d) { d.kept_a = 0.4f; }), 2, 2, 4),
 };
 constexpr Design fp8_designs[] = {
     large(early, 4, 2, 4),
@@ -48,6 +50,8 @@ constexpr Design fp8_designs[] = {
     wide192,
     deferred192,
     large(deferred192, 2, 2, 4),
+    large(deferred192, 2, 2, 8),
+    large(with(deferred192, [](Design& d) { d.kept_a = 0.4f; }), 2, 2, 4),
 };
 /// Of 128 columns, which cross from the L2 once for four blocks below each other, each of them with
 /// half of k: a quarter of what the large operand is, where two blocks have as much as that.
