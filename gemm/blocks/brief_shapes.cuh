@@ -34,6 +34,7 @@ struct Columns192 : Layout {
     d.cluster_m = 2;
     d.half_b = true;
     d.kept_a = 0;
+    d.deferred_stores = false;  // three pieces of a row in turns spill a register
     return d;
   }();
 };

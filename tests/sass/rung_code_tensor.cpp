@@ -135,9 +135,8 @@ std::vector<RungCode> half_codes() {
       engine("half/16_small_products", "::BriefTile<*AnyLayout, 128>,", 4, brief(n128, 3, 1, 2)),
       engine("half/16_small_products", "::BriefTile<*AnyLayout, 160>,", 4, brief(n160, 5, 3, 3)),
       engine("half/16_small_products", "::BriefTile<*AnyLayout, 192>,", 4, brief(n192, 4, 1, 3)),
-      // Results that wait, as in 15.
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout>,", 4, {n192, 4, 4, 4, 2}),
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout> >,", 4, {n192, 4, 5, 3, 2}),
+      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout>,", 4, {n192, 4, 4, 4, 3}),
+      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout> >,", 4, {n192, 4, 5, 3, 3}),
   };
 }
 
@@ -205,8 +204,8 @@ std::vector<RungCode> other_tensor_codes() {
     add(rung, "BriefTile<fathom::gemm::AlongK, 160>,", brief(n160, 6, 1, wide_c ? 5 : 3));
     // Six pieces of a row of 32 bits are more than the ring has stages.
     add(rung, "BriefTile<fathom::gemm::AlongK, 192>,", brief(n192, 4, 1, wide_c ? 0 : 3));
-    add(rung, "Columns192<fathom::gemm::AlongK>,", {n192, 4, 4, 4, wide_c ? 6 : 2});
-    add(rung, "Columns192<fathom::gemm::AlongK> >,", {n192, 4, 5, 3, wide_c ? 6 : 2});
+    add(rung, "Columns192<fathom::gemm::AlongK>,", {n192, 4, 4, 4, wide_c ? 6 : 3});
+    add(rung, "Columns192<fathom::gemm::AlongK> >,", {n192, 4, 5, 3, wide_c ? 6 : 3});
     add(rung, "WideTile<fathom::gemm::AlongK>,", {n256, 4, 4, 2, stores});
     add(rung, "LargeClusters<fathom::gemm::AlongK>,", {n256, 4, 2, 2, deferred});
     add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});
