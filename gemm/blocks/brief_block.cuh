@@ -12,7 +12,7 @@ namespace fathom::gemm {
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
 /// waits for who loads. A thread's sums of more columns do not fit into those.
 template <Design d>
-inline constexpr bool keeps_registers = d.brief && d.n <= 64 && !d.promoted;
+inline constexpr bool keeps_registers = d.brief&& d.n <= 64 && !d.promoted;
 
 /// Brings all of a product's maps into the cache that the engine reads them from.
 template <class P>

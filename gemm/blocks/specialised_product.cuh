@@ -26,7 +26,7 @@ inline constexpr int multiplying_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <Design d>
 inline constexpr int staging_bytes =
-    d.engine_stores ? d.consumers * 4 * staging_slots<d.n> * staged_bytes : 0;
+    d.engine_stores ? d.consumers * 4 * staging_slots<d.n>* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
@@ -59,11 +59,11 @@ __device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const Clus
   }
 }
 
-/// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if the
-/// block keeps its registers.
+/// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if
+/// the block keeps its registers.
 template <class In, Design d, Major a_major, Major b_major, class P>
-__device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
-                                  const ClusterPlace<d>& place, TileIndex first_tile = {}) {
+__device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
+                                  TileIndex first_tile = {}) {
   if constexpr (!d.brief) {
     prefetch_map(p.map_a);
     prefetch_map(p.map_b);
@@ -84,7 +84,8 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
                                              (range.first + i) * stage_depth<In>);
     } else {
       const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
-      if constexpr (keeps_registers<d>) position = {filled % d.stages, filled == d.stages ? 1u : 0u};
+      if constexpr (keeps_registers<d>)
+        position = {filled % d.stages, filled == d.stages ? 1u : 0u};
       for (int i = filled; i < range.count; ++i) {
         wait(ring.empty(position.stage), position.parity ^ 1);
         const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
@@ -210,7 +211,8 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // What the kernel before has written can be read from here on; the kernel of the rest starts
   // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-  if constexpr ((d.early && !d.brief) || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr ((d.early && !d.brief) || d.leaves_rest)
+    asm volatile("griddepcontrol.launch_dependents;");
 
   if constexpr (keeps_registers<d>) {
     if (threadIdx.x == d.consumers * 128)
@@ -232,8 +234,9 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.brief || (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
-                             d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
+  static_assert(!d.brief ||
+                (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
+                 d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
   if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     if (group < d.consumers) {

@@ -131,7 +131,9 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   // them can.
   constexpr int needed = (d.n + half_block_side - 1) / half_block_side;
   constexpr bool fewer = d.half_b && b_major == Major::k && needed % d.cluster_m == 0;
-  constexpr int b_boxes = fewer ? needed : d.half_b ? 2 * d.b_blocks() : d.b_blocks(),
+  constexpr int b_boxes = fewer      ? needed
+                          : d.half_b ? 2 * d.b_blocks()
+                                     : d.b_blocks(),
                 share_b = b_boxes / d.cluster_m;
   constexpr int missing = fewer ? (2 * d.b_blocks() - needed) * half_block_bytes : 0;
   arrive_expecting(full, d.stage_bytes() - missing);

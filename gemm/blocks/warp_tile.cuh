@@ -145,7 +145,8 @@ inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_byte
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
 /// Buffers a warp: one is filled while the others are read. They take turns over tiles too, so that
-/// a tile's `n` columns fill each of them as often: two, or three where 128 bytes are a third of it.
+/// a tile's `n` columns fill each of them as often: two, or three where 128 bytes are a third of
+/// it.
 template <int n>
 inline constexpr int staging_slots = n % 128 == 0 ? 2 : 3;
 

@@ -9,7 +9,8 @@
 #include "gemm/blocks/major.h"
 
 // wgmma of 160 and 192 columns (gemm/blocks/wgmma.cuh and wgmma_other_types.cuh have the powers of
-// two): tiles between 128 and 256, for products that whole waves of those would leave partly filled.
+// two): tiles between 128 and 256, for products that whole waves of those would leave partly
+// filled.
 
 namespace fathom::gemm {
 
@@ -53,8 +54,8 @@ __device__ inline void multiply(__half, std::uint32_t (&d)[96], std::uint64_t a,
         "n"(static_cast<int>(b_major)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b,
-                                bool add) {
+__device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[96], std::uint64_t a,
+                                std::uint64_t b, bool add) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 "
@@ -66,8 +67,8 @@ __device__ inline void multiply(__nv_bfloat16, std::uint32_t (&d)[96], std::uint
         "n"(static_cast<int>(b_major)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[80], std::uint64_t a, std::uint64_t b,
-                                bool add) {
+__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[80], std::uint64_t a,
+                                std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %82, 0;\n"
@@ -79,8 +80,8 @@ __device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[80], std::uint
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[80], std::uint64_t a, std::uint64_t b,
-                                bool add) {
+__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[80], std::uint64_t a,
+                                std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %82, 0;\n"
@@ -92,8 +93,8 @@ __device__ inline void multiply(std::int8_t, std::uint32_t (&d)[80], std::uint64
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b,
-                                bool add) {
+__device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[96], std::uint64_t a,
+                                std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
@@ -105,8 +106,8 @@ __device__ inline void multiply(__nv_fp8_e4m3, std::uint32_t (&d)[96], std::uint
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 template <Major a_major, Major b_major>
-__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[96], std::uint64_t a, std::uint64_t b,
-                                bool add) {
+__device__ inline void multiply(std::int8_t, std::uint32_t (&d)[96], std::uint64_t a,
+                                std::uint64_t b, bool add) {
   static_assert(a_major == Major::k && b_major == Major::k);
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"

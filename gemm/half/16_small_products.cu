@@ -44,7 +44,8 @@ Rung small_products(Class of) {
   rung.idea =
       "Small products are cut into tiles of 32 x 32 to 64 x 64 by mma.sync, where those are too "
       "few the blocks of a cluster share k; larger ones into those of 128 x 64 to 128 x 192 where "
-      "all of them run at once, by blocks that begin and end in few steps. Where waves of 128 x 192 "
+      "all of them run at once, by blocks that begin and end in few steps. Where waves of 128 x "
+      "192 "
       "are fuller than those of 128 x 256 they take their place. Others are those of the rung "
       "before.";
   rung.gain =

@@ -18,8 +18,7 @@ SmallChoice small_choice(const Problem& p, int sms) {
     const auto brief = brief_plan(p, sms);
     const double otherwise = brief ? brief->us : least_us_before;
     if (plan && plan->us < otherwise) return {.kernel = SmallChoice::Kernel::mma, .plan = *plan};
-    if (brief)
-      return {.kernel = SmallChoice::Kernel::brief, .plan = {}, .columns = brief->columns};
+    if (brief) return {.kernel = SmallChoice::Kernel::brief, .plan = {}, .columns = brief->columns};
   }
   if (waves_of_192_are_sooner(p, sms)) return {.kernel = SmallChoice::Kernel::waves, .plan = {}};
   return {};

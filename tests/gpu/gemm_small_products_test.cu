@@ -136,8 +136,7 @@ TEST_CASE("products of one wave are right in every width, however their operands
         const auto plan = brief_plan(p, w.sms);
         REQUIRE(plan.has_value());
         CHECK(plan->columns == w.columns);
-        if (half)
-          CHECK(half::small_choice(p, w.sms).kernel == half::SmallChoice::Kernel::brief);
+        if (half) CHECK(half::small_choice(p, w.sms).kernel == half::SmallChoice::Kernel::brief);
         bench.check(rung, p, w.sms);
       };
       // C's pieces of 16 bytes, then elements that start anywhere and are added to what is there.
@@ -183,9 +182,9 @@ TEST_CASE("waves of 192 columns are right", "[gpu][gemm][half][sanitized]") {
 
 TEST_CASE("small products are right at the sizes that they are made for", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const char* id : {"fp32/27_small_products", "fp64/09_small_products",
-                         "fp16/16_small_products", "bf16/16_small_products",
-                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+  for (const char* id :
+       {"fp32/27_small_products", "fp64/09_small_products", "fp16/16_small_products",
+        "bf16/16_small_products", "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     const Rung& rung = *find_rung(id);
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("clusters need sm_90a");
     for (const std::int64_t size : {256, 384, 512, 640, 768, 1024, 1280, 1536, 2048}) {

@@ -70,7 +70,8 @@ TEST_CASE("small half-precision products have the kernel that was fastest", "[ge
       CHECK(choice.plan.tile == tile);
       CHECK(choice.plan.parts == 1);
     }
-    for (const auto& [size, columns] : {std::pair{640, 64}, {768, 64}, {1024, 64}, {1280, 128}, {1536, 160}}) {
+    for (const auto& [size, columns] :
+         {std::pair{640, 64}, {768, 64}, {1024, 64}, {1280, 128}, {1536, 160}}) {
       CAPTURE(size);
       const auto choice = half::small_choice(cube(of, size), sms);
       CHECK(choice.kernel == Kernel::brief);
@@ -88,8 +89,13 @@ TEST_CASE("small half-precision products have the kernel that was fastest", "[ge
 
 TEST_CASE("products of one wave have the width that was fastest", "[gemm]") {
   for (const Class of : {Class::fp8, Class::int8}) {
-    for (const auto& [size, columns] : {std::pair{256, 16}, {512, 16}, {768, 64}, {1024, 64},
-                                        {1280, 128}, {1536, 160}, {1664, 192}}) {
+    for (const auto& [size, columns] : {std::pair{256, 16},
+                                        {512, 16},
+                                        {768, 64},
+                                        {1024, 64},
+                                        {1280, 128},
+                                        {1536, 160},
+                                        {1664, 192}}) {
       CAPTURE(size);
       const auto plan = brief_plan(cube(of, size), sms);
       REQUIRE(plan.has_value());

@@ -53,8 +53,8 @@ constexpr Design designs[] = {
 };
 /// Of types that are multiplied along k alone.
 constexpr Design designs_along_k[] = {
-    brief(16, 9, 1, 1, true), brief(64, 9, 1, 1),        brief(64, 9, 1, 2),
-    brief(128, 7, 1, 1),      brief(128, 7, 1, 2),       brief(160, 5, 1, 1, true),
+    brief(16, 9, 1, 1, true),  brief(64, 9, 1, 1),  brief(64, 9, 1, 2),
+    brief(128, 7, 1, 1),       brief(128, 7, 1, 2), brief(160, 5, 1, 1, true),
     brief(160, 5, 1, 2, true), brief(192, 5, 1, 2),
 };
 
