@@ -55,6 +55,9 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
   for (int v = static_cast<int>(threadIdx.x); v < share * vectors; v += d.consumers * 128) {
     const int row = place.k * share + (along_rows ? v / vectors : v % share);
     const int column = (along_rows ? v % vectors : v / share) * 4;
+    const int r = corner.m + row, c = corner.n + column;
+    // Nothing is read that is not stored: so all reads are done once the stores are under way.
+    if (r >= p.m || c >= p.n) continue;
     Scalar of[4] = {};
 #pragma unroll
     for (int other = 0; other < d.split_k; ++other) {
@@ -65,8 +68,6 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
       of[2] += sum_of<Scalar>(x.z);
       of[3] += sum_of<Scalar>(x.w);
     }
-    const int r = corner.m + row, c = corner.n + column;
-    if (r >= p.m) continue;
     if constexpr (sizeof(Out) == 2) {
       if (along_rows && p.engine_stores && c + 3 < p.n) {
         *reinterpret_cast<uint2*>(&p.c(r, c)) =

@@ -24,6 +24,9 @@ struct Design {
   bool deferred_stores = false;
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
+  /// For launches of microseconds: blocks of a cluster meet without waiting for what they have
+  /// written, part one by one, and store C through the ring, which they have no more use for.
+  bool brief = false;
   bool a_in_registers =
       false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores

@@ -76,7 +76,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   // H200).
   product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
                           columns_aligned(p.m, output, map_alignment);
-  if (d.engine_stores && product.engine_stores)
+  if ((d.engine_stores || d.brief) && product.engine_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;
 }

@@ -68,8 +68,13 @@ bool fills_large_clusters(const Problem& p, int sms) {
 /// bus's latency needs. Clusters of two: larger ones do not fit all SMs at once.
 template <class Layout>
 struct Columns16 : Layout {
-  static constexpr Design design{
-      .n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+  static constexpr Design design{.n = 16,
+                                 .stages = 9,
+                                 .split_k = 2,
+                                 .band = 1,
+                                 .early = true,
+                                 .brief = true,
+                                 .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns64 : Layout {
@@ -87,7 +92,7 @@ struct Columns128 : Layout {
 template <class Layout>
 struct ColumnHalves : Layout {
   static constexpr Design design{
-      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true};
+      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .brief = true};
 };
 
 /// Most columns of the small side for which the narrow shapes are meant.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gemm/blocks/brief_block.cuh"
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/deferred_stores.cuh"
 #include "gemm/blocks/named_barrier.cuh"
@@ -25,7 +26,7 @@ inline constexpr int multiplying_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <Design d>
 inline constexpr int staging_bytes =
-    d.engine_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
+    d.engine_stores ? d.consumers * 4 * staging_slots<d.n>* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <Design d>
@@ -45,15 +46,32 @@ __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& plac
   return {first, end - first};
 }
 
+/// Asks for the stages that fill the ring, or all that there are, before anything was in it. By the
+/// loading thread of a block that keeps its registers, beside whose start this is in the code.
 template <class In, Design d, Major a_major, Major b_major, class P>
-__device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
-                                  const ClusterPlace<d>& place) {
-  prefetch_map(p.map_a);
-  prefetch_map(p.map_b);
+__device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
+                                 TileIndex corner) {
+  const DepthRange range = depth_range<d>(p, place);
+#pragma unroll 1
+  for (int i = 0; i < min(range.count, d.stages); ++i) {
+    load_stage<d, a_major, b_major>(ring, i, place, p.map_a, p.map_b, corner.m, corner.n,
+                                    (range.first + i) * stage_depth<In>);
+  }
+}
+
+/// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if
+/// the block keeps its registers.
+template <class In, Design d, Major a_major, Major b_major, class P>
+__device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
+                                  TileIndex first_tile = {}) {
+  if constexpr (!d.brief) {
+    prefetch_map(p.map_a);
+    prefetch_map(p.map_b);
+  }
   RingPosition<d.stages> position;
   const DepthRange range = depth_range<d>(p, place);
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    const TileIndex corner = walk.corner(p, place);
+    const TileIndex corner = d.brief ? first_tile : walk.corner(p, place);
     std::uint64_t policy_a = 0;
     if constexpr (d.kept_a > 0)
       policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
@@ -65,7 +83,10 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
                                              p.map_a, p.map_b, corner.m, corner.n,
                                              (range.first + i) * stage_depth<In>);
     } else {
-      for (int i = 0; i < range.count; ++i) {
+      const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
+      if constexpr (keeps_registers<d>)
+        position = {filled % d.stages, filled == d.stages ? 1u : 0u};
+      for (int i = filled; i < range.count; ++i) {
         wait(ring.empty(position.stage), position.parity ^ 1);
         const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
         load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
@@ -74,6 +95,7 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring,
       }
     }
   }
+  if constexpr (d.brief && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
 }
 
 /// Calls `use` with 0 to Count - 1 as constants.
@@ -86,22 +108,22 @@ __device__ inline void each_block(const Use& use) {
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, Design d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
-                                      const ClusterPlace<d>& place, int warpgroup,
-                                      std::uint32_t staging) {
+                                      const ClusterPlace<d>& place, TileIndex first_tile,
+                                      int warpgroup, std::uint32_t staging) {
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
   const int a_block = warpgroup * d.m_blocks;
   const DepthRange range = depth_range<d>(p, place);
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
   constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots == 0,
+  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots<d.n> == 0,
                 "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
   DeferredStores<d, Out> deferred;
   if (d.promoted && a_block == 1) pass_turn(1);  // the first is the other's
   for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    TileIndex corner = walk.corner(p, place);
+    TileIndex corner = keeps_registers<d> ? first_tile : walk.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     if constexpr (d.engine_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.promoted) {
@@ -133,6 +155,13 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
+        } else if constexpr (stores_through_ring<d, Out>) {
+          if (p.engine_stores) {
+            finish(p, sums.of[i], row, corner.n);
+            store_through_ring(p, ring, sums.of[i], a_block + i, row, corner.n);
+          } else {
+            store_from_registers(p, sums.of[i], row, corner.n);
+          }
         } else {
           store_from_registers(p, sums.of[i], row, corner.n);
         }
@@ -142,6 +171,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   if (d.promoted && a_block == 0) take_turn(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.engine_stores) wait_stores();
+  if constexpr (d.brief && d.split_k == 1) wait_stores_read<0>();
 }
 
 /// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
@@ -160,38 +190,64 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   ring.barriers = staging + staging_bytes<d>;
+  TileIndex first_tile{};
+  if constexpr (d.brief) {
+    if (threadIdx.x == 128) prefetch_maps(p);
+    // A block has one tile. Its division is done, and the parameters are there, before the wait.
+    first_tile = TileWalk<d>(p).corner(p, place);
+    int depth = p.depth;
+    asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
+  }
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
     __syncthreads();
+  } else if constexpr (d.brief) {
+    cluster_meet();
   } else {
     cluster_sync();
   }
 
+  if constexpr (d.brief) asm volatile("griddepcontrol.launch_dependents;");
   // What the kernel before has written can be read from here on; the kernel of the rest starts
   // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-  if constexpr (d.early || d.leaves_rest) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr ((d.early && !d.brief) || d.leaves_rest)
+    asm volatile("griddepcontrol.launch_dependents;");
+
+  if constexpr (keeps_registers<d>) {
+    if (threadIdx.x == d.consumers * 128)
+      fill_ring<In, d, a_major, b_major>(p, ring, place, first_tile);
+  }
 
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
-    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place);
+    if constexpr (!keeps_registers<d>)
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
+    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place, first_tile);
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
+    if constexpr (!keeps_registers<d>)
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    multiply_tiles<In, d, a_major, b_major>(p, ring, place, group,
-                                            staging + warp * staging_slots * staged_bytes);
+    multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
+                                            staging + warp * staging_slots<d.n> * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  if constexpr (d.cluster() > 1) cluster_sync();
+  static_assert(!d.brief ||
+                (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
+                 d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
+  if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     if (group < d.consumers) {
       const TileWalk<d> walk(p);
       if (!walk.done()) store_cluster_sum<d>(p, ring.tiles, place, walk.corner(p, place));
     }
-    cluster_sync();
+    if constexpr (d.brief) {
+      cluster_meet();
+    } else {
+      cluster_sync();
+    }
   }
   // What comes after the kernel of the rest waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");

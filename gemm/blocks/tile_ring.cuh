@@ -126,10 +126,17 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
                                   int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
-  arrive_expecting(full, d.stage_bytes());
   constexpr int share_a = d.a_blocks() / d.cluster_n;
-  constexpr int b_boxes = d.half_b ? 2 * d.b_blocks() : d.b_blocks(),
+  // Half boxes along k are of no more lines than the tile has columns, where the blocks that share
+  // them can.
+  constexpr int needed = (d.n + half_block_side - 1) / half_block_side;
+  constexpr bool fewer = d.half_b && b_major == Major::k && needed % d.cluster_m == 0;
+  constexpr int b_boxes = fewer      ? needed
+                          : d.half_b ? 2 * d.b_blocks()
+                                     : d.b_blocks(),
                 share_b = b_boxes / d.cluster_m;
+  constexpr int missing = fewer ? (2 * d.b_blocks() - needed) * half_block_bytes : 0;
+  arrive_expecting(full, d.stage_bytes() - missing);
   static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == b_boxes);
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll

@@ -1,6 +1,6 @@
 // fp8 at the tensor cores' full rate, with the bits that they keep.
 
-#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/brief_shapes.cuh"
 #include "gemm/fp8/rungs.h"
 #include "gemm/fp8/types.h"
 
@@ -8,6 +8,7 @@ namespace fathom::gemm::fp8 {
 
 Rung fast_accumulation() {
   Rung rung = best_rung<AlongK, Types>(Class::fp8, "02_fast_accumulation");
+  rung.launch = &launch_fullest_waves<AlongK, Types>;
   rung.idea = "Tiles of 128 x 256 x 128 whose sums stay with the tensor cores over all of k.";
   rung.gain =
       "No additions beside the products, and these twice as wide: 4096 multiplications a clock "

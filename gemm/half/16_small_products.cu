@@ -1,6 +1,6 @@
 // Small products: tiles small enough to occupy the SMs.
 
-#include "gemm/half/half_rung.cuh"
+#include "gemm/half/brief_tiles.cuh"
 #include "gemm/half/small_choice.h"
 #include "gemm/half/small_product.cuh"
 
@@ -13,13 +13,6 @@ using Tile64x64 = SmallTile<64, 64, 32, 32, 4, 2>;
 
 static_assert(is_tile<Tile32x32>(small_tiles[0]) && is_tile<Tile64x32>(small_tiles[1]) &&
               is_tile<Tile64x64>(small_tiles[2]));
-
-/// A width between 128 and 256: 1536 x 1536 elements are 120 tiles, one wave.
-struct BetweenWidths {
-  static constexpr Design design{
-      .n = 160, .stages = 5, .cluster_m = 2, .band = 1, .early = true, .half_b = true};
-  static constexpr MajorsTaken majors = plain_layout;
-};
 
 template <class Element>
 void launch_planned(const Arguments& arguments, const SmallPlan& plan, cudaStream_t stream) {
@@ -34,10 +27,10 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   switch (choice.kernel) {
     case SmallChoice::Kernel::mma:
       return launch_planned<Element>(arguments, choice.plan, stream);
-    case SmallChoice::Kernel::halves:
-      return launch_shape<ColumnHalves<AnyLayout>, Types<Element>>(arguments, workspace, stream);
-    case SmallChoice::Kernel::columns160:
-      return launch_shape<BetweenWidths, Types<Element>>(arguments, workspace, stream);
+    case SmallChoice::Kernel::brief:
+      return launch_brief<AnyLayout, Types<Element>>(choice.columns, arguments, workspace, stream);
+    case SmallChoice::Kernel::waves:
+      return launch_shape<Columns192<AnyLayout>, Types<Element>>(arguments, workspace, stream);
     case SmallChoice::Kernel::before:
       return launch_best_shape<AnyLayout, Types<Element>>(arguments, workspace, stream);
   }
@@ -50,10 +43,11 @@ Rung small_products(Class of) {
   rung.id = std::string(traits(of).name) + "/16_small_products";
   rung.idea =
       "Small products are cut into tiles of 32 x 32 to 64 x 64 by mma.sync, where those are too "
-      "few the blocks of a "
-      "cluster share k; larger ones into those of 128 x 64 or 128 x 160 where all of them run at "
-      "once. Others are "
-      "those of the rung before.";
+      "few the blocks of a cluster share k; larger ones into those of 128 x 64 to 128 x 192 where "
+      "all of them run at once, by blocks that begin and end in few steps. Where waves of 128 x "
+      "192 "
+      "are fuller than those of 128 x 256 they take their place. Others are those of the rung "
+      "before.";
   rung.gain =
       "Two wide tiles' sums to add, or one SM in four at work, are most of a launch of few "
       "microseconds; small tiles "

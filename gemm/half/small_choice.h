@@ -46,13 +46,14 @@ inline constexpr std::array<SmallTileTimes, 3> small_tiles{{
 /// How rung 16 does a product.
 struct SmallChoice {
   enum class Kernel {
-    before,      ///< as the rung before
-    mma,         ///< by mma.sync, as planned
-    halves,      ///< the copy engine's tiles of 128 x 64, in pairs
-    columns160,  ///< and of 128 x 160, of operands that lie as in BLAS's NN
+    before,  ///< as the rung before
+    mma,     ///< by mma.sync, as planned
+    brief,   ///< the copy engine's tiles, all at once
+    waves,   ///< and those of 192 columns, which leave less of the last wave empty
   };
   Kernel kernel = Kernel::before;
-  SmallPlan plan;  ///< of mma
+  SmallPlan plan;   ///< of mma
+  int columns = 0;  ///< of a brief tile
 };
 
 SmallChoice small_choice(const Problem& problem, int sms);

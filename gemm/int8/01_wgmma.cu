@@ -1,23 +1,13 @@
 // The top kernel of the 16-bit ladder on 8-bit integers, exact in 32 bits.
 
-#include <cstdint>
-
-#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/brief_shapes.cuh"
 #include "gemm/int8/rungs.h"
+#include "gemm/int8/types.h"
 
 namespace fathom::gemm::int8 {
-namespace {
-
-struct Types {
-  using In = std::int8_t;
-  using Out = int;
-  using Scalar = int;
-};
-
-}  // namespace
-
 Rung wgmma() {
   Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");
+  rung.launch = &launch_fullest_waves<AlongK, Types>;
   rung.idea =
       "Tiles of 128 x 256 x 128 by wgmma, clusters with multicast, persistent, stores by the copy "
       "engine: as "

@@ -24,7 +24,8 @@ struct Request {
 Problem product(const Request& request, const Sizes& sizes) {
   // The tensor cores multiply 8-bit types along k alone: BLAS's TN.
   std::string transposes = request.transposes;
-  if (transposes.empty()) transposes = request.of == Class::fp8 ? "TN" : "NN";
+  if (transposes.empty())
+    transposes = request.of == Class::fp8 || request.of == Class::int8 ? "TN" : "NN";
   const auto of = [&](int i) { return transposes[i] == 'N' ? Transpose::no : Transpose::yes; };
   const Problem problem = make_problem(request.of, sizes[0], sizes[1], sizes[2], of(0), of(1));
   if (const auto wrong = invalid(problem)) throw Error(ExitCode::bad_input, *wrong);

@@ -44,6 +44,12 @@ void add_tile(std::vector<Trial>& list, const std::string& name,
 namespace half {
 std::vector<Trial> small_variants();  ///< of bf16
 }
+namespace fp8 {
+std::vector<Trial> small_variants();  ///< with sums that stay with the tensor cores
+}
+namespace int8 {
+std::vector<Trial> small_variants();
+}
 namespace fp32 {
 std::vector<Trial> small_variants();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gemm/brief_plan.h"
 #include "gemm/fp32/small_choice.h"
 #include "gemm/fp64/small_choice.h"
 #include "gemm/half/small_choice.h"
@@ -19,6 +20,9 @@ using test::layouts;
 namespace {
 
 constexpr int h200 = planned_sms;
+/// Those that cut products of one wave, and of a few, as gemm/brief_plan.h says.
+constexpr const char* one_wave_rungs[] = {"fp16/16_small_products", "bf16/16_small_products",
+                                          "fp8/02_fast_accumulation", "int8/01_wgmma"};
 
 /// A tile and parts, and a product that is cut so on a GPU of so many SMs. Few are planned for
 /// where that makes a tile the best for a product that takes little time where every access is
@@ -109,19 +113,81 @@ TEST_CASE("small half-precision products are right in every tile, however their 
         bench.check(rung, p, cut.sms);
       }
     }
-    Problem between = make_problem(of, 152, 250, 400, Transpose::no, Transpose::no, 2, -3);
-    CHECK(half::small_choice(between, 2).kernel == half::SmallChoice::Kernel::columns160);
-    bench.check(rung, between, 2);
+  }
+}
+
+// Of each width, by as many SMs as make it the one: with more stages than a ring has, and fewer.
+TEST_CASE("products of one wave are right in every width, however their operands lie",
+          "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  struct Width {
+    int columns, sms;
+    std::int64_t m;
+  };
+  constexpr std::int64_t n = 144;
+  for (const char* id : one_wave_rungs) {
+    const Rung& rung = *find_rung(id);
+    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+    const bool half = element_bytes(traits(rung.of).input) == 2;
+    for (const Width& w : {Width{16, 34, 272}, Width{64, 10, 272}, Width{128, 8, 272},
+                           Width{160, 4, 272}, Width{192, 4, 336}}) {
+      if (half && w.columns == 16) continue;
+      const auto check = [&](const Problem& p) {
+        const auto plan = brief_plan(p, w.sms);
+        REQUIRE(plan.has_value());
+        CHECK(plan->columns == w.columns);
+        if (half) CHECK(half::small_choice(p, w.sms).kernel == half::SmallChoice::Kernel::brief);
+        bench.check(rung, p, w.sms);
+      };
+      // C's pieces of 16 bytes, then elements that start anywhere and are added to what is there.
+      for (const Problem& p : layouts(rung.of, w.m, n, test::more_than(9, rung.of))) check(p);
+      if (test::under_sanitizer()) continue;
+      // Two stages of 128 columns would be mma.sync's.
+      const int few = w.columns == 128 ? 5 : 2;
+      for (Problem p : layouts(rung.of, w.m, n, test::more_than(few, rung.of))) {
+        p.alpha = 2;
+        p.beta = -3;
+        check(p);
+        p.ldc += 3;
+        check(p);
+      }
+    }
+  }
+}
+
+// A GPU of three SMs would have two waves of them; with more tiles than large clusters run at once,
+// the kernel for the SMs that those leave has some.
+TEST_CASE("waves of 192 columns are right", "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  constexpr int few = 3;
+  for (const char* id : one_wave_rungs) {
+    const Rung& rung = *find_rung(id);
+    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+    const auto check = [&](const Problem& p) {
+      CHECK_FALSE(brief_plan(p, few));
+      CHECK(waves_of_192_are_sooner(p, few));
+      bench.check(rung, p, few);
+    };
+    for (const Problem& p : layouts(rung.of, 336, 8720, test::more_than(4, rung.of))) {
+      check(p);
+      if (test::under_sanitizer()) continue;
+      Problem scaled = p;
+      scaled.alpha = 2;
+      scaled.beta = -3;
+      scaled.ldc += scaled.transa == scaled.transb ? 3 : 0;
+      check(scaled);
+    }
   }
 }
 
 TEST_CASE("small products are right at the sizes that they are made for", "[gpu][gemm][half]") {
   test::RungBench bench;
-  for (const char* id : {"fp32/27_small_products", "fp64/09_small_products",
-                         "fp16/16_small_products", "bf16/16_small_products"}) {
+  for (const char* id :
+       {"fp32/27_small_products", "fp64/09_small_products", "fp16/16_small_products",
+        "bf16/16_small_products", "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     const Rung& rung = *find_rung(id);
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("clusters need sm_90a");
-    for (const std::int64_t size : {256, 384, 512, 640, 768, 1024, 1536}) {
+    for (const std::int64_t size : {256, 384, 512, 640, 768, 1024, 1280, 1536, 2048}) {
       for (const Problem& p : layouts(rung.of, size, size, size)) bench.check(rung, p, h200);
       // Whose edges lie within tiles.
       bench.check(

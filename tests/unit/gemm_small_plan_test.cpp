@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "gemm/brief_plan.h"
 #include "gemm/fp32/small_choice.h"
 #include "gemm/fp64/small_choice.h"
 #include "gemm/half/small_choice.h"
@@ -62,19 +63,21 @@ TEST_CASE("small fp64 products have the tile that was fastest", "[gemm]") {
 TEST_CASE("small half-precision products have the kernel that was fastest", "[gemm]") {
   using Kernel = half::SmallChoice::Kernel;
   for (const Class of : {Class::fp16, Class::bf16}) {
-    for (const auto& [size, tile] : {std::tuple{256, 0}, {384, 1}, {512, 1}, {640, 2}}) {
+    for (const auto& [size, tile] : {std::tuple{256, 0}, {384, 1}, {512, 1}}) {
       CAPTURE(size);
       const auto choice = half::small_choice(cube(of, size), sms);
       CHECK(choice.kernel == Kernel::mma);
       CHECK(choice.plan.tile == tile);
       CHECK(choice.plan.parts == 1);
     }
-    for (const int size : {768, 1024})
-      CHECK(half::small_choice(cube(of, size), sms).kernel == Kernel::halves);
-    CHECK(half::small_choice(cube(of, 1536), sms).kernel == Kernel::columns160);
-    // Only as BLAS's NN lies.
-    CHECK(half::small_choice(make_problem(of, 1536, 1536, 1536, Transpose::yes), sms).kernel ==
-          Kernel::before);
+    for (const auto& [size, columns] :
+         {std::pair{640, 64}, {768, 64}, {1024, 64}, {1280, 128}, {1536, 160}}) {
+      CAPTURE(size);
+      const auto choice = half::small_choice(cube(of, size), sms);
+      CHECK(choice.kernel == Kernel::brief);
+      CHECK(choice.columns == columns);
+    }
+    CHECK(half::small_choice(cube(of, 3072), sms).kernel == Kernel::waves);
     for (const int size : {2048, 4096})
       CHECK(half::small_choice(cube(of, size), sms).kernel == Kernel::before);
     // Copied first, or for tiles of few columns.
@@ -82,6 +85,40 @@ TEST_CASE("small half-precision products have the kernel that was fastest", "[ge
     CHECK(half::small_choice(make_problem(of, 16, 8192, 8192), sms).kernel == Kernel::before);
     CHECK(half::small_choice(make_problem(of, 128, 8192, 1024), sms).kernel == Kernel::before);
   }
+}
+
+TEST_CASE("products of one wave have the width that was fastest", "[gemm]") {
+  for (const Class of : {Class::fp8, Class::int8}) {
+    for (const auto& [size, columns] : {std::pair{256, 16},
+                                        {512, 16},
+                                        {768, 64},
+                                        {1024, 64},
+                                        {1280, 128},
+                                        {1536, 160},
+                                        {1664, 192}}) {
+      CAPTURE(size);
+      const auto plan = brief_plan(cube(of, size), sms);
+      REQUIRE(plan.has_value());
+      CHECK(plan->columns == columns);
+    }
+    CHECK_FALSE(brief_plan(cube(of, 2048), sms));
+    // For tiles of few columns, or nothing at all.
+    CHECK_FALSE(brief_plan(make_problem(of, 128, 8192, 1024), sms));
+    CHECK_FALSE(brief_plan(make_problem(of, 8192, 128, 1024), sms));
+    CHECK_FALSE(brief_plan(cube(of, 0), sms));
+    // 32 blocks of a long k are done sooner with half of it each.
+    CHECK_FALSE(brief_plan(make_problem(of, 512, 512, 32768), sms));
+    // Fewer SMs take wider tiles, or none.
+    CHECK(brief_plan(cube(of, 1024), 64)->columns == 128);
+    CHECK_FALSE(brief_plan(cube(of, 1024), 16));
+  }
+}
+
+TEST_CASE("tiles of 192 columns are for products whose waves they fill better", "[gemm]") {
+  for (const int size : {2304, 3072}) CHECK(waves_of_192_are_sooner(cube(Class::bf16, size), sms));
+  for (const int size : {128, 1024, 2048, 2560, 4096, 6144, 8192})
+    CHECK_FALSE(waves_of_192_are_sooner(cube(Class::bf16, size), sms));
+  CHECK_FALSE(waves_of_192_are_sooner(make_problem(Class::bf16, 128, 24576, 4096), sms));
 }
 
 TEST_CASE("small plans share k no further than blocks run at once, and of nothing there is none",

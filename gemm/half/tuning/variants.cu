@@ -24,18 +24,34 @@ constexpr Design large(Design d, int cluster_m, int cluster_n, int band) {
 /// A shape by its index: kernels are named by types.
 constexpr Design early = with(wide, [](Design& d) { d.early = d.serpentine = true; });
 constexpr Design deferred = with(early, [](Design& d) { d.deferred_stores = true; });
+/// Of 192 columns: 3072 cubed is 384 tiles, 2.9 waves.
+constexpr Design wide192 = with(early, [](Design& d) {
+  d.n = 192;
+  d.half_b = true;
+});
+constexpr Design deferred192 = with(wide192, [](Design& d) { d.deferred_stores = true; });
 constexpr Design designs[] = {
     wide,
     large(early, 4, 2, 4),
     deferred,
     large(deferred, 4, 2, 4),
     large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
+    wide192,
+    deferred192,
+    large(deferred192, 2, 2, 4),
+    large(deferred192, 2, 2, 8),
+    large(with(deferred192, [](Design& d) { d.kept_a = 0.4f; }), 2, 2, 4),
 };
 constexpr Design fp8_designs[] = {
     large(early, 4, 2, 4),
     large(deferred, 4, 2, 4),
     large(with(deferred, [](Design& d) { d.kept_a = 0.4f; }), 4, 2, 4),
     large(with(early, [](Design& d) { d.promoted = true; }), 4, 2, 4),
+    wide192,
+    deferred192,
+    large(deferred192, 2, 2, 4),
+    large(deferred192, 2, 2, 8),
+    large(with(deferred192, [](Design& d) { d.kept_a = 0.4f; }), 2, 2, 4),
 };
 /// Of 128 columns, which cross from the L2 once for four blocks below each other, each of them with
 /// half of k: a quarter of what the large operand is, where two blocks have as much as that.
@@ -56,6 +72,11 @@ constexpr Design together(Design d, int stages) {
 /// large operand's tile crosses from the L2 once for both.
 constexpr Design beside_each_other{
     .n = 64, .stages = 8, .cluster_n = 2, .band = 1, .early = true};
+constexpr Design skinny16{.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true};
+constexpr Design brief(Design d) {
+  d.brief = true;
+  return d;
+}
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
@@ -68,6 +89,13 @@ constexpr Design skinny_designs[] = {
     shared_by_four,
     beside_each_other,
     with(beside_each_other, [](Design& d) { d.stages = 9; }),
+    with(beside_each_other,
+         [](Design& d) {
+           d.stages = 9;
+           d.brief = true;
+         }),
+    brief(skinny16),
+    with(brief(skinny16), [](Design& d) { d.stages = 9; }),
 };
 constexpr Design fp8_skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
@@ -75,6 +103,13 @@ constexpr Design fp8_skinny_designs[] = {
     together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
     shared_by_four,
     beside_each_other,
+    with(beside_each_other,
+         [](Design& d) {
+           d.stages = 9;
+           d.brief = true;
+         }),
+    brief(skinny16),
+    with(brief(skinny16), [](Design& d) { d.stages = 9; }),
 };
 
 enum class List { square, skinny, fp8, fp8_skinny };
@@ -101,6 +136,7 @@ std::string name_of(const Design& d) {
   if (d.serpentine) name += " serpentine";
   if (d.deferred_stores) name += " deferred";
   if (d.early) name += " early";
+  if (d.brief) name += " brief";
   if (d.kept_a > 0) name += " keeping A " + std::to_string(d.kept_a).substr(0, 4);
   if (d.promoted) name += " promoted";
   return name;
