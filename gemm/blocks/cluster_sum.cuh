@@ -43,27 +43,32 @@ __device__ inline uint4 load_of_rank(std::uint32_t address, int rank) {
   return x;
 }
 
-/// Four neighbouring sums of this block's share of a tile's rows, its part of k of which each block
-/// of the cluster keeps: in C's memory neighbours where its rows are.
-template <Design d>
-struct ClusterQuad {
-  static constexpr int share = d.m() / d.split_k, vectors = d.n / 4;
-  static constexpr int threads = d.consumers * 128;
+/// Between its two halves a thread may do what no other block waits for. What it has read before
+/// the first, it has read before any block is past the second.
+__device__ inline void begin_parting() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+__device__ inline void end_parting() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+/// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying
+/// threads, after the cluster has met. A brief design's begin to part here, and nobody then waits
+/// for what another block stores: the other threads do it for themselves, and all end it.
+template <Design d, class Out, class Scalar>
+__device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
+                                         const ClusterPlace<d>& place, TileIndex corner) {
+  constexpr int share = d.m() / d.split_k, vectors = d.n / 4;
   static_assert(share * d.split_k == d.m());
   static_assert(d.m() * partial_pitch<d.n> * 4 <= TileRing<d>::bytes);
-
-  int row, column;  ///< within the tile
-  int r, c;         ///< of C
-
-  __device__ ClusterQuad(int index, bool along_rows, const ClusterPlace<d>& place, TileIndex corner)
-      : row(place.k * share + (along_rows ? index / vectors : index % share)),
-        column((along_rows ? index % vectors : index / share) * 4),
-        r(corner.m + row),
-        c(corner.n + column) {}
-
-  /// After the cluster has met.
-  template <class Scalar>
-  __device__ void add_up(std::uint32_t tile, const ClusterPlace<d>& place, Scalar (&of)[4]) const {
+  // Else a thread would read again after it has begun to part.
+  static_assert(!d.brief || share * vectors <= d.consumers * 128);
+  const bool along_rows = p.c.column_stride == 1;  // C's neighbours in memory are a thread's four
+  bool parting = false;
+  for (int v = static_cast<int>(threadIdx.x); v < share * vectors; v += d.consumers * 128) {
+    const int row = place.k * share + (along_rows ? v / vectors : v % share);
+    const int column = (along_rows ? v % vectors : v / share) * 4;
+    const int r = corner.m + row, c = corner.n + column;
+    if (r >= p.m || c >= p.n) continue;
+    Scalar of[4] = {};
 #pragma unroll
     for (int other = 0; other < d.split_k; ++other) {
       const uint4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4,
@@ -73,17 +78,16 @@ struct ClusterQuad {
       of[2] += sum_of<Scalar>(x.z);
       of[3] += sum_of<Scalar>(x.w);
     }
-  }
-
-  template <class Out, class Scalar>
-  __device__ void store(const TiledProduct<Out, Scalar>& p, bool along_rows,
-                        const Scalar (&of)[4]) const {
+    if constexpr (d.brief) {
+      begin_parting();  // before any store of C, for which its release would wait
+      parting = true;
+    }
     if constexpr (sizeof(Out) == 2) {
       if (along_rows && p.engine_stores && c + 3 < p.n) {
         *reinterpret_cast<uint2*>(&p.c(r, c)) =
             make_uint2(packed<Out>(finished(p, r, c, of[0]), finished(p, r, c + 1, of[1])),
                        packed<Out>(finished(p, r, c + 2, of[2]), finished(p, r, c + 3, of[3])));
-        return;
+        continue;
       }
     }
 #pragma unroll
@@ -91,49 +95,9 @@ struct ClusterQuad {
       if (c + i < p.n) p.c(r, c + i) = Out(finished(p, r, c + i, of[i]));
     }
   }
-};
-
-/// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying
-/// threads, after the cluster has met.
-template <Design d, class Out, class Scalar>
-__device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
-                                         const ClusterPlace<d>& place, TileIndex corner) {
-  using Quad = ClusterQuad<d>;
-  const bool along_rows = p.c.column_stride == 1;  // C's neighbours in memory are a thread's four
-  for (int v = static_cast<int>(threadIdx.x); v < Quad::share * Quad::vectors; v += Quad::threads) {
-    const Quad quad(v, along_rows, place, corner);
-    if (quad.r >= p.m) continue;
-    Scalar of[4] = {};
-    quad.add_up(tile, place, of);
-    quad.store(p, along_rows, of);
+  if constexpr (d.brief) {
+    if (!parting) begin_parting();
   }
-}
-
-/// Between its two halves a thread may do what no other block waits for. What it has read before
-/// the first, it has read before any block is past the second.
-__device__ inline void begin_parting() {
-  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
-}
-__device__ inline void end_parting() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
-
-/// The same of a tile in which a thread has four sums at most, and the end of the cluster, in which
-/// its other threads take part by begin_parting and end_parting alone. The blocks part once all
-/// sums are read, and none waits for what another stores. `any`: whether there is a tile.
-template <Design d, class Out, class Scalar>
-__device__ inline void store_cluster_sum_and_part(const TiledProduct<Out, Scalar>& p,
-                                                  std::uint32_t tile, const ClusterPlace<d>& place,
-                                                  TileIndex corner, bool any) {
-  using Quad = ClusterQuad<d>;
-  static_assert(Quad::share * Quad::vectors <= Quad::threads);
-  const bool along_rows = p.c.column_stride == 1;
-  const int v = static_cast<int>(threadIdx.x);
-  const Quad quad(v, along_rows, place, corner);
-  const bool has_sums = any && v < Quad::share * Quad::vectors && quad.r < p.m && quad.c < p.n;
-  Scalar of[4] = {};
-  if (has_sums) quad.add_up(tile, place, of);
-  begin_parting();  // before any store of C, for which its release would wait
-  if (has_sums) quad.store(p, along_rows, of);
-  end_parting();
 }
 
 }  // namespace fathom::gemm

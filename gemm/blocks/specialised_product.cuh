@@ -238,19 +238,21 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
                 (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
                  d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
   if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
-  if constexpr (d.split_k > 1 && d.brief) {
-    if (group < d.consumers) {
-      store_cluster_sum_and_part<d>(p, ring.tiles, place, first_tile, !TileWalk<d>(p).done());
-    } else {
-      begin_parting();
-      end_parting();
-    }
-  } else if constexpr (d.split_k > 1) {
+  if constexpr (d.split_k > 1) {
+    bool parting = false;
     if (group < d.consumers) {
       const TileWalk<d> walk(p);
-      if (!walk.done()) store_cluster_sum<d>(p, ring.tiles, place, walk.corner(p, place));
+      if (!walk.done()) {
+        store_cluster_sum<d>(p, ring.tiles, place, walk.corner(p, place));
+        parting = true;
+      }
     }
-    cluster_sync();
+    if constexpr (d.brief) {
+      if (!parting) begin_parting();
+      end_parting();
+    } else {
+      cluster_sync();
+    }
   }
   // What comes after the kernel of the rest waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -56,8 +56,9 @@ RungCode engine(const char* rung, const std::string& kernel, int kernels, const 
   // where the blocks share k, three, of which the compiler has the code twice.
   const bool shares_depth =
       kernel.find("::Columns") != std::string::npos || kernel.find("Narrow") != std::string::npos;
-  // Brief blocks meet without one but where they have left each other sums.
-  const int fences = shares_depth ? (e.brief ? 2 : 6) : e.multicasts > 0 && !e.brief ? 2 : 0;
+  // Brief blocks meet without one but where they have left each other sums, and where they part
+  // once these are read: which a thread does in one of three places.
+  const int fences = shares_depth ? (e.brief ? 8 : 6) : e.multicasts > 0 && !e.brief ? 2 : 0;
   code.has += fmt::format(" MEMBAR.ALL.GPU<={}", fences);
   return code;
 }
