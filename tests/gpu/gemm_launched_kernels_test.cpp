@@ -149,7 +149,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
         {"fp64/09_small_products", "fp64::engine_product<", {4096, 4096, 4096}},
         {"fp16/16_small_products", "half::small_product<", {256, 256, 256}},
         {"fp16/16_small_products",
-         "specialised_product<EngineConfig<ColumnHalves<",
+         "specialised_product<EngineConfig<BriefTile<",
          {1024, 1024, 1024}},
         {"fp16/16_small_products", "specialised_product<EngineConfig<Columns16<", {16, 8192, 8192}},
         {"bf16/16_small_products",

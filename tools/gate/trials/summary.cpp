@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -79,24 +80,18 @@ std::string title_of(const std::string& tool) {
                       : "Decided by " + reports::escape_text(tool);
 }
 
-/// The file name of a tool's curve without its ending. It has the tool's name and not its place on
-/// the page, so that the journals of a newer tool rename no picture.
-std::string stem_of(const std::string& tool) {
-  return "measured-" + reports::slug(tool.empty() ? "before commits" : tool);
-}
-
 /// A part of the page: the rates of some journals.
 class Summary {
  public:
   Summary(std::vector<const JournalText*> journals, reports::Page& page)
       : journals_(std::move(journals)), page_(page) {}
 
-  /// `title` is Markdown, `stem` the curve's.
-  void write(const std::string& title, const fs::path& folder, const std::string& stem) {
+  /// `title` is Markdown. The curve goes into `pictures`; none is drawn without.
+  void write(const std::string& title, const std::optional<fs::path>& pictures) {
     page_.heading(3, title, "tool");
     page_.paragraph(origin());
     unchanged();
-    slowed(folder, stem);
+    slowed(pictures);
     faults();
     disturbed();
   }
@@ -199,7 +194,7 @@ class Summary {
                   {"Measured change (median)", Align::right}});
   }
 
-  void slowed(const fs::path& folder, const std::string& stem) {
+  void slowed(const std::optional<fs::path>& pictures) {
     std::map<double, Fates> sizes;
     Fates small;
     each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
@@ -217,9 +212,11 @@ class Summary {
     }
     if (small.confirmed.trials > 0)
       table.add_row(small.row("all below " + format_percent(never_flagged)));
-    if (const auto picture =
-            draw_power(curve, "Slowdowns that the gate confirms, as measured", folder, stem))
-      page_.picture(picture->light, picture->dark, picture->alt);
+    const auto picture = pictures
+                             ? draw_power(curve, "Slowdowns that the gate confirms, as measured",
+                                          *pictures, "measured")
+                             : std::nullopt;
+    if (picture) page_.picture(picture->light, picture->dark, picture->alt);
     finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
   }
 
@@ -295,12 +292,11 @@ std::string write_trial_summary(const std::vector<JournalText>& journals, const 
   if (tools.size() > 1) {
     std::vector<const JournalText*> all;
     for (const JournalText& journal : journals) all.push_back(&journal);
-    Summary(std::move(all), page).write("Decided by all of them together", folder, "measured");
+    Summary(std::move(all), page).write("Decided by all of them together", folder);
   }
   for (const OfOneTool& of_tool : tools)
     Summary(of_tool.journals, page)
-        .write(title_of(of_tool.tool), folder,
-               tools.size() > 1 ? stem_of(of_tool.tool) : "measured");
+        .write(title_of(of_tool.tool), tools.size() > 1 ? std::nullopt : std::optional(folder));
   write_file_atomically(folder / "trials.md", page.text());
   return page.text();
 }
