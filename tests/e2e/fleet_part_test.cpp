@@ -99,7 +99,8 @@ TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e
     const json fleet = fleet_of(box.out());
     std::multiset<std::string> hosts;
     for (const json& gpu : fleet.at("gpus")) hosts.insert(gpu.at("host"));
-    CHECK(fleet.at("links").size() == 2);
+    // Those of each run, of which each had a GPU of its own.
+    CHECK(fleet.at("links").size() == hosts.size());
     return hosts;
   };
   box.set("FAKE_GPUS", "3");
