@@ -2,23 +2,24 @@
 
 #include "gemm/blocks/engine_product.cuh"
 #include "gemm/blocks/register_product.cuh"
+#include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel whose first operand goes through registers.
 // Host code.
 
 namespace fathom::gemm {
 
-/// A kernel's shape and the way in which its first operand lies. A shape is a type, since kernels are
-/// named by types (gemm/blocks/engine_product.cuh): it has a RegisterDesign `design` and, as `majors`,
-/// the layouts of the operands that it is compiled for, the second always along k.
+/// A kernel's shape and the way in which its first operand lies. A shape is a type, since kernels
+/// are named by types (gemm/blocks/engine_product.cuh): it has a RegisterDesign `design` and, as
+/// `majors`, the layouts of the operands that it is compiled for, the second always along k.
 template <class Shape, Major first>
 struct RegisterConfig {
   static constexpr RegisterDesign design = Shape::design;
   static constexpr Major major = first;
 };
 
-/// The operands of such a kernel: `first` by way of registers, contiguous either way; `second` along
-/// k, or where it is split into planes, those.
+/// The operands of such a kernel: `first` by way of registers, contiguous either way; `second`
+/// along k, or where it is split into planes, those.
 struct RegisterOperands {
   EngineOperand first, second;
   /// Whether `first` is BLAS's A, so that the kernel computes BLAS's C; else it computes the
@@ -70,6 +71,20 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
     if (operands.first.major == Major::outer)
       launch_register_kernel<Shape, Major::outer>(product, stream);
   }
+}
+
+/// What a rung reports of a shape.
+template <class Shape>
+RungKernel register_kernel() {
+  constexpr RegisterDesign d = Shape::design;
+  constexpr Design ring = d.ring();
+  return {reinterpret_cast<const void*>(&register_product<RegisterConfig<Shape, Major::outer>>),
+          ring.threads(),
+          register_product_shared_bytes<d>(),
+          ring.m(),
+          d.columns,
+          stage_depth<float>,
+          d.split_k};
 }
 
 }  // namespace fathom::gemm

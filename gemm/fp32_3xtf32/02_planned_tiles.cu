@@ -67,7 +67,7 @@ int tile_of(const Problem& p, int sms) {
 /// own view has as columns.
 RungKernel kernel_for(const Problem& p, int sms) {
   RungKernel kernel =
-      with_shape(tile_of(p, sms), [](auto shape) { return split_kernel<decltype(shape)>(); });
+      with_shape(tile_of(p, sms), [](auto shape) { return register_kernel<decltype(shape)>(); });
   if (choose_operands({p}).a_first) std::swap(kernel.tile_m, kernel.tile_n);
   return kernel;
 }

@@ -24,21 +24,6 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
 }
 
-/// What a rung reports of a shape.
-template <class Shape>
-RungKernel split_kernel() {
-  using Config = RegisterConfig<Shape, Major::outer>;
-  constexpr RegisterDesign d = Shape::design;
-  constexpr Design ring = d.ring();
-  return {reinterpret_cast<const void*>(&register_product<Config>),
-          ring.threads(),
-          register_product_shared_bytes<d>(),
-          ring.m(),
-          d.columns,
-          stage_depth<float>,
-          d.split_k};
-}
-
 /// The rung of a shape, without its words.
 template <class Shape>
 Rung split_rung(const char* name) {
@@ -47,7 +32,7 @@ Rung split_rung(const char* name) {
   rung.id = std::string(traits(rung.of).name) + "/" + name;
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.kernel = split_kernel<Shape>();
+  rung.kernel = register_kernel<Shape>();
   rung.launch = &launch_split_shape<Shape>;
   rung.takes_own_path = [](const Problem& p) {
     return copy_bytes(choose_operands({p}).first, std::nullopt) == 0;

@@ -40,22 +40,8 @@ void launch_across(const Arguments& arguments, const Workspace& workspace, cudaS
   launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
 }
 
-/// What a rung reports of a shape.
-template <class Shape>
-RungKernel register_kernel() {
-  constexpr RegisterDesign d = Shape::design;
-  constexpr Design ring = d.ring();
-  return {reinterpret_cast<const void*>(&register_product<RegisterConfig<Shape, Major::outer>>),
-          ring.threads(),
-          register_product_shared_bytes<d>(),
-          ring.m(),
-          d.columns,
-          stage_depth<float>,
-          d.split_k};
-}
-
-/// The same of a product: the tile's rows are those of the operand that goes through registers, and
-/// where that is BLAS's A, those of C, which the rung's own view has as columns.
+/// What a rung reports of a product: the tile's rows are those of the operand that goes through
+/// registers, and where that is BLAS's A, those of C, which the rung's own view has as columns.
 template <class Shape>
 RungKernel register_kernel_for(bool a_first) {
   RungKernel kernel = register_kernel<Shape>();
