@@ -16,8 +16,12 @@ constexpr int bytes_a_clock = 64;
 /// The tensor cores' clocks for a column of a stage, of 128 rows (models/instruction_throughput.h).
 constexpr int clocks_of_a_column = 4;
 /// From a launch to the first products and from the last to the next launch, and what a column adds
-/// to it: fitted to 512 to 2048 cubed of bf16 and fp8.
+/// to it: fitted to 1024 to 2048 cubed of bf16 and fp8.
 constexpr double around = 2000, around_a_column = 26;
+/// Tiles that keep their registers (gemm/blocks/brief_shapes.cuh) take 2100 to 2900 whatever their
+/// width, by 512 to 1024 cubed.
+constexpr std::int64_t most_narrow = 64;
+constexpr double around_narrow = 2550;
 constexpr double clocks_of_a_us = 1780;
 /// Two blocks of 128 x 128 that share k (gemm/engine_plan.cpp).
 constexpr double around_shared = 8000;
@@ -42,6 +46,11 @@ std::int64_t stages_of(const Problem& p) {
   return ceil_div(p.k * element_bytes(traits(p.of).input), stage_bytes);
 }
 
+double clocks_around(std::int64_t columns) {
+  return columns <= most_narrow ? around_narrow
+                                : around + around_a_column * static_cast<double>(columns);
+}
+
 double clocks_of_a_stage(std::int64_t columns, std::int64_t loaded) {
   return static_cast<double>(
       std::max((tile_rows + loaded) * stage_bytes / bytes_a_clock, columns * clocks_of_a_column));
@@ -62,7 +71,7 @@ std::optional<BriefPlan> brief_plan(const Problem& p, int sms) {
     if (blocks(p, width, !bytes) > sms) continue;
     // 8-bit types come in boxes of 32 columns, others of 64.
     const double clocks = stages * clocks_of_a_stage(width, rounded_up(width, bytes ? 32 : 64)) +
-                          around + around_a_column * width;
+                          clocks_around(width);
     if (columns == 0 || clocks < least) {
       least = clocks;
       columns = width;

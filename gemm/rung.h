@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gemm/problem.h"
@@ -43,6 +44,16 @@ struct RungKernel {
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
   int parts = 1;  ///< blocks that share a tile's k; 0: as many as leave no wave partly filled
+  /// Tiles of a cluster, one below the other and beside each other: all are computed, even beyond C.
+  int cluster_m = 1, cluster_n = 1;
+
+  /// The same where the rung takes the product's transpose: its rows are the product's columns.
+  RungKernel transposed() const {
+    RungKernel other = *this;
+    std::swap(other.tile_m, other.tile_n);
+    std::swap(other.cluster_m, other.cluster_n);
+    return other;
+  }
 };
 
 /// One of several ways in which a rung can do a product: what autotuning chooses among.

@@ -29,6 +29,8 @@ std::map<std::string, double> tile_losses(const RungKernel& kernel, const Proble
        .tile_n = whole(kernel.tile_n),
        .tile_k = whole(kernel.tile_k),
        .split_k = whole(parts),
+       .cluster_m = whole(kernel.cluster_m),
+       .cluster_n = whole(kernel.cluster_n),
        .blocks_per_sm = blocks_per_sm,
        .sms = sms,
        .cost = blocks_per_sm > 1 ? models::BlockCost::throughput : models::BlockCost::latency});

@@ -23,7 +23,8 @@ std::uint64_t product_of(std::initializer_list<std::uint64_t> factors) {
 }
 
 void validate(const TiledProduct& p) {
-  for (const std::uint64_t value : {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k}) {
+  for (const std::uint64_t value : {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k,
+                                    p.cluster_m, p.cluster_n}) {
     if (value == 0 || value > limit)
       throw std::invalid_argument(
           formatted("the sizes of a matrix product and of its tiles must be 1 or more, not %llu",
@@ -37,13 +38,17 @@ void validate(const TiledProduct& p) {
         static_cast<unsigned long long>(p.split_k), static_cast<unsigned long long>(steps)));
 }
 
+std::uint64_t whole_clusters(std::uint64_t tiles, std::uint64_t cluster) {
+  return product_of({ceil_divide(tiles, cluster), cluster});
+}
+
 }  // namespace
 
 TileQuantisation tile_quantisation(const TiledProduct& p) {
   validate(p);
   TileQuantisation q;
-  q.tiles_m = ceil_divide(p.m, p.tile_m);
-  q.tiles_n = ceil_divide(p.n, p.tile_n);
+  q.tiles_m = whole_clusters(ceil_divide(p.m, p.tile_m), p.cluster_m);
+  q.tiles_n = whole_clusters(ceil_divide(p.n, p.tile_n), p.cluster_n);
   q.steps = ceil_divide(ceil_divide(p.k, p.tile_k), p.split_k);
   q.blocks = product_of({q.tiles_m, q.tiles_n, p.split_k});
   product_of({q.blocks, p.tile_m, p.tile_n, q.steps, p.tile_k});

@@ -14,6 +14,9 @@ struct TiledProduct {
   std::uint64_t m = 1, n = 1, k = 1;
   std::uint64_t tile_m = 128, tile_n = 128, tile_k = 32;
   std::uint64_t split_k = 1;
+  /// Tiles of a thread block cluster along m and n: its blocks start together, and each computes a
+  /// tile, beyond the result too.
+  std::uint64_t cluster_m = 1, cluster_n = 1;
   int blocks_per_sm = 1;  ///< resident, see `occupancy`
   int sms = 1;
   /// `throughput` where resident blocks share units that one block alone would fill; with one
@@ -25,7 +28,7 @@ struct TiledProduct {
 /// for that is useful. NVIDIA, "Matrix Multiplication Background User's Guide", sections on tile
 /// and wave quantization.
 struct TileQuantisation {
-  std::uint64_t tiles_m = 0, tiles_n = 0;
+  std::uint64_t tiles_m = 0, tiles_n = 0;  ///< of whole clusters
   std::uint64_t blocks = 0;       ///< tiles_m * tiles_n * split_k
   std::uint64_t steps = 0;        ///< of tile_k, of the block with most of them
   Waves waves;                    ///< of that grid
@@ -35,8 +38,8 @@ struct TileQuantisation {
   double relative_time = 0;       ///< `steps` times the waves paid for: in steps of one tile
 };
 
-/// Throws std::invalid_argument where a number is not positive, a product or its grid passes 2^62,
-/// or `split_k` is above the number of steps.
+/// Throws std::invalid_argument where a number is not positive, a product, a cluster or the grid
+/// passes 2^62, or `split_k` is above the number of steps.
 TileQuantisation tile_quantisation(const TiledProduct& product);
 
 struct TileQuantisationPoint {

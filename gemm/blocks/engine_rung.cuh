@@ -44,7 +44,10 @@ Rung shape_rung(Class of, const char* name) {
                  specialised_shared_bytes<d>(),
                  d.m(),
                  d.n,
-                 stage_depth<typename Types::In>};
+                 stage_depth<typename Types::In>,
+                 d.split_k,
+                 d.cluster_m,
+                 d.cluster_n};
   rung.launch = &launch_shape<Shape, Types>;
   return rung;
 }

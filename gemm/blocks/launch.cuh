@@ -26,15 +26,20 @@ void launch_whole_tiles(const Arguments& arguments, const Workspace& workspace, 
   launch_tiles<Tile, kernel>(arguments, workspace, stream);
 }
 
-template <class Tile>
-bool takes_whole_tiles(const Problem& problem) {
-  return is_whole_and_aligned(problem, Tile::m, Tile::n, Tile::k);
-}
-
 /// What a rung reports of such a kernel.
 template <class Tile, auto kernel>
 RungKernel tile_kernel() {
   return {reinterpret_cast<const void*>(kernel), Tile::threads, 0, Tile::m, Tile::n, Tile::k};
+}
+
+/// Has the rung compute by such a kernel what is whole and aligned tiles, and the rest by `slower`.
+template <class Tile, auto kernel, void (*slower)(const Arguments&, cudaStream_t)>
+void compute_whole_tiles(Rung& rung) {
+  rung.kernel = tile_kernel<Tile, kernel>();
+  rung.launch = &launch_whole_tiles<Tile, kernel, slower>;
+  rung.takes_own_path = [](const Problem& p) {
+    return is_whole_and_aligned(p, Tile::m, Tile::n, Tile::k);
+  };
 }
 
 }  // namespace fathom::gemm

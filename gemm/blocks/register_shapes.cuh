@@ -84,7 +84,9 @@ RungKernel register_kernel() {
           ring.m(),
           d.columns,
           stage_depth<float>,
-          d.split_k};
+          d.split_k,
+          d.cluster_m,
+          d.cluster_n};
 }
 
 }  // namespace fathom::gemm

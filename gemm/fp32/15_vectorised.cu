@@ -29,9 +29,7 @@ Rung vectorised() {
   rung.gain = "A quarter of the load and store instructions, which leaves their issue slots to "
               "multiplications.";
   rung.claims = {"GR9"};
-  rung.kernel = tile_kernel<Tile, vectorised_product>();
-  rung.launch = &launch_whole_tiles<Tile, vectorised_product, launch_slower_path>;
-  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, vectorised_product, launch_slower_path>(rung);
   return rung;
 }
 

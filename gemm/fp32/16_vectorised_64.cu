@@ -27,9 +27,7 @@ Rung vectorised_64() {
               "transposed store.";
   rung.gain = "As the rung before, with more blocks and twice the traffic.";
   rung.claims = {"GC5"};
-  rung.kernel = tile_kernel<Tile, vectorised_64_product>();
-  rung.launch = &launch_whole_tiles<Tile, vectorised_64_product, launch_slower_path>;
-  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, vectorised_64_product, launch_slower_path>(rung);
   return rung;
 }
 

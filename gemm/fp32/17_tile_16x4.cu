@@ -48,9 +48,7 @@ Rung tile_16x4() {
   rung.gain = "Stores of C are coalesced and B is read without conflicts, for 20 elements from "
               "shared memory instead of 16.";
   rung.claims = {"GC6", "GC9"};
-  rung.kernel = tile_kernel<Tile, tile_16x4_product>();
-  rung.launch = &launch_whole_tiles<Tile, tile_16x4_product, launch_slower_path>;
-  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, tile_16x4_product, launch_slower_path>(rung);
   rung.counters = &store_sectors<Tile>;
   return rung;
 }
@@ -60,9 +58,7 @@ Rung tile_8x8() {
   twin.id = "fp32/tile_8x8";
   twin.of = Class::fp32;
   twin.idea = "The thread tile has 8 x 8 elements instead of 16 x 4.";
-  twin.kernel = tile_kernel<Tile8x8, tile_8x8_product>();
-  twin.launch = &launch_whole_tiles<Tile8x8, tile_8x8_product, launch_slower_path>;
-  twin.takes_own_path = &takes_whole_tiles<Tile8x8>;
+  compute_whole_tiles<Tile8x8, tile_8x8_product, launch_slower_path>(twin);
   twin.counters = &store_sectors<Tile8x8>;
   return twin;
 }

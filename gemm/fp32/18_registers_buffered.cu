@@ -78,9 +78,7 @@ Rung registers_buffered() {
   rung.gain = "The latency of shared memory hides behind 64 multiplications too, without more "
               "resident warps.";
   rung.claims = {"G2", "GC7", "GC8"};
-  rung.kernel = tile_kernel<Tile, registers_buffered_product>();
-  rung.launch = &launch_whole_tiles<Tile, registers_buffered_product, launch_slower_path>;
-  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, registers_buffered_product, launch_slower_path>(rung);
   return rung;
 }
 
@@ -89,9 +87,7 @@ Rung registers_unbuffered() {
   twin.id = "fp32/registers_unbuffered";
   twin.of = Class::fp32;
   twin.idea = "A fragment is read when it is multiplied, and none ahead.";
-  twin.kernel = tile_kernel<Tile, registers_unbuffered_product>();
-  twin.launch = &launch_whole_tiles<Tile, registers_unbuffered_product, launch_slower_path>;
-  twin.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, registers_unbuffered_product, launch_slower_path>(twin);
   return twin;
 }
 

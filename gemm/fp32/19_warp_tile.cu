@@ -70,9 +70,7 @@ Rung warp_tile() {
   rung.gain = "A warp reads 96 different elements a step instead of 144, neighbouring lanes read "
               "neighbouring 16 bytes, and each such read takes two wavefronts.";
   rung.claims = {"GR11", "S5"};
-  rung.kernel = tile_kernel<Tile, warp_tile_product>();
-  rung.launch = &launch_whole_tiles<Tile, warp_tile_product, launch_slower_path>;
-  rung.takes_own_path = &takes_whole_tiles<Tile>;
+  compute_whole_tiles<Tile, warp_tile_product, launch_slower_path>(rung);
   return rung;
 }
 

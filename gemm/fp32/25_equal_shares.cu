@@ -2,7 +2,6 @@
 // into a stage.
 
 #include <optional>
-#include <utility>
 
 #include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/rungs.h"
@@ -52,8 +51,7 @@ RungKernel equal_shares_kernel_for(const Problem& p, int sms) {
   if (const auto tile = choice_for(p)) {
     RungKernel kernel = tile->kernel;
     kernel.parts = 0;
-    if (tile->placement(p).swapped) std::swap(kernel.tile_m, kernel.tile_n);
-    return kernel;
+    return tile->placement(p).swapped ? kernel.transposed() : kernel;
   }
   const Plan plan = make_plan(p, sms);
   if (plan.tiling == nullptr) return {};

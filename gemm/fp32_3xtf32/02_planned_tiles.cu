@@ -66,10 +66,9 @@ int tile_of(const Problem& p, int sms) {
 /// The tile's rows are the first operand's: where that is BLAS's A, those of C, which the rung's
 /// own view has as columns.
 RungKernel kernel_for(const Problem& p, int sms) {
-  RungKernel kernel =
+  const RungKernel kernel =
       with_shape(tile_of(p, sms), [](auto shape) { return register_kernel<decltype(shape)>(); });
-  if (choose_operands({p}).a_first) std::swap(kernel.tile_m, kernel.tile_n);
-  return kernel;
+  return choose_operands({p}).a_first ? kernel.transposed() : kernel;
 }
 
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {

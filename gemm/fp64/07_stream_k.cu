@@ -62,7 +62,6 @@ void launch_stream_k(const Arguments& arguments, const Workspace& workspace, cud
 
 Rung stream_k() {
   Rung rung = shape_rung<EqualShares>("07_stream_k");
-  rung.kernel.parts = 0;
   rung.idea =
       "Of the tiles that do not fill a whole wave each worker gets an equal share of all their k; "
       "who begins a tile adds up, in order, what others have summed of it. For few rows, tiles of "

@@ -21,7 +21,6 @@ void launch_late_reads(const Arguments& arguments, const Workspace& workspace, c
 
 Rung late_reads() {
   Rung rung = shape_rung<LateReads>("08_late_reads");
-  rung.kernel.parts = 0;
   rung.idea =
       "Fragments are read into registers that a product took at least one product ago, in an order that the compiler "
       "cannot change; few rows are the rung before's.";

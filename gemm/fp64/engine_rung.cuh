@@ -21,7 +21,10 @@ Rung shape_rung(const char* name) {
                  d.shared_bytes(),
                  d.m(),
                  d.n(),
-                 stage_depth};
+                 stage_depth,
+                 d.stream_k ? 0 : 1,
+                 1,
+                 d.cluster_n};
   rung.launch = &launch_shape<Shape>;
   rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {

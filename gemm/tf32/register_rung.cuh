@@ -44,9 +44,8 @@ void launch_across(const Arguments& arguments, const Workspace& workspace, cudaS
 /// registers, and where that is BLAS's A, those of C, which the rung's own view has as columns.
 template <class Shape>
 RungKernel register_kernel_for(bool a_first) {
-  RungKernel kernel = register_kernel<Shape>();
-  if (a_first) std::swap(kernel.tile_m, kernel.tile_n);
-  return kernel;
+  const RungKernel kernel = register_kernel<Shape>();
+  return a_first ? kernel.transposed() : kernel;
 }
 
 }  // namespace fathom::gemm::tf32

@@ -59,6 +59,12 @@ TEST_CASE("predict waves: a grid and a matrix product", "[e2e]") {
   REQUIRE(answer["sweep"].size() == 3);
   CHECK(answer["sweep"][1]["m"] == 256);
   CHECK(answer["sweep"][1]["efficiency"] == 1);
+
+  Words clusters = product;
+  clusters.insert(clusters.end(), {"--cluster", "2", "1"});
+  CHECK_THAT(text_of(box, clusters),
+             ContainsSubstring("clusters of 2 x 1: 4 x 2 tiles, 2 k steps each"));
+  CHECK(json_of(box, clusters)["prediction"]["blocks"] == 8);
 }
 
 TEST_CASE("predict roofline: from the data sheet and from a recording", "[e2e]") {
@@ -172,6 +178,8 @@ TEST_CASE("predict: what cannot be is refused in one sentence", "[e2e]") {
       Mistake{{"waves", "--blocks", "0", "--sms", "3"}, "--blocks"},
       Mistake{{"waves", "--gemm", "1", "2", "--sms", "3"}, "--gemm"},
       Mistake{{"waves", "--blocks", "5", "--sms", "3", "--tile", "1", "2", "3"}, "--tile"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cluster", "2", "1"}, "--cluster"},
+      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--cluster", "0", "1"}, "--cluster"},
       Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cost", "latency"}, "--wave-time"},
       Mistake{{"waves", "--blocks", "5", "--sms", "3", "--overhead", "1e-6"}, "--wave-time"},
       Mistake{{"waves", "--blocks", "5", "--sms", "3", "--gpu", "H200"}, "--sms"},

@@ -182,6 +182,15 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(kernel(registers, 16, 8192, 8192).function == nullptr);
   CHECK(tile("tf32/02_a_in_registers", 4096, 4096, 4096) == std::tuple{256, 128, 1});
   CHECK(kernel("tf32/02_a_in_registers", 16, 8192, 8192).function == nullptr);
+
+  const auto cluster = [&](const char* id, Transpose a, Transpose b) {
+    const RungKernel k = kernel(id, 4096, 4096, 4096, a, b);
+    return std::pair{k.cluster_m, k.cluster_n};
+  };
+  CHECK(cluster(registers, no, no) == std::pair{2, 4});
+  CHECK(cluster(registers, yes, yes) == std::pair{4, 2});
+  CHECK(find_rung("fp16/14_large_clusters")->kernel.cluster_m == 4);
+  CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_n == 2);
 }
 
 TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
@@ -197,6 +206,15 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   kernel.parts = 0;
   CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
   CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
+  // A cluster of four tiles of 128 rows of BLAS's m goes beyond 33 of them to 36.
+  const RungKernel clustered{.tile_m = 256, .tile_n = 128, .tile_k = 32, .cluster_m = 2, .cluster_n = 4};
+  CHECK(tile_losses(clustered, p, 1, 132).at("waves") == 512.0 / 132);
+  CHECK(tile_losses(clustered, past, 1, 132).at("waves") == 576.0 / 132);
+  CHECK(std::abs(tile_losses(clustered, past, 1, 132).at("tile_efficiency") -
+                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
+  const RungKernel lying = clustered.transposed();
+  CHECK(std::pair{lying.tile_m, lying.tile_n} == std::pair{128, 256});
+  CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
   for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products",

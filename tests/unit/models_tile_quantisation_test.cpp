@@ -48,6 +48,27 @@ TEST_CASE("Wave quantisation as NVIDIA's guide states it for an A100", "[models]
   CHECK(q.wave_efficiency == Approx(117.0 / 216));
 }
 
+TEST_CASE("A cluster computes all of its tiles, beyond the result too", "[models]") {
+  TiledProduct p{.m = 4096, .n = 4096, .k = 4096, .tile_m = 128, .tile_n = 256, .sms = 132};
+  p.cluster_m = 4;
+  p.cluster_n = 2;
+  CHECK(tile_quantisation(p).blocks == 512);
+  p.m += 16;
+  const TileQuantisation q = tile_quantisation(p);
+  CHECK(q.tiles_m == 36);
+  CHECK(q.tiles_n == 16);
+  CHECK(q.waves.steps == 5);
+  CHECK(q.padding_efficiency == Approx(4112.0 / 4608));
+  p.cluster_m = 1;
+  CHECK(tile_quantisation(p).waves.steps == 4);  // 33 x 16 tiles fill four waves
+  p.cluster_m = 0;
+  CHECK_THROWS_AS(tile_quantisation(p), std::invalid_argument);
+  p.cluster_m = std::uint64_t{1} << 61;
+  p.m = (std::uint64_t{1} << 61) * 128 + 1;
+  p.tile_m = 1;
+  CHECK_THROWS_AS(tile_quantisation(p), std::invalid_argument);
+}
+
 TEST_CASE("Splitting k fills the wave that few tiles leave empty", "[models]") {
   TiledProduct p{.m = 256, .n = 256, .k = 8192, .sms = 132};
   const TileQuantisation one = tile_quantisation(p);

@@ -22,6 +22,7 @@ using namespace models;
 struct Arguments {
   std::vector<std::uint64_t> sizes;  ///< m, n, k
   std::vector<std::uint64_t> tile{128, 128, 32};
+  std::vector<std::uint64_t> cluster{1, 1};
   std::uint64_t blocks = 0;
   std::uint64_t split_k = 1;
   int blocks_per_sm = 1;
@@ -32,7 +33,7 @@ struct Arguments {
   MachineFlags machine;
   bool json = false;
   struct {
-    CLI::Option *tile, *split_k, *sweep, *cost;
+    CLI::Option *tile, *cluster, *split_k, *sweep, *cost;
   } given{};  ///< to tell a default that was given from one that was not
 };
 
@@ -112,8 +113,11 @@ ExitCode predict_grid(const Arguments& arguments) {
 }
 
 void print_product(const TiledProduct& p, const TileQuantisation& q) {
-  fmt::print("{} x {} x {} in tiles of {} x {} x {}{}: {} x {} tiles, {} k steps each\n", p.m, p.n,
-             p.k, p.tile_m, p.tile_n, p.tile_k,
+  fmt::print("{} x {} x {} in tiles of {} x {} x {}{}{}: {} x {} tiles, {} k steps each\n", p.m,
+             p.n, p.k, p.tile_m, p.tile_n, p.tile_k,
+             p.cluster_m * p.cluster_n > 1
+                 ? fmt::format(", clusters of {} x {}", p.cluster_m, p.cluster_n)
+                 : "",
              p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
              q.tiles_n, q.steps);
   print_waves(q.blocks, q.waves);
@@ -140,6 +144,8 @@ ExitCode predict_product(const Arguments& arguments) {
                              .tile_n = arguments.tile[1],
                              .tile_k = arguments.tile[2],
                              .split_k = arguments.split_k,
+                             .cluster_m = arguments.cluster[0],
+                             .cluster_n = arguments.cluster[1],
                              .blocks_per_sm = arguments.blocks_per_sm,
                              .sms = sms_of(arguments),
                              .cost = cost_of(arguments.cost)};
@@ -157,6 +163,7 @@ ExitCode predict_product(const Arguments& arguments) {
                 {"n", product.n},
                 {"k", product.k},
                 {"tile", {product.tile_m, product.tile_n, product.tile_k}},
+                {"cluster", {product.cluster_m, product.cluster_n}},
                 {"split_k", product.split_k},
                 {"blocks_per_sm", product.blocks_per_sm},
                 {"sms", product.sms},
@@ -175,6 +182,7 @@ void refuse_idle_flags(const Arguments& arguments) {
     throw Error(ExitCode::bad_input, fmt::format("{} has no use here: {}.", flag, why));
   };
   for (const auto& [option, flag] : {std::pair{arguments.given.tile, "--tile"},
+                                     {arguments.given.cluster, "--cluster"},
                                      {arguments.given.split_k, "--split-k"},
                                      {arguments.given.sweep, "--sweep"}})
     if (grid && option->count() > 0) refuse(flag, "it is about a matrix product (--gemm)");
@@ -216,6 +224,12 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
       ->check(whole_number(1, 1 << 20))
       ->expected(3)
       ->type_name("M N K");
+  arguments->given.cluster =
+      app.add_option("--cluster", arguments->cluster,
+                     "Tiles of a thread block cluster, beyond C too (default: 1 1)")
+      ->check(whole_number(1, 16))
+      ->expected(2)
+      ->type_name("M N");
   arguments->given.split_k =
       app.add_option("--split-k", arguments->split_k, "Blocks that share one tile's k")
       ->check(whole_number(1, 1 << 20))
@@ -255,6 +269,7 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
       "  fathom predict waves --blocks 396 --blocks-per-sm 2 --gpu H200\n"
       "  fathom predict waves --blocks 396 --sms 132 --wave-time 50e-6 --cost throughput\n"
       "  fathom predict waves --gemm 4096 4096 4096 --tile 128 256 64 --gpu H200\n"
+      "  fathom predict waves --gemm 4112 4096 4096 --tile 128 256 64 --cluster 4 2 --gpu H200\n"
       "  fathom predict waves --gemm 1024 4096 4096 --sms 108 --sweep 5\n");
   return [arguments] { return predict(*arguments); };
 }

@@ -77,6 +77,10 @@ constexpr Design brief(Design d) {
   d.brief = true;
   return d;
 }
+constexpr Design nine_stages(Design d) {
+  d.stages = 9;
+  return d;
+}
 constexpr Design skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1},
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
@@ -88,14 +92,10 @@ constexpr Design skinny_designs[] = {
     {.n = 64, .stages = 8, .cluster_m = 1, .split_k = 2, .band = 1, .early = true},
     shared_by_four,
     beside_each_other,
-    with(beside_each_other, [](Design& d) { d.stages = 9; }),
-    with(beside_each_other,
-         [](Design& d) {
-           d.stages = 9;
-           d.brief = true;
-         }),
+    nine_stages(beside_each_other),
+    nine_stages(brief(beside_each_other)),
     brief(skinny16),
-    with(brief(skinny16), [](Design& d) { d.stages = 9; }),
+    nine_stages(brief(skinny16)),
 };
 constexpr Design fp8_skinny_designs[] = {
     {.n = 16, .stages = 8, .split_k = 2, .band = 1, .early = true},
@@ -103,13 +103,9 @@ constexpr Design fp8_skinny_designs[] = {
     together({.n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true}, 2),
     shared_by_four,
     beside_each_other,
-    with(beside_each_other,
-         [](Design& d) {
-           d.stages = 9;
-           d.brief = true;
-         }),
+    nine_stages(brief(beside_each_other)),
     brief(skinny16),
-    with(brief(skinny16), [](Design& d) { d.stages = 9; }),
+    nine_stages(brief(skinny16)),
 };
 
 enum class List { square, skinny, fp8, fp8_skinny };
