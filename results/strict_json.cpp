@@ -129,13 +129,14 @@ class Guard final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Of the object or array that is open.
+  /// Of the object or array that is open; of a long one the end, which says more.
   std::string path() const {
     std::string path;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
       const Level& level = levels_[i];
       path += level.is_object ? "/" + quotable(level.key) : fmt::format("/{}", level.index - 1);
     }
+    if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
     return path;
   }
 

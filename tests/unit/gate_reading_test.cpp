@@ -184,6 +184,9 @@ TEST_CASE("Refusals say where and what", "[gate]") {
         std::string::npos);
   CHECK(refusal_of(text_of(corpus / "baseline_twice.json")).find("two metrics named \"a/b\"") !=
         std::string::npos);
+  const std::string long_path = refusal_of(text_of(corpus / "long_path.json"));
+  CHECK(long_path.find("15 has the key \"a\" twice") != std::string::npos);
+  CHECK(long_path.size() < 300);
   CHECK(refusal_of("{\"context\": {}}").find("neither \"context\" nor") != std::string::npos);
 }
 
