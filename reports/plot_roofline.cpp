@@ -18,7 +18,7 @@ namespace {
 constexpr int left = 104, name_height = 21, foot_height = 14, key_row_height = 29, label_height = 28,
               tick_height = 40, least_frame = 340;
 constexpr int small_font = 14;
-constexpr double small_character = 0.6 * small_font;
+constexpr double small_character = character_width / font_size * small_font;
 constexpr std::size_t name_limit = 26;
 /// From the frame to the names: room for the lines that lead there.
 constexpr int lead = 46;
@@ -164,7 +164,7 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
   for (const RooflineData::Kernel& kernel : data.kernels) {
     longest = std::max(longest, std::min(length(kernel.name), name_limit));
   }
-  const double right = picture_width - static_cast<double>(longest) * small_character - lead - 14;
+  const double right = picture_width - static_cast<double>(longest) * small_character - lead - 28;
   const int frame = std::max(least_frame, name_height * (static_cast<int>(data.kernels.size()) + 1));
   const int key_rows = static_cast<int>(data.memory.size()) + (data.has_uncounted ? 1 : 0);
   const int x_label = foot_height + key_rows * key_row_height + label_height / 2;
