@@ -61,17 +61,18 @@ std::string rows_script(const PlotData& data, const Theme& theme) {
 
 /// `width` in pixels. Of ticks whose labels would meet the first stays.
 std::string figures_axis(const PlotData& data, double width) {
-  std::string ticks;
+  Ticks kept;
   double taken_to = -width;
   for (const auto& [at, text] : data.y.ticks) {
     const double place = width * fraction(data.y, at);
     const double half = static_cast<double>(length(text)) * character_width / 2;
     if (place - half < taken_to) continue;
     taken_to = place + half + character_width;
-    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", quoted_tick(text), at);
+    kept.emplace_back(at, text);
   }
-  return fmt::format("set xrange [{}:{}] noextend\n{}set xtics ({})\n", data.y.low, data.y.high,
-                     data.y.kind == Scale::Kind::log10 ? "set logscale x 10\n" : "", ticks);
+  return fmt::format("set xrange [{}:{}] noextend\n{}", data.y.low, data.y.high,
+                     data.y.kind == Scale::Kind::log10 ? "set logscale x 10\n" : "") +
+         ticks_script("xtics", kept);
 }
 
 /// The levels as lines from the foot up to their names above the frame. The lowest level's name is nearest to

@@ -52,14 +52,6 @@ std::vector<double> name_heights(const RooflineData& data, double frame) {
   return at;
 }
 
-std::string ticks(const char* axis, const Ticks& all) {
-  std::string list;
-  for (const auto& [at, text] : all) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_tick(text), at);
-  }
-  return fmt::format("set {} ({})\n", axis, list);
-}
-
 /// A line from the foot of the frame or its left side to the arithmetic peak, or to the frame's right side.
 std::string roof_block(const RooflineData& data, std::size_t index) {
   const double bandwidth = *data.memory[index].roof;
@@ -185,7 +177,7 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
       static_cast<double>(left) / picture_width, right / picture_width, up(bottom), up(top), up(x_label), theme.text,
       quoted(shortened(data.y_label, 40)), theme.text, data.x.low, data.x.high, data.y.low, data.y.high,
       up(foot_height), theme.text);
-  script += ticks("xtics", data.x.ticks) + ticks("ytics", data.y.ticks);
+  script += ticks_script("xtics", data.x.ticks) + ticks_script("ytics", data.y.ticks);
   for (std::size_t i = 0; i < data.levels.size(); ++i) {
     // All names stand above the highest line, in the lines' order: no kernel is there.
     script += fmt::format(
