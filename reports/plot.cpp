@@ -95,7 +95,8 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
   std::string alt = fmt::format("{}: {} against {}, from {} to {}", data->title, data->y_label,
                                 data->x_label, data->lowest, data->highest);
   if (data->series.size() > 1) {
-    alt += fmt::format(", {} lines by {}", data->series.size(), data->key_title);
+    alt += fmt::format(", {} lines{}", data->series.size(),
+                       data->key_title.empty() ? "" : " by " + data->key_title);
   }
   if (data->bound) alt += ", " + data->bound_text;
   for (const plots::Level& level : data->levels) alt += ", " + level.label;

@@ -1,9 +1,12 @@
 #include "reports/plot_axis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
+#include "reports/plot_text.h"
 #include "results/format.h"
 
 namespace fathom::plots {
@@ -46,6 +49,13 @@ bool in_bytes(const std::string& axis, const std::string& label) {
            small.ends_with("(bytes)") || small.starts_with("bytes ");
   };
   return axis == "size" || says_bytes(axis) || says_bytes(label);
+}
+
+std::string ticks_script(const char* axis, const Ticks& ticks) {
+  std::string list;
+  for (const auto& [at, text] : ticks)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_tick(text), at);
+  return fmt::format("set {} ({})\n", axis, list);
 }
 
 double fraction(const Scale& scale, double value) {

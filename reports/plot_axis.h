@@ -25,6 +25,9 @@ struct Scale {
   Ticks ticks;
 };
 
+/// The command that puts them on an axis: "xtics" or "ytics".
+std::string ticks_script(const char* axis, const Ticks& ticks);
+
 /// The place of `value` between the ends of the axis, 0 to 1.
 double fraction(const Scale& scale, double value);
 

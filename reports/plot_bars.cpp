@@ -26,7 +26,7 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
     longest = std::max(longest, std::min(bar.share, longest_bar));
   }
   const auto margin = [](std::size_t characters) {
-    return (static_cast<double>(characters) * character_width + 22) / picture_width;
+    return (static_cast<double>(characters) * character_width + 38) / picture_width;
   };
   // Bars hide what is behind them: a replay's watermark has rows of its own.
   const int rows = static_cast<int>(bars.size()) + (source == Source::replay ? 2 : 0);

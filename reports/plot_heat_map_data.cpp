@@ -148,7 +148,7 @@ std::pair<double, double> palette_ends(const HeatMap& map) {
 /// Colours of one value only need two ends all the same.
 Scale colour_scale(double low, double high, bool logarithmic, const std::string& unit) {
   const bool one = !(high > low);
-  const double room = one ? std::max(std::abs(low) * 0.01, 1e-12) : 0;
+  const double room = !one ? 0 : low == 0 ? 1 : std::abs(low) * 0.01;
   Scale scale = logarithmic ? log10_scale(low, high, unit)
                             : linear_scale(low - room, high + room, false, false, 5);
   scale.low = low - room;

@@ -59,13 +59,20 @@ std::string rows_script(const PlotData& data, const Theme& theme) {
       static_cast<double>(data.categories.size()) - 0.5, ticks, theme.text);
 }
 
-std::string figures_axis(const PlotData& data) {
-  std::string ticks;
+/// `width` in pixels. Of ticks whose labels would meet the first stays.
+std::string figures_axis(const PlotData& data, double width) {
+  Ticks kept;
+  double taken_to = -width;
   for (const auto& [at, text] : data.y.ticks) {
-    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", quoted_tick(text), at);
+    const double place = width * fraction(data.y, at);
+    const double half = static_cast<double>(length(text)) * character_width / 2;
+    if (place - half < taken_to) continue;
+    taken_to = place + half + character_width;
+    kept.emplace_back(at, text);
   }
-  return fmt::format("set xrange [{}:{}] noextend\n{}set xtics ({})\n", data.y.low, data.y.high,
-                     data.y.kind == Scale::Kind::log10 ? "set logscale x 10\n" : "", ticks);
+  return fmt::format("set xrange [{}:{}] noextend\n{}", data.y.low, data.y.high,
+                     data.y.kind == Scale::Kind::log10 ? "set logscale x 10\n" : "") +
+         ticks_script("xtics", kept);
 }
 
 /// The levels as lines from the foot up to their names above the frame. The lowest level's name is nearest to
@@ -133,7 +140,7 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
       left / picture_width, right / picture_width, up(bottom), up(top),
       quoted(shortened(data.y_label, 60)), (left + right) / 2 / picture_width,
       up(bottom - tick_label_height - label_height / 2.0), theme.text);
-  script += rows_script(data, theme) + figures_axis(data);
+  script += rows_script(data, theme) + figures_axis(data, right - left);
   script += keyed ? fmt::format(
                         "set key at screen 0.5, screen {} center bottom horizontal Left "
                         "reverse maxcols {} samplen 1 spacing 1.15 textcolor rgb '{}'\n",

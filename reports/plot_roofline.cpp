@@ -18,7 +18,7 @@ namespace {
 constexpr int left = 104, name_height = 21, foot_height = 14, key_row_height = 29, label_height = 28,
               tick_height = 40, least_frame = 340;
 constexpr int small_font = 14;
-constexpr double small_character = 0.6 * small_font;
+constexpr double small_character = character_width / font_size * small_font;
 constexpr std::size_t name_limit = 26;
 /// From the frame to the names: room for the lines that lead there.
 constexpr int lead = 46;
@@ -50,14 +50,6 @@ std::vector<double> name_heights(const RooflineData& data, double frame) {
     }
   }
   return at;
-}
-
-std::string ticks(const char* axis, const Ticks& all) {
-  std::string list;
-  for (const auto& [at, text] : all) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_tick(text), at);
-  }
-  return fmt::format("set {} ({})\n", axis, list);
 }
 
 /// A line from the foot of the frame or its left side to the arithmetic peak, or to the frame's right side.
@@ -164,7 +156,7 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
   for (const RooflineData::Kernel& kernel : data.kernels) {
     longest = std::max(longest, std::min(length(kernel.name), name_limit));
   }
-  const double right = picture_width - static_cast<double>(longest) * small_character - lead - 14;
+  const double right = picture_width - static_cast<double>(longest) * small_character - lead - 28;
   const int frame = std::max(least_frame, name_height * (static_cast<int>(data.kernels.size()) + 1));
   const int key_rows = static_cast<int>(data.memory.size()) + (data.has_uncounted ? 1 : 0);
   const int x_label = foot_height + key_rows * key_row_height + label_height / 2;
@@ -185,7 +177,7 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
       static_cast<double>(left) / picture_width, right / picture_width, up(bottom), up(top), up(x_label), theme.text,
       quoted(shortened(data.y_label, 40)), theme.text, data.x.low, data.x.high, data.y.low, data.y.high,
       up(foot_height), theme.text);
-  script += ticks("xtics", data.x.ticks) + ticks("ytics", data.y.ticks);
+  script += ticks_script("xtics", data.x.ticks) + ticks_script("ytics", data.y.ticks);
   for (std::size_t i = 0; i < data.levels.size(); ++i) {
     // All names stand above the highest line, in the lines' order: no kernel is there.
     script += fmt::format(

@@ -110,14 +110,6 @@ std::string layout_script(const PlotData& data, const Theme& theme, const Layout
   return script;
 }
 
-std::string ticks(const char* axis, const Ticks& all) {
-  std::string list;
-  for (const auto& [at, text] : all) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", quoted_tick(text), at);
-  }
-  return fmt::format("set {} ({})\n", axis, list);
-}
-
 std::string category_ticks(const std::vector<std::string>& categories) {
   const double room = 660.0 / static_cast<double>(categories.size());
   const bool turned = turned_labels(categories);
@@ -128,11 +120,11 @@ std::string category_ticks(const std::vector<std::string>& categories) {
     list.emplace_back(static_cast<double>(i),
                       turned ? shortened(categories[i], turned_label_limit) : categories[i]);
   }
-  if (!turned) return ticks("xtics", list);
+  if (!turned) return ticks_script("xtics", list);
   // The last label reaches beyond the frame, by the cosine of 35 degrees of its width.
   const auto last = static_cast<double>(length(list.back().second));
   const double right = std::max(last * character_width * 0.82 - room / 2, 0.0) + 30;
-  return ticks("xtics", list) +
+  return ticks_script("xtics", list) +
          fmt::format("set xtics rotate by -35 offset 0,0\nset rmargin at screen {}\n",
                      1 - right / picture_width);
 }
@@ -145,12 +137,12 @@ std::string axes_script(const PlotData& data, const Theme& theme) {
       data.y.high);
   if (data.categories.empty()) {
     if (data.x.kind == Scale::Kind::log2) script += "set logscale x 2\n";
-    script += ticks("xtics", data.x.ticks);
+    script += ticks_script("xtics", data.x.ticks);
   } else {
     script += category_ticks(data.categories);
   }
   if (data.y.kind == Scale::Kind::log10) script += "set logscale y 10\n";
-  return script + ticks("ytics", data.y.ticks);
+  return script + ticks_script("ytics", data.y.ticks);
 }
 
 /// Points lie on the far side of a bound; its label goes to the other, if it fits there.

@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "results/error.h"
@@ -298,6 +299,16 @@ std::string last_line(std::string_view text) {
   if (newline != std::string_view::npos) text.remove_prefix(newline + 1);
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   return std::string(text);
+}
+
+std::string last_line_of(const std::filesystem::path& log) {
+  std::string end(4096, '\0');
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg(), longest = static_cast<std::streamoff>(end.size());
+  file.seekg(std::max<std::streamoff>(0, size - longest));
+  file.read(end.data(), longest);
+  end.resize(static_cast<std::size_t>(file.gcount()));
+  return last_line(end);
 }
 
 }  // namespace fathom

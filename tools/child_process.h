@@ -133,4 +133,8 @@ CapturedRun run_and_capture(const std::filesystem::path& program,
 /// The last line with text in it; empty if there is none.
 std::string last_line(std::string_view text);
 
+/// The same of a file, of which no more than the last 4 KiB are read: a log may be endless. Empty
+/// where it cannot be read.
+std::string last_line_of(const std::filesystem::path& log);
+
 }  // namespace fathom

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "results/document_io.h"
 #include "results/error.h"
@@ -49,11 +47,6 @@ FileDescriptor open_log(const fs::path& path) {
                 fmt::format("The log {} cannot be written ({}): choose another folder with --out.",
                             path.string(), std::strerror(errno)));
   return log;
-}
-
-std::string last_line_of(const fs::path& log) {
-  std::ifstream file(log);
-  return last_line(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 std::optional<Document> read_part(const fs::path& path) {

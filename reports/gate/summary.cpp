@@ -154,7 +154,9 @@ std::string terminal_table(const CheckResult& result, bool colour) {
   }
   if (const std::size_t hardly = hardly_guarded(result); hardly > 0)
     text += fmt::format(
-        "  {} of the metrics are so noisy that less than 5 % would not show in them.\n", hardly);
+        "  {} so noisy that less than 5 % would not show in {}.\n",
+        hardly == 1 ? "1 of the metrics is" : fmt::format("{} of the metrics are", hardly),
+        hardly == 1 ? "it" : "them");
   return text;
 }
 

@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,7 +135,34 @@ TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
   CHECK(values.size() == jobs * each / 2 + each / 2);
 }
 
-TEST_CASE("A crash in the middle of an add leaves the folder readable", "[gate]") {
+TEST_CASE("An add that is killed while it writes leaves the folder readable", "[gate]") {
+  const Folder folder;
+  const BaselineFolder baseline(folder.path);
+  const fs::path file = baseline.add(planted_run(1));
+  const pid_t child = fork();
+  if (child == 0) {
+    // The kernel kills whoever writes beyond this.
+    signal(SIGXFSZ, SIG_DFL);
+    const rlimit half{fs::file_size(file) / 2, fs::file_size(file) / 2}, no_core{0, 0};
+    if (setrlimit(RLIMIT_CORE, &no_core) == 0 && setrlimit(RLIMIT_FSIZE, &half) == 0)
+      baseline.add(planted_run(2));
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGXFSZ);
+  // Half of the second run is there, under a name that nobody reads.
+  std::size_t left = 0;
+  for (const auto& entry : fs::directory_iterator(file.parent_path()))
+    left += entry.path().extension() == ".tmp" && entry.file_size() > 0;
+  CHECK(left == 1);
+  CHECK(baseline.runs_like(planted_run(1)).size() == 1);
+  baseline.add(planted_run(2));
+  CHECK(baseline.runs_like(planted_run(1)).size() == 2);
+}
+
+TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
   const Folder folder;
   const BaselineFolder baseline(folder.path);
   const fs::path file = baseline.add(planted_run(1));

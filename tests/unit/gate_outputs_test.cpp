@@ -219,6 +219,20 @@ TEST_CASE("The terminal shows what changed, and the largest change first", "[gat
   CHECK(terminal_table(result, true).find('\x1b') != std::string::npos);
 }
 
+TEST_CASE("The terminal says how many metrics are hardly guarded", "[gate]") {
+  CheckResult result = planted_result();
+  CHECK(terminal_table(result, false).find("so noisy") == std::string::npos);
+  result.metrics[1].evidence->threshold = 0.06;
+  CHECK(terminal_table(result, false)
+            .find("\n  1 of the metrics is so noisy that less than 5 % would not show in it.\n") !=
+        std::string::npos);
+  result.metrics[2].evidence->threshold = 0.06;
+  CHECK(
+      terminal_table(result, false)
+          .find("\n  2 of the metrics are so noisy that less than 5 % would not show in them.\n") !=
+      std::string::npos);
+}
+
 TEST_CASE("The Markdown holds every metric, and markup from names stays text", "[gate]") {
   const std::string text = markdown_summary(planted_result());
   for (const char* name : {"probe/same", "probe/better", "probe/clock", "other/lost"})

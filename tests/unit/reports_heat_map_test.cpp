@@ -156,6 +156,15 @@ TEST_CASE("Figures that no palette can show leave gaps", "[reports]") {
   CHECK(map->colours.high > 5);
 }
 
+TEST_CASE("A palette of zeros alone has ends that a reader can tell", "[reports]") {
+  Document d = sample::heat_map_document(2, 4);
+  for (Entry& entry : d.entries) entry.profile->values = {0, 0, 0, 0};
+  const auto map = plots::collect_heat_map(only_view(d), d.entries);
+  REQUIRE(map);
+  CHECK(map->colours.low == -1);
+  CHECK(map->colours.high == 1);
+}
+
 TEST_CASE("Heat maps are drawn as images of a moderate size", "[reports]") {
   if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;

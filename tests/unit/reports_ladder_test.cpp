@@ -1,8 +1,10 @@
 // Words that are too wide to stand side by side become rows.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
+#include <utility>
 
 #include "reports/plot.h"
 #include "reports/plot_data.h"
@@ -61,6 +63,24 @@ TEST_CASE("Wide words are read from the top down", "[reports]") {
   std::vector<Entry> expected = entries;
   expected[2].expected = Expectation{1, 0.1, "model"};
   CHECK_FALSE(plots::reads_as_ladder(*plots::collect(view_of(), expected)));
+}
+
+TEST_CASE("Labels of a ladder's axis do not meet", "[reports]") {
+  const auto labels_of = [](const char* unit) {
+    std::vector<Entry> entries = ladder();
+    for (Entry& entry : entries) entry.metric.unit = unit;
+    const auto data = plots::collect(view_of(), entries);
+    const std::string script = plots::ladder_script(*data, plots::light_theme(), Source::measured);
+    const std::size_t from = script.find("set xtics (");
+    const std::string line = script.substr(from, script.find('\n', from) - from);
+    return std::pair(static_cast<std::size_t>(std::ranges::count(line, '"') / 2),
+                     data->y.ticks.size());
+  };
+  const auto [few, of_many] = labels_of("instructions");
+  CHECK(few >= 2);
+  CHECK(few < of_many);
+  const auto [all, of_all] = labels_of("s");
+  CHECK(all == of_all);
 }
 
 TEST_CASE("Words with a figure in several series set them apart", "[reports]") {

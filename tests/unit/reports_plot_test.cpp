@@ -288,6 +288,21 @@ TEST_CASE("A picture is a pair of SVG files, the same each time", "[reports]") {
   CHECK(folder.text("again-dark.svg") == dark);
 }
 
+TEST_CASE("A short label of a bar stands within the picture", "[reports]") {
+  need_gnuplot();
+  const Folder folder;
+  const std::string wide =
+      "mmmm";  // of the widest letters, which are about as wide as they are high
+  const auto bars =
+      draw_bound_bars({{wide, 0.9, "4.3 TB/s"}}, folder.path(), "b", Source::measured);
+  REQUIRE(bars);
+  const std::string svg = folder.text(bars->light);
+  const std::string before = svg.substr(0, svg.find(">" + wide + "<"));
+  const std::string place = before.substr(before.rfind("translate(") + 10);
+  CHECK(before.rfind("text-anchor=\"end\"") > before.rfind("translate("));
+  CHECK(std::stod(place) >= static_cast<double>(wide.size()) * plots::font_size * 0.98);
+}
+
 TEST_CASE("A picture of a replay says so", "[reports]") {
   need_gnuplot();
   const Folder folder;

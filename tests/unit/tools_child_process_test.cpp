@@ -6,6 +6,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "results/error.h"
 #include "tools/child_process.h"
@@ -85,6 +89,20 @@ TEST_CASE("The last line with text in it", "[tools]") {
   CHECK(last_line("one\ntwo\n \n\n") == "two");
   CHECK(last_line("one") == "one");
   CHECK(last_line("  \n").empty());
+}
+
+TEST_CASE("Of a log its end is read, however long it is", "[tools]") {
+  std::string pattern = (std::filesystem::temp_directory_path() / "fathom-log-XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const auto log = folder / "log.txt";
+  std::ofstream(log) << "one\ntwo\n";
+  CHECK(last_line_of(log) == "two");
+  std::ofstream(log, std::ios::app) << std::string(10000, 'x') << " last words";
+  CHECK(last_line_of(log).size() == 4096);
+  CHECK_THAT(last_line_of(log), Catch::Matchers::EndsWith("x last words"));
+  CHECK(last_line_of(folder).empty());
+  CHECK(last_line_of(folder / "none").empty());
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

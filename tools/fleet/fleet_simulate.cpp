@@ -55,22 +55,37 @@ int run(int argc, char** argv) {
   app.add_option("--check", repeats, "Make this many fleets, and say what of them is found")
       ->check(whole_number(1))
       ->type_name("N");
-  app.add_option("--gpus", options.gpus)->check(whole_number(1))->capture_default_str();
-  app.add_option("--gpus-per-host", options.gpus_per_host)
+  app.add_option("--gpus", options.gpus, "Cards of the fleet")
+      ->check(whole_number(1))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--gpus-per-host", options.gpus_per_host, "Of them on each host")
       ->check(whole_number(1, 64))
+      ->type_name("N")
       ->capture_default_str();
   app.add_option("--planted", options.planted, "Cards with a fault")
       ->check(whole_number())
+      ->type_name("N")
       ->capture_default_str();
-  app.add_option("--noise", noise_percent, "Of each figure of each card, in percent")
+  app.add_option("--noise", noise_percent,
+                 "Standard deviation of each figure of each card, in percent")
       ->check(positive_number())
+      ->type_name("PERCENT")
       ->capture_default_str();
   app.add_option("--gap", gap_percent, "What a fault costs, in percent")
       ->check(positive_number())
+      ->type_name("PERCENT")
       ->capture_default_str();
-  app.add_option("--seed", options.seed)->check(whole_number())->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the noise, and of which cards have a fault")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
   app.add_flag("--together-only", options.together_only,
                "One figure a metric, as a run with --alone none leaves it");
+  app.footer(
+      "Examples:\n"
+      "  fleet_simulate recordings/h200/result.json --check 5\n"
+      "  fleet_simulate recordings/h200/result.json --gpus 400 --out fleet\n");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

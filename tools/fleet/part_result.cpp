@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "results/document_io.h"
 #include "results/error.h"
@@ -17,11 +15,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string last_line_of(const fs::path& log) {
-  std::ifstream file(log);
-  return last_line(std::string(std::istreambuf_iterator<char>(file), {}));
-}
 
 /// What a run left; nothing where it left nothing, or what cannot be read.
 struct ReadBack {
