@@ -30,7 +30,15 @@ class PairedCheck {
   CheckResult check() {
     Rounds all;
     const std::vector<Side> order = round_order(options_.rounds, options_.seed);
-    const Taken taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+    Taken taken{};
+    try {
+      taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+    } catch (const RoundFailed& failed) {
+      if (!head_never_works(all)) throw;
+      miss_all(all, failed);
+      result_.elapsed_s = source_.elapsed_s();
+      return std::move(result_);
+    }
     result_.rounds = all.base.size();
     if (taken == Taken::all) decide(all);
     if (taken == Taken::out_of_time)
@@ -44,6 +52,41 @@ class PairedCheck {
   }
 
  private:
+  /// Of a round that failed, whether it is the head's own fault: it fails again although the base,
+  /// in a round between, does not. Its rounds are added.
+  bool head_never_works(Rounds& all) {
+    if (!all.head.empty()) return false;
+    // As long as the base's round took, the head's may.
+    const auto fits = [&](double round_s) {
+      return source_.elapsed_s() + round_s <= options_.time_limit_s;
+    };
+    const double began_s = source_.elapsed_s();
+    if (!fits(2 * began_s / (static_cast<double>(all.base.size()) + 1))) return false;
+    try {
+      all.base.push_back(source_.round(Side::base, {}));
+    } catch (const RoundFailed&) {
+      return false;
+    }
+    if (!fits(source_.elapsed_s() - began_s)) return false;
+    try {
+      source_.round(Side::head, {});
+    } catch (const RoundFailed&) {
+      return true;
+    }
+    return false;
+  }
+
+  void miss_all(const Rounds& all, const RoundFailed& failed) {
+    result_.rounds = all.base.size();
+    result_.notes.push_back(fmt::format("{} It failed again after a round of --base that did not.",
+                                        failed.what()));
+    for (const MetricSeries& series : series_of(all.base, {})) {
+      result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
+      MetricDecision& decision = result_.metrics.back();
+      if (decision.outcome == Outcome::missing) decision.reason = "the head's rounds fail.";
+    }
+  }
+
   void decide(const Rounds& all) {
     series_ = series_of(all.base, all.head);
     const double round_s = source_.elapsed_s() / (2.0 * static_cast<double>(result_.rounds));

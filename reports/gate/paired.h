@@ -9,16 +9,25 @@
 #include "reports/gate/decision.h"
 #include "reports/gate/rules.h"
 #include "reports/gate/run_metrics.h"
+#include "results/error.h"
 
 namespace fathom::gate {
 
 enum class Side { base, head };
 
+/// A round whose command ended badly, by its own fault or the machine's: inconclusive by itself.
+class RoundFailed : public Error {
+ public:
+  /// One sentence.
+  explicit RoundFailed(const std::string& sentence) : Error(ExitCode::inconclusive, sentence) {}
+};
+
 /// Where rounds come from: two commands, or a simulation of them.
 class RoundSource {
  public:
   virtual ~RoundSource() = default;
-  /// One round in a process of its own: all metrics, or at least those named in `only`.
+  /// One round in a process of its own: all metrics, or at least those named in `only`. Throws
+  /// RoundFailed.
   virtual RunMetrics round(Side side, const std::vector<std::string>& only) = 0;
   /// Seconds since the beginning.
   virtual double elapsed_s() const = 0;
@@ -53,7 +62,9 @@ int confirmation_rounds_for(std::size_t suspects, double alpha, double spare = 4
 /// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone
 /// decide (what was seen before chose them, so it cannot also judge them), and are measured no
 /// longer once no further round could confirm them. With them a few metrics run again that did not
-/// change: if those move too, the machine was disturbed.
+/// change: if those move too, the machine was disturbed. A head whose first round fails is tried
+/// once more, after a round of the base: where that ends well and the head fails again, all metrics
+/// of the base are missing.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

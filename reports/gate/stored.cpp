@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -196,6 +197,21 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   judge_worse(series, worse, rules, result);
   judge_better(better, result);
   return result;
+}
+
+std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
+                                 std::span<const RunMetrics> head) {
+  // A baseline keeps what is usable, without where it came from.
+  const auto usable = [](const RunMetrics& run) {
+    return run.metrics |
+           std::views::filter([](const MetricValue& metric) { return metric.problem.empty(); });
+  };
+  return std::erase_if(baseline, [&](const RunMetrics& run) {
+    return std::ranges::any_of(head, [&](const RunMetrics& one) {
+      return !run.date.empty() && run.date == one.date &&
+             std::ranges::equal(usable(run), usable(one));
+    });
+  });
 }
 
 std::vector<std::string> why_none_like(const RunMetrics& run,

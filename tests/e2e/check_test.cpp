@@ -73,6 +73,11 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   CHECK(twice.errors.find("is given twice") != std::string::npos);
   write_text(file, benchmark_file("1100"));
   CHECK(code(check()) == 1);
+  CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
+  const auto added = check();
+  CHECK(code(added) == 1);
+  CHECK(added.output.find("has what is checked itself, which was left out (1 run)") !=
+        std::string::npos);
   std::string other = benchmark_file("1000");
   write_text(file, other.replace(other.find("\"h\""), 3, "\"i\""));
   const auto refused = check();
@@ -188,6 +193,23 @@ TEST_CASE(
   CHECK(read_text(json).find("\"exit_code\": 2") != std::string::npos);
   check("kill -9 $PPID");
   everywhere("the check has not ended");
+}
+
+TEST_CASE("fathom check fails for a head that cannot run, and for commands that there are not") {
+  Sandbox sandbox({});
+  const fs::path fast = sandbox.folder() / "fast.json", junit = sandbox.folder() / "check.xml";
+  write_text(fast, benchmark_file("1000"));
+  const auto broken = sandbox.fathom({"check", "--base", copying(fast), "--head",
+                                      "echo 'of no use.' >&2; exit 9", "--junit", junit.string()});
+  CHECK(code(broken) == 4);
+  CHECK(broken.output.find("of no use. It failed again after a round of --base") !=
+        std::string::npos);
+  CHECK(read_text(junit).find("<failure ") != std::string::npos);
+  for (const char* missing : {"no-such-build", "./no-such-program {out}"}) {
+    const auto mistyped = sandbox.fathom({"check", "--base", missing, "--head", missing});
+    CHECK(code(mistyped) == 2);
+    CHECK(mistyped.errors.find("exit status 127") != std::string::npos);
+  }
 }
 
 TEST_CASE("fathom check measures nothing for a file that cannot be written") {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "reports/gate/evidence.h"
 #include "reports/gate/paired.h"
@@ -319,4 +320,59 @@ TEST_CASE("A metric whose noise hides the change is inconclusive at most", "[gat
     if (side == Side::head) slow_down(run.metrics[2], 0.06);
   });
   CHECK(decision(result, 2).outcome != Outcome::regression);
+}
+
+TEST_CASE("A head that fails again after a base that does not lacks all metrics", "[gate]") {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {  // either side first
+    PlantedRounds rounds([](Side side, int, RunMetrics&) {
+      if (side == Side::head) throw RoundFailed("Round of --head ended with exit status 1.");
+    });
+    PairedOptions options;
+    options.seed = seed;
+    const CheckResult result = check_paired(rounds, options, {});
+    CHECK(exit_code(result) == ExitCode::metric_missing);
+    CHECK(count(result, Outcome::missing) == 12);
+    REQUIRE(result.notes.size() == 1);
+    CHECK(result.notes[0].find("exit status 1. It failed again") != std::string::npos);
+  }
+}
+
+TEST_CASE("What fails once, or on both sides, or later, decides nothing", "[gate]") {
+  const auto fails = [](const PlantedRounds::Change& change) {
+    PlantedRounds rounds(change);
+    CHECK_THROWS_AS(check_paired(rounds, {}, {}), RoundFailed);
+  };
+  const RoundFailed failed("It failed.");
+  bool first = true;
+  fails([&](Side side, int, RunMetrics&) {
+    if (side == Side::head && std::exchange(first, false)) throw failed;
+  });
+  fails([&](Side, int, RunMetrics&) { throw failed; });
+  fails([&](Side side, int round, RunMetrics&) {
+    if (side == Side::head && round > 2) throw failed;
+  });
+  fails([&](Side side, int, RunMetrics&) {
+    if (side == Side::base) throw failed;
+  });
+}
+
+TEST_CASE("A head is not tried again where that would pass the time limit", "[gate]") {
+  struct SlowFailure : PlantedRounds {
+    SlowFailure() : PlantedRounds([](Side, int, RunMetrics&) {}) {}
+    RunMetrics round(Side side, const std::vector<std::string>& only) override {
+      if (side == Side::base) return PlantedRounds::round(side, only);
+      failing_s += 100;
+      throw RoundFailed("It failed.");
+    }
+    double elapsed_s() const override { return PlantedRounds::elapsed_s() + failing_s; }
+    double failing_s = 0;
+  };
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    SlowFailure rounds;
+    PairedOptions options;
+    options.seed = seed;
+    options.time_limit_s = 150;
+    CHECK_THROWS_AS(check_paired(rounds, options, {}), RoundFailed);
+    CHECK(rounds.failing_s == 100);
+  }
 }

@@ -40,6 +40,15 @@ std::string message_of(ProcessRounds& rounds, Side side) {
   return {};
 }
 
+ExitCode code_of(ProcessRounds& rounds, Side side) {
+  try {
+    rounds.round(side, {});
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 TEST_CASE("A filter finds the names and what Google Benchmark appends, nothing else", "[gate]") {
@@ -104,6 +113,8 @@ TEST_CASE("Rounds that go wrong say how", "[gate]") {
                          std::chrono::seconds(20));
   CHECK(message_of(mistyped, Side::head).find("there is no folder of that name either") !=
         std::string::npos);
+  CHECK(code_of(mistyped, Side::head) == ExitCode::bad_input);
+  CHECK(code_of(failing, Side::head) == ExitCode::inconclusive);
   ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path / "slow", std::chrono::seconds(1));
   CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
   CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string()), Error);

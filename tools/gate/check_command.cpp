@@ -82,12 +82,13 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
     head.push_back(gate::read_run_metrics(file));
   }
   const gate::BaselineFolder folder(arguments.baseline);
-  const std::vector<gate::RunMetrics> baseline =
+  std::vector<gate::RunMetrics> baseline =
       arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   if (arguments.ratios_only)
     for (gate::RunMetrics& run : head) run = gate::ratios_of(std::move(run));
+  const std::size_t themselves = gate::leave_out_themselves(baseline, head);
   gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
-  if (baseline.empty() && gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
+  if (baseline.empty() && themselves == 0 && gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
     const std::vector<gate::RunMetrics> others = folder.newest_of_each();
     result.refusals = others.empty() ? std::vector{folder.why_empty()}
                                      : gate::why_none_like(head.front(), others);
@@ -95,6 +96,10 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
   result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
                             baseline.size() == 1 ? "" : "s", arguments.baseline);
+  if (themselves > 0)
+    result.notes.push_back(
+        fmt::format("the baseline has what is checked itself, which was left out ({} run{})",
+                    themselves, themselves == 1 ? "" : "s"));
   return result;
 }
 

@@ -43,7 +43,8 @@ std::string last_words(const fs::path& log) {
   file.seekg(0, std::ios::end);
   const std::streamoff size = file.tellg();
   file.seekg(std::max<std::streamoff>(0, size - longest));
-  const std::string line = last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string line = last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+  while (line.ends_with('.')) line.pop_back();  // what follows ends the sentence
   return line.empty() ? "it said nothing" : "its last words: " + line;
 }
 
@@ -112,13 +113,16 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
                             rounds_, to_string(side),
                             format_time(std::chrono::duration<double>(limit_).count()),
                             last_words(log_path)));
-  if (!is_usable(command, end.end))
-    throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} ended with {}; {}{}.", rounds_, to_string(side),
-                            end.end.describe(), last_words(log_path),
-                            command.may_be_mistyped(end.end)
-                                ? ", and there is no folder of that name either"
-                                : ""));
+  if (!is_usable(command, end.end)) {
+    const std::string sentence = fmt::format(
+        "Round {} of --{} ended with {}; {}{}.", rounds_, to_string(side), end.end.describe(),
+        last_words(log_path),
+        command.may_be_mistyped(end.end) ? ", and there is no folder of that name either" : "");
+    if (!ended_well_.contains(side) && command.was_not_found(end.end))
+      throw Error(ExitCode::bad_input, sentence);
+    throw RoundFailed(sentence);
+  }
+  ended_well_.insert(side);
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes.
   if (!fs::is_regular_file(start.result))
     throw Error(ExitCode::bad_input,

@@ -96,10 +96,14 @@ SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRo
                           to_string(side), build_or_command));
 }
 
+bool SideCommand::was_not_found(const ProcessEnd& end) const {
+  constexpr int not_executable = 126, not_found = 127;  // POSIX, of a shell
+  return !is_build() && end.signal == 0 &&
+         (end.status == not_found || end.status == not_executable);
+}
+
 bool SideCommand::may_be_mistyped(const ProcessEnd& end) const {
-  constexpr int not_found = 127;  // POSIX, of a shell
-  return !is_build() && end.signal == 0 && end.status == not_found &&
-         command_.find(' ') == std::string::npos;
+  return was_not_found(end) && command_.find(' ') == std::string::npos;
 }
 
 bool SideCommand::can_select() const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ class SideCommand {
   SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
   bool is_build() const { return !program_.empty(); }
-  /// Whether the shell knows no such command, which then may have been meant as a build's folder.
+  /// Whether the shell knows no such command, or may not run it.
+  bool was_not_found(const ProcessEnd& end) const;
+  /// Whether a command that was not found may have been meant as a build's folder.
   bool may_be_mistyped(const ProcessEnd& end) const;
   /// Whether it runs less where less is asked for.
   bool can_select() const;
@@ -75,8 +78,9 @@ class ProcessRounds : public RoundSource {
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
                 std::chrono::milliseconds limit);
 
-  /// Throws Error(interrupted), and Error(inconclusive) for a round that ended badly or left no
-  /// result, with the last words of its log.
+  /// With the last words of its log: throws Error(interrupted), RoundFailed for a round that ended
+  /// badly, Error(inconclusive) for one that took too long, and Error(bad_input) for a command that
+  /// there is not, or that left no result.
   RunMetrics round(Side side, const std::vector<std::string>& only) override;
   double elapsed_s() const override;
   bool can_select() const override { return base_.can_select() && head_.can_select(); }
@@ -87,6 +91,7 @@ class ProcessRounds : public RoundSource {
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
+  std::set<Side> ended_well_;
 };
 
 }  // namespace fathom::gate
