@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -62,6 +64,16 @@ std::optional<std::string_view> instruction(std::string_view line) {
   return rest->substr(0, rest->find(';'));
 }
 
+/// The upper half of an instruction, which has a line of its own: "     /* 0x000fe200078e00ff */".
+std::optional<Scoreboards> scoreboards(std::string_view line) {
+  const auto hex = after(line, "/* 0x");
+  std::uint64_t word = 0;
+  if (!hex || std::from_chars(hex->data(), hex->data() + hex->size(), word, 16).ec != std::errc())
+    return std::nullopt;
+  const auto control = static_cast<unsigned>(word >> 41);
+  return Scoreboards{static_cast<int>(control >> 5 & 7), control >> 11 & 63};
+}
+
 /// None where it has no kernel.
 std::vector<SassFunction> kernels_in(const std::string& file) {
   std::vector<SassFunction> functions;
@@ -74,10 +86,14 @@ std::vector<SassFunction> kernels_in(const std::string& file) {
       architecture = *code_for;
     } else if (const auto name = after(line, "Function : ")) {
       by_mangled_name[std::string(*name)] = functions.size();
-      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, architecture, {}});
+      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, architecture, {}, {}});
     } else if (const auto text = instruction(line); text && !functions.empty()) {
       functions.back().lines.emplace_back(*text);
       functions.back().instructions.emplace_back(text->substr(0, text->find_first_of(" ;")));
+    } else if (const auto control = scoreboards(line);
+               control && !functions.empty() &&
+               functions.back().scoreboards.size() < functions.back().lines.size()) {
+      functions.back().scoreboards.push_back(*control);
     }
   });
   // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."

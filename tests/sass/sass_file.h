@@ -5,6 +5,14 @@
 #include <string>
 #include <vector>
 
+/// How an instruction waits for others, by the upper bits of its 128 (from Volta on; Z. Jia et al.,
+/// "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, section 2.1).
+struct Scoreboards {
+  static constexpr int none = 7;
+  int written = none;    ///< the scoreboard, of six, that its result counts down
+  unsigned awaited = 0;  ///< a bit for each that it waits for
+};
+
 /// One kernel's machine code.
 struct SassFunction {
   std::string name;                       ///< demangled
@@ -12,6 +20,7 @@ struct SassFunction {
   int registers = 0, stack_bytes = 0, local_bytes = 0;
   std::string architecture;        ///< that it was compiled for: "sm_90a"
   std::vector<std::string> lines;  ///< the instructions with operands: "LDG.E.128 R4, [R2.64]"
+  std::vector<Scoreboards> scoreboards;  ///< of the same instructions
 
   /// Instructions whose opcode is `prefix` or begins with it and a dot.
   int count(const std::string& opcode) const;
