@@ -5,8 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "results/error.h"
 #include "results/format.h"
@@ -37,13 +35,7 @@ FileDescriptor open_log(const fs::path& path) {
 }
 
 std::string last_words(const fs::path& log) {
-  std::ifstream file(log, std::ios::binary);
-  // A log may be endless; its end is what counts.
-  constexpr std::streamoff longest = 4096;
-  file.seekg(0, std::ios::end);
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(0, size - longest));
-  std::string line = last_line(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string line = last_line_of(log);
   while (line.ends_with('.')) line.pop_back();  // what follows ends the sentence
   return line.empty() ? "it said nothing" : "its last words: " + line;
 }
