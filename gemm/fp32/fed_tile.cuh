@@ -53,8 +53,10 @@ struct FedRing {
     barrier_init_fence();
   }
 
-  /// By all multiplying threads: they have read the stage.
-  __device__ static void release(int i) { named_arrive(first_id + i, Tile::multiplying + Tile::feeding); }
+  /// By all multiplying threads: they have read the stage, `last` after all else of it.
+  __device__ static void release(int i, const typename Tile::Threads::Fragment& last) {
+    named_arrive(once_read(first_id + i, last), Tile::multiplying + Tile::feeding);
+  }
   /// By all feeding threads: waits for that.
   __device__ static void wait_released(int i) { named_barrier(first_id + i, Tile::multiplying + Tile::feeding); }
   /// Meets all feeding threads.
@@ -62,6 +64,19 @@ struct FedRing {
 
  private:
   static constexpr int first_id = 2;
+
+  /// The id, which nobody knows before the fragment has come. The compiler lets a thread arrive while its loads
+  /// are in flight, and a warp that fills the stage then may store before they read.
+  __device__ static int once_read(int id, const typename Tile::Threads::Fragment& fragment) {
+    // Of each 16-byte load one element; with this bit set their union is more than any id.
+    unsigned loaded = 1u << 8;
+#pragma unroll
+    for (int i = 3; i < Tile::rows; i += 4) loaded |= __float_as_uint(fragment.a[i]);
+#pragma unroll
+    for (int j = 3; j < Tile::columns; j += 4) loaded |= __float_as_uint(fragment.b[j]);
+    asm volatile("min.u32 %0, %0, %1;" : "+r"(id) : "r"(loaded));
+    return id;
+  }
 };
 
 /// The stages in the order in which feeding threads fill them.
@@ -144,7 +159,7 @@ class Multiplier {
   __device__ void next_stage(bool ready, bool last) {
     int step = -Tile::a_floats, step_b = -(Tile::stage_floats - Tile::a_floats);
     if (!last) {
-      ring_.release(stage_);
+      ring_.release(stage_, fragment_[(Tile::body - 1) % 2]);
       if (!ready) wait(next_full_, next_.parity);
       stage_ = next_.stage;
       next_.advance();

@@ -16,15 +16,17 @@ Rung shape_rung(const char* name) {
   rung.of = Class::fp64;
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.kernel = {reinterpret_cast<const void*>(&engine_product<Config>),
-                 d.threads(),
-                 d.shared_bytes(),
-                 d.m(),
-                 d.n(),
-                 stage_depth,
-                 d.stream_k ? 0 : 1,
-                 1,
-                 d.cluster_n};
+  // A Design is in BLAS's terms, a rung's kernel in row-major ones.
+  rung.kernel = RungKernel{reinterpret_cast<const void*>(&engine_product<Config>),
+                           d.threads(),
+                           d.shared_bytes(),
+                           d.m(),
+                           d.n(),
+                           stage_depth,
+                           d.stream_k ? 0 : 1,
+                           1,
+                           d.cluster_n}
+                    .transposed();
   rung.launch = &launch_shape<Shape>;
   rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {

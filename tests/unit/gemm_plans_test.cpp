@@ -190,7 +190,14 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(cluster(registers, no, no) == std::pair{2, 4});
   CHECK(cluster(registers, yes, yes) == std::pair{4, 2});
   CHECK(find_rung("fp16/14_large_clusters")->kernel.cluster_m == 4);
-  CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_n == 2);
+  // Of fp64 two tiles of BLAS's n.
+  CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
+  const auto filled = [](std::int64_t m, std::int64_t n) {
+    return tile_losses(find_rung("fp64/09_small_products")->kernel, make_problem(Class::fp64, m, n, 4096), 1, 132)
+        .at("tile_efficiency");
+  };
+  CHECK(filled(3088, 4096) == 3088.0 / 3200);
+  CHECK(filled(4096, 3088) == 3088.0 / 3328);
 }
 
 TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {

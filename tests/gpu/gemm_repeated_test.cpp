@@ -1,0 +1,93 @@
+// One product launched again and again: every time the same, bit by bit. A race between those who
+// fill a ring of stages and those who read it, or between blocks that add up each other's sums, is
+// lost once in many launches, and by so little that a tolerance may let it pass.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "gemm/fp32/fed_tiles.h"
+#include "gemm/rung.h"
+#include "gemm/shapes.h"
+#include "tests/gpu/gemm_rung_bench.h"
+
+using namespace fathom;
+using namespace fathom::gemm;
+
+namespace {
+
+using Launch = std::function<void(const Arguments&, const Workspace&, cudaStream_t)>;
+
+constexpr int launches = 150;
+
+void check_same(test::RungBench& bench, const Problem& problem, std::size_t scratch,
+                const Launch& launch) {
+  CAPTURE(problem.describe());
+  const Operands operands(bench.context, bench.references, problem, "repeated");
+  const Arguments& arguments = operands.arguments();
+  Workspace workspace{nullptr, scratch, bench.facts.sms};
+  if (scratch != 0) workspace.data = bench.context.buffers().output("workspace", scratch).data;
+  const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);
+  const Buffer first = bench.context.buffers().output("first", bytes);
+  int different = 0;
+  for (int i = 0; i < launches; ++i) {
+    operands.reset_c();
+    launch(arguments, workspace, bench.stream.get());
+    if (i == 0) {
+      FATHOM_CUDA(cudaMemcpyAsync(first.data, arguments.c, bytes, cudaMemcpyDeviceToDevice,
+                                  bench.stream.get()));
+    } else if (count_different_bytes(first.data, arguments.c, bytes, bench.stream.get()) != 0) {
+      ++different;
+    }
+  }
+  CHECK(different == 0);
+}
+
+/// Products with many stages: of many tiles in every layout, and of few, that blocks share along k.
+std::vector<Problem> products_of(Class of) {
+  std::vector<Problem> all;
+  for (const Shape& shape : {Shape{4096, 4096, 4096}, {128, 8192, 8192}, {16, 8192, 8192}}) {
+    all.push_back(contested_problem(of, shape));
+    for (const Problem& other : other_layouts(all.back())) all.push_back(other);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
+  if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
+  test::RungBench bench;
+  for (const Rung& rung : all_rungs()) {
+    if (!rung.contender || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    CAPTURE(rung.id);
+    for (const Problem& problem : products_of(rung.of))
+      check_same(bench, problem, rung.workspace_bytes(problem, bench.facts.sms), rung.launch);
+  }
+}
+
+TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time", "[gpu][gemm]") {
+  if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
+  test::RungBench bench;
+  if (bench.facts.major != 9) SKIP("the kernel is for sm_90a");
+  const std::vector<std::pair<const char*, fp32::FedChoice>> tiles{
+      {"by the engine", fp32::engine_fed_128x256()},
+      {"by threads", fp32::thread_fed_128x256()},
+      {"transposing A", fp32::transposing_fed_a()},
+      {"transposing B", fp32::transposing_fed_b()},
+      {"transposing both", fp32::transposing_fed_both()}};
+  for (const auto& [fed, tile] : tiles) {
+    CAPTURE(fed);
+    for (const Problem& problem : products_of(Class::fp32)) {
+      if (!tile.takes(problem)) continue;
+      check_same(bench, problem,
+                 tile.workspace_bytes(problem, bench.facts.sms, fp32::Sharing::equal),
+                 [&](const Arguments& a, const Workspace& w, cudaStream_t s) {
+                   tile.launch(a, w, fp32::Sharing::equal, s);
+                 });
+    }
+  }
+}
