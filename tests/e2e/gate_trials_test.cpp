@@ -219,6 +219,14 @@ TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a 
   const json decision = trials.decisions().at(0);
   CHECK(decision.at("exit_code") == 3);
   CHECK(std::string(decision.at("headline")).find("INCONCLUSIVE: Round 1 of --") == 0);
+
+  // Where nothing can be measured, no more than a few are made.
+  resumed[3] = "10";
+  const CapturedRun run = trials.run(resumed);
+  CHECK(code(run) == 23);
+  CHECK(run.errors.find("3 decisions in a row measured nothing; the last said: INCONCLUSIVE") !=
+        std::string::npos);
+  CHECK(trials.decisions().size() == 4);
 }
 
 TEST_CASE("gate_trials refuses what makes no trial in one sentence") {

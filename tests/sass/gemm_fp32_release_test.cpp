@@ -29,9 +29,8 @@ int loads_in_flight(const SassFunction& kernel, std::size_t at) {
 
 }  // namespace
 
-// The source asks for that order no more than by bar.arrive after the loads, and the compiler takes
-// it for allowed to have them in flight there; a build that did had a product wrong by one k
-// (docs/gemm/tuning-fp32.md).
+// The compiler takes bar.arrive for allowed while loads before it are in flight; a build in which they were
+// had products wrong by one k, hence FedRing::release (docs/gemm/tuning-fp32.md).
 TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") {
   int kernels = 0;
   for (const char* file : {"transposing_fed", "engine_fed", "thread_fed"}) {

@@ -90,6 +90,10 @@ TrialSetup setup_of(const RunArguments& arguments) {
           start_of(arguments) != Journal::Start::anew};
 }
 
+/// So many decisions in a row without a metric: this machine measures nothing, and no more are
+/// made.
+constexpr int most_empty_decisions = 3;
+
 int run(const RunArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const TrialKind kind = trial_kind(arguments.kind);
@@ -103,6 +107,7 @@ int run(const RunArguments& arguments) {
   if (kind == TrialKind::slowed || kind == TrialKind::faults) metrics = victim_metrics(setup);
   std::vector<double> seconds;
   for (const TrialRecord& record : journal.records()) seconds.push_back(record.seconds);
+  int empty = 0;
   for (std::size_t index = 0; index < arguments.decisions; ++index) {
     if (journal.has(index)) continue;
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
@@ -119,6 +124,11 @@ int run(const RunArguments& arguments) {
     fmt::print("{} {} of {}: {:.1f} s, exit code {}, {}\n", arguments.kind, index + 1,
                arguments.decisions, record->seconds, record->exit_code, log_text(record->headline));
     std::fflush(stdout);
+    empty = record->metrics == 0 ? empty + 1 : 0;
+    if (empty == most_empty_decisions)
+      throw Error(ExitCode::setup_incomplete,
+                  fmt::format("{} decisions in a row measured nothing; the last said: {}", empty,
+                              log_text(record->headline)));
   }
   return 0;
 }
