@@ -88,8 +88,6 @@ SlurmCluster::SlurmCluster(Sandbox& box)
   take_ports();
   configure();
   box_.set("SLURM_CONF", folder_ / "slurm.conf");
-  // What these ranks talk through; else those of networks that are not here are opened as well.
-  box_.set("OMPI_MCA_pml", "ob1");
   // Two nodes of one machine would take one file in /dev/shm for the shared memory of each.
   box_.set("OMPI_MCA_btl", "tcp,self");
   box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
