@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -77,8 +76,7 @@ std::string Sandbox::report() const { return read_text(out() / "report" / "READM
 
 Background::Background(const std::vector<std::string>& arguments, int errors)
     : output_(memfd_create("output", MFD_CLOEXEC)),
-      child_({FATHOM_PROGRAM, arguments, output_.get(), errors < 0 ? output_.get() : errors,
-              {}}) {}
+      child_({FATHOM_PROGRAM, arguments, output_.get(), errors < 0 ? output_.get() : errors, {}}) {}
 
 int Background::wait() {
   const auto ended = supervise(child_, inbox_, {.limit = 40s, .line = {}});
@@ -94,7 +92,9 @@ std::string Background::output() const {
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // of a process in /proc that ends meanwhile: what there is, no exception
+  return text.str();
 }
 
 void write_text(const fs::path& path, const std::string& text) {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr int gpus_per_node = 2;
+constexpr int gpus_per_node = 2, ports_each = 50;
 constexpr std::array nodes{"n1", "n2"};
 
 /// The daemons may lie where a user's PATH does not look.
@@ -53,6 +53,19 @@ std::vector<int> free_ports(std::size_t count) {
   return ports;
 }
 
+/// Listens at this port as long as it lives, if nobody else has it.
+FileDescriptor hold_port(int port) {
+  FileDescriptor held(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (bind(held.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      listen(held.get(), 1) != 0)
+    return FileDescriptor();
+  return held;
+}
+
 /// What a command of Slurm's says; nothing where it fails.
 std::string answer(const std::string& command) {
   const auto run = run_and_capture("/bin/sh", {"-c", command}, 20s);
@@ -72,17 +85,14 @@ SlurmCluster::SlurmCluster(Sandbox& box)
     : box_(box),
       folder_(box.folder() / "slurm"),
       output_(open((box.folder() / "slurm.log").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  take_ports();
   configure();
   box_.set("SLURM_CONF", folder_ / "slurm.conf");
   // Two nodes of one machine would take one file in /dev/shm for the shared memory of each.
   box_.set("OMPI_MCA_btl", "tcp,self");
   box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
-  // Open MPI takes the first free port from 1024 on, and its ranks do not ask who answers: tests
-  // beside this one have others.
-  constexpr int first_port = 10'000, ports_each = 50, tests_at_once = 400;
-  box_.set("OMPI_MCA_btl_tcp_port_min_v4",
-           std::to_string(first_port + ports_each * (getpid() % tests_at_once)));
-  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each));
+  box_.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1));
+  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each - 1));
   start("slurmctld", {"-D"});
   for (const char* node : nodes) start("slurmd", {"-D", "-N", node});
   std::string states;
@@ -101,6 +111,16 @@ SlurmCluster::~SlurmCluster() {
 
 std::string SlurmCluster::log() const { return read_text(box_.folder() / "slurm.log"); }
 
+void SlurmCluster::take_ports() {
+  // Below those that the kernel gives to connections.
+  constexpr int lowest = 10'000, blocks = 400;
+  for (int i = 0; i < blocks && held_.get() < 0; ++i) {
+    first_port_ = lowest + ports_each * ((getpid() + i) % blocks);
+    held_ = hold_port(first_port_);
+  }
+  REQUIRE(held_.get() >= 0);
+}
+
 void SlurmCluster::configure() const {
   fs::create_directories(folder_ / "state");
   for (const char* node : nodes) fs::create_directories(folder_ / "tmp" / node);
@@ -117,6 +137,7 @@ void SlurmCluster::configure() const {
       "ClusterName=fathom\n"
       "SlurmctldHost={host}(127.0.0.1)\n"
       "SlurmctldPort={port}\n"
+      "FirstJobId={first_job}\n"
       "SlurmUser={user}\n"
       "SlurmdUser={user}\n"
       "AuthType=auth/none\n"
@@ -139,8 +160,8 @@ void SlurmCluster::configure() const {
       "SlurmdDebug=error\n"
       "KillWait=2\n"
       "SchedulerParameters=sched_min_interval=0,batch_sched_delay=0\n",
-      fmt::arg("host", own_host()), fmt::arg("port", ports[0]), fmt::arg("user", user->pw_name),
-      fmt::arg("folder", folder_.string()));
+      fmt::arg("host", own_host()), fmt::arg("port", ports[0]), fmt::arg("first_job", first_port_),
+      fmt::arg("user", user->pw_name), fmt::arg("folder", folder_.string()));
   for (std::size_t i = 0; i < nodes.size(); ++i)
     conf += fmt::format(
         "NodeName={} NodeHostname={} NodeAddr=127.0.0.1 Port={} Gres=gpu:{} CPUs=4 State=UNKNOWN\n",

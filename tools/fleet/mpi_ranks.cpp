@@ -32,16 +32,25 @@ std::string numbering() {
   return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
 }
 
+/// Of what all ranks take part in before they measure. A communicator that MPI could not make is
+/// not to be used: Open MPI's MPI_Allgather reads at address 0 then.
+void require(int code) {
+  if (code != MPI_SUCCESS)
+    throw Error(ExitCode::setup_incomplete,
+                "A rank was lost before all had come together: see what the others say, and start "
+                "again.");
+}
+
 /// What every rank of a communicator says, by rank.
 std::vector<std::string> exchange_in(MPI_Comm ranks, const std::string& text) {
   int size = 0, longest = static_cast<int>(text.size()) + 1;
-  MPI_Comm_size(ranks, &size);
-  MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, ranks);
+  require(MPI_Comm_size(ranks, &size));
+  require(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, ranks));
   const auto room = static_cast<std::size_t>(longest);
   std::string own = text;
   own.resize(room, '\0');
   std::string all(room * static_cast<std::size_t>(size), '\0');
-  MPI_Allgather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, ranks);
+  require(MPI_Allgather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, ranks));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
     texts.emplace_back(all.c_str() + room * i);
@@ -86,7 +95,7 @@ void MpiJob::take_leave() {
 
 MpiHostTurns::MpiHostTurns(std::chrono::duration<double> limit, SignalInbox& inbox)
     : limit_(limit), inbox_(inbox) {
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_);
+  require(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_));
   MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(host_, &local_rank_);
   MPI_Comm_size(host_, &local_size_);
@@ -105,7 +114,7 @@ std::vector<std::string> MpiHostTurns::exchange(const std::string& text) const {
 std::string MpiHostTurns::unique_host_name(const std::string& name) const {
   int leader = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &leader);
-  MPI_Bcast(&leader, 1, MPI_INT, 0, host_);
+  require(MPI_Bcast(&leader, 1, MPI_INT, 0, host_));
   // Of the hosts with this name, by their leaders, this one is the how-many-eth?
   std::set<int> before;
   for (const std::string& said : exchange_in(MPI_COMM_WORLD, fmt::format("{} {}", leader, name))) {

@@ -41,7 +41,8 @@ class MpiJob {
 /// The ranks of one host, by MPI; they see each other's deaths by their process numbers.
 class MpiHostTurns : public HostTurns {
  public:
-  /// All ranks of the job must come here. `limit`: for which one rank waits for another.
+  /// All ranks of the job must come here. `limit`: for which one rank waits for another. It and
+  /// what follows of all ranks throws Error(setup_incomplete) where MPI says that one is lost.
   MpiHostTurns(std::chrono::duration<double> limit, SignalInbox& inbox);
 
   int local_rank() const { return local_rank_; }
