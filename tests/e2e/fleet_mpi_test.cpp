@@ -190,6 +190,17 @@ TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   CHECK_FALSE(fs::exists(box.out() / "gpus"));
 }
 
+TEST_CASE("Where a rank is lost while they come together, the others say so", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  box.set("LD_PRELOAD", FATHOM_LOST_RANK);
+  Job job(box, 2, fleet_run(box));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == to_int(ExitCode::setup_incomplete));
+  CHECK_THAT(job.output(), ContainsSubstring("A rank was lost before all had come together"));
+}
+
 TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   // As srun without --mpi, or another MPI's mpirun, starts them.

@@ -160,15 +160,21 @@ TEST_CASE("products of one wave are right in every width, however their operands
 TEST_CASE("waves of 192 columns are right", "[gpu][gemm][half][sanitized]") {
   test::RungBench bench;
   constexpr int few = 3;
+  std::size_t turn = 0;
   for (const char* id : one_wave_rungs) {
     const Rung& rung = *find_rung(id);
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+    ++turn;
     const auto check = [&](const Problem& p) {
       CHECK_FALSE(brief_plan(p, few));
       CHECK(waves_of_192_are_sooner(p, few));
       bench.check(rung, p, few);
     };
-    for (const Problem& p : layouts(rung.of, 336, 8720, test::more_than(4, rung.of))) {
+    const std::vector<Problem> all = layouts(rung.of, 336, 8720, test::more_than(4, rung.of));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      // Where every access is instrumented, a layout a rung.
+      if (test::under_sanitizer() && i != turn % all.size()) continue;
+      const Problem& p = all[i];
       check(p);
       if (test::under_sanitizer()) continue;
       Problem scaled = p;

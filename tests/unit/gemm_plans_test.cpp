@@ -193,7 +193,8 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   // Of fp64 two tiles of BLAS's n.
   CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
   const auto filled = [](std::int64_t m, std::int64_t n) {
-    return tile_losses(find_rung("fp64/09_small_products")->kernel, make_problem(Class::fp64, m, n, 4096), 1, 132)
+    return tile_losses(find_rung("fp64/09_small_products")->kernel,
+                       make_problem(Class::fp64, m, n, 4096), 1, 132)
         .at("tile_efficiency");
   };
   CHECK(filled(3088, 4096) == 3088.0 / 3200);
@@ -214,7 +215,8 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
   CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
   // A cluster of four tiles of 128 rows of BLAS's m goes beyond 33 of them to 36.
-  const RungKernel clustered{.tile_m = 256, .tile_n = 128, .tile_k = 32, .cluster_m = 2, .cluster_n = 4};
+  const RungKernel clustered{
+      .tile_m = 256, .tile_n = 128, .tile_k = 32, .cluster_m = 2, .cluster_n = 4};
   CHECK(tile_losses(clustered, p, 1, 132).at("waves") == 512.0 / 132);
   CHECK(tile_losses(clustered, past, 1, 132).at("waves") == 576.0 / 132);
   CHECK(std::abs(tile_losses(clustered, past, 1, 132).at("tile_efficiency") -
