@@ -36,34 +36,32 @@ std::string own_host() {
   return host.substr(0, host.find('.'));
 }
 
+/// A socket with this number, 0: with any that is free; without a descriptor if somebody else has
+/// it.
+FileDescriptor socket_at(int port) {
+  FileDescriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return FileDescriptor();
+  return made;
+}
+
 /// Numbers that nobody listens at; they are free again, all at once, when this returns.
 std::vector<int> free_ports(std::size_t count) {
   std::vector<FileDescriptor> held;
   std::vector<int> ports;
   while (ports.size() < count) {
-    FileDescriptor& descriptor = held.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    held.push_back(socket_at(0));
+    REQUIRE(held.back().get() >= 0);
     sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
     socklen_t length = sizeof address;
-    REQUIRE(bind(descriptor.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
-    getsockname(descriptor.get(), reinterpret_cast<sockaddr*>(&address), &length);
+    getsockname(held.back().get(), reinterpret_cast<sockaddr*>(&address), &length);
     ports.push_back(ntohs(address.sin_port));
   }
   return ports;
-}
-
-/// Listens at this port as long as it lives, if nobody else has it.
-FileDescriptor hold_port(int port) {
-  FileDescriptor held(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (bind(held.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      listen(held.get(), 1) != 0)
-    return FileDescriptor();
-  return held;
 }
 
 /// What a command of Slurm's says; nothing where it fails.
@@ -91,7 +89,7 @@ SlurmCluster::SlurmCluster(Sandbox& box)
   // Two nodes of one machine would take one file in /dev/shm for the shared memory of each.
   box_.set("OMPI_MCA_btl", "tcp,self");
   box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
-  // With PMIx's store in shared memory a rank in some sixty tests under load ended in MPI_Init
+  // With PMIx's store in shared memory a rank ends in MPI_Init now and then, under load
   // (docs/fleet.md).
   box_.set("PMIX_MCA_gds", "hash");
   box_.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1));
@@ -119,9 +117,10 @@ void SlurmCluster::take_ports() {
   constexpr int lowest = 10'000, blocks = 400;
   for (int i = 0; i < blocks && held_.get() < 0; ++i) {
     first_port_ = lowest + ports_each * ((getpid() + i) % blocks);
-    held_ = hold_port(first_port_);
+    held_ = socket_at(first_port_);
   }
   REQUIRE(held_.get() >= 0);
+  REQUIRE(listen(held_.get(), 1) == 0);
 }
 
 void SlurmCluster::configure() const {
