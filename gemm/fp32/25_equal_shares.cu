@@ -49,9 +49,9 @@ std::size_t equal_shares_bytes(const Problem& p, int sms) {
 
 RungKernel equal_shares_kernel_for(const Problem& p, int sms) {
   if (const auto tile = choice_for(p)) {
-    RungKernel kernel = tile->kernel;
+    RungKernel kernel = tile->kernel(p, sms, Sharing::equal);
     kernel.parts = 0;
-    return tile->placement(p).swapped ? kernel.transposed() : kernel;
+    return kernel;
   }
   const Plan plan = make_plan(p, sms);
   if (plan.tiling == nullptr) return {};
@@ -69,7 +69,8 @@ Rung equal_shares_of_k() {
   rung.id = "fp32/25_equal_shares";
   rung.of = Class::fp32;
   rung.idea = "A block an SM takes tiles one after the other; of those that would be the last, partly "
-              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order; "
+              "filled waves each block takes an equal share of k, and the sums of a tile's parts are added in order, "
+              "of few tiles by all blocks that end in one together; "
               "operands along k come by the copy engine too, and four warps transpose them within shared memory.";
   rung.gain = "At 4096 and 8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
               "tiles keep every SM busy. Two instructions transpose 128 floats, so that products whose lines start on "

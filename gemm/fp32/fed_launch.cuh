@@ -83,11 +83,25 @@ std::optional<FedPlacement> placement_of(const Problem& p) {
 }
 
 template <class Tile>
-WorkShares shares_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
+int tiles_of(const Problem& p, bool swapped) {
   const TileGrid tiles(static_cast<int>(swapped ? p.m : p.n), static_cast<int>(swapped ? p.n : p.m), Tile::m,
                        Tile::n);
-  const int depth = static_cast<int>(ceil_div(p.k, Tile::k)), count = static_cast<int>(tiles.blocks());
+  return static_cast<int>(tiles.blocks());
+}
+
+template <class Tile>
+WorkShares shares_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
+  const int depth = static_cast<int>(ceil_div(p.k, Tile::step)), count = tiles_of<Tile>(p, swapped);
   return sharing == Sharing::none ? WorkShares{count, depth, 0} : equal_shares(count, depth, sms);
+}
+
+/// Where shares end: at bodies where there are fewer tiles than SMs, and at least a body for each. There half a stage
+/// is much of a share, and every block has sums to leave.
+template <class Tile>
+Cut cut_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
+  const std::int64_t tiles = tiles_of<Tile>(p, swapped);
+  const bool few = sharing == Sharing::equal && tiles < sms && tiles * ceil_div(p.k, Tile::body) >= sms;
+  return few ? Cut::bodies : Cut::stages;
 }
 
 /// Copies start on 256 bytes.
@@ -97,23 +111,33 @@ constexpr std::size_t on_256(std::size_t bytes) { return (bytes + 255) / 256 * 2
 template <class Tile>
 std::size_t shared_sums_bytes(const WorkShares& shares, int sms) {
   if (shares.shared == 0) return 0;
-  return static_cast<std::size_t>(sms) * (Tile::m * Tile::n * sizeof(float) + sizeof(unsigned));
+  return static_cast<std::size_t>(sms) * parts_left<Tile> * (Tile::m * Tile::n * sizeof(float) + sizeof(unsigned));
+}
+
+/// Calls `with` with the tile, cut as it is for the product.
+template <class Tile, class Feeder, class With>
+auto with_cut(const Problem& p, int sms, Sharing sharing, const With& with) {
+  const bool swapped = placement_of<Tile, Feeder>(p).value().swapped;
+  if constexpr (Feeder::cuts_stages) {
+    if (cut_of<Tile>(p, sms, sharing, swapped) == Cut::bodies)
+      return with(typename Tile::template WithCut<Cut::bodies>{}, swapped);
+  }
+  return with(Tile{}, swapped);
 }
 
 /// Workspace of a launch: the shared sums, then copies of operands.
 template <class Tile, class Feeder>
 std::size_t fed_workspace_bytes(const Problem& p, int sms, Sharing sharing) {
-  const auto placement = placement_of<Tile, Feeder>(p);
-  if (!placement || p.alpha == 0 || p.k == 0) return 0;
-  return on_256(shared_sums_bytes<Tile>(shares_of<Tile>(p, sms, sharing, placement->swapped), sms)) +
-         FeederHost<Feeder>::copy_bytes(p);
+  if (!placement_of<Tile, Feeder>(p) || p.alpha == 0 || p.k == 0) return 0;
+  const std::size_t sums = with_cut<Tile, Feeder>(p, sms, sharing, [&]<class CutTile>(CutTile, bool swapped) {
+    return shared_sums_bytes<CutTile>(shares_of<CutTile>(p, sms, sharing, swapped), sms);
+  });
+  return on_256(sums) + FeederHost<Feeder>::copy_bytes(p);
 }
 
 template <class Tile, class Feeder>
-void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing sharing,
+void launch_cut(const Arguments& arguments, const Workspace& workspace, Sharing sharing, bool swapped,
                 cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  const bool swapped = placement_of<Tile, Feeder>(arguments.problem).value().swapped;
   FedProduct<Feeder> p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   const TileGrid tiles(p.product.m, p.product.n, Tile::m, Tile::n);
@@ -123,7 +147,7 @@ void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing 
   p.shares = shares_of<Tile>(arguments.problem, workspace.sms, sharing, swapped);
   const std::size_t sums_bytes = shared_sums_bytes<Tile>(p.shares, workspace.sms);
   if (p.shares.shared != 0) {
-    const std::size_t flags = workspace.sms * sizeof(unsigned);
+    const std::size_t flags = workspace.sms * parts_left<Tile> * sizeof(unsigned);
     p.shared.sums = reinterpret_cast<float*>(workspace.data);
     p.shared.ready = reinterpret_cast<unsigned*>(workspace.data + sums_bytes - flags);
     FATHOM_CUDA(cudaMemsetAsync(p.shared.ready, 0, flags, stream));
@@ -139,6 +163,21 @@ void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing 
 }
 
 template <class Tile, class Feeder>
+void launch_fed(const Arguments& arguments, const Workspace& workspace, Sharing sharing,
+                cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  with_cut<Tile, Feeder>(arguments.problem, workspace.sms, sharing, [&]<class CutTile>(CutTile, bool swapped) {
+    launch_cut<CutTile, Feeder>(arguments, workspace, sharing, swapped, stream);
+  });
+}
+
+template <class Tile, class Feeder>
+RungKernel fed_kernel() {
+  return {reinterpret_cast<const void*>(&fed_product<Tile, Feeder>), Tile::threads,
+          fed_shared_bytes<Tile, Feeder>(), Tile::m, Tile::n, Tile::k};
+}
+
+template <class Tile, class Feeder>
 FedChoice fed_choice() {
   return {Tile::m,
           Tile::n,
@@ -147,8 +186,12 @@ FedChoice fed_choice() {
           &FeederHost<Feeder>::copy_bytes,
           &fed_workspace_bytes<Tile, Feeder>,
           &launch_fed<Tile, Feeder>,
-          {reinterpret_cast<const void*>(&fed_product<Tile, Feeder>), Tile::threads,
-           fed_shared_bytes<Tile, Feeder>(), Tile::m, Tile::n, Tile::k}};
+          [](const Problem& p, int sms, Sharing sharing) {
+            return with_cut<Tile, Feeder>(p, sms, sharing, []<class CutTile>(CutTile, bool swapped) {
+              const RungKernel kernel = fed_kernel<CutTile, Feeder>();
+              return swapped ? kernel.transposed() : kernel;
+            });
+          }};
 }
 
 }  // namespace fathom::gemm::fp32

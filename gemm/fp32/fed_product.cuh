@@ -11,11 +11,15 @@
 
 namespace fathom::gemm::fp32 {
 
-/// Where blocks leave their sums of a tile's part that another block adds.
+/// Where blocks leave their sums of a tile's part that others add. A block has one such part, or where shares
+/// are cut at bodies two: of the tile that its share begins in, and of the one that it ends in.
 struct SharedSums {
-  float* sums = nullptr;      ///< a tile for each block
-  unsigned* ready = nullptr;  ///< one for each block, 0 before the launch
+  float* sums = nullptr;      ///< a tile for each part
+  unsigned* ready = nullptr;  ///< one for each part, 0 before the launch
 };
+
+template <class Tile>
+inline constexpr int parts_left = Tile::cut == Cut::stages ? 1 : 2;
 
 template <class Feeder>
 struct FedProduct {
@@ -39,28 +43,34 @@ __device__ TileIndex corner(const P& p, int tile) {
   return {index.m * Tile::m, index.n * Tile::n};
 }
 
-/// The place of a thread's sum (i, j) in a tile that a block leaves: neighbouring threads' are neighbours.
+/// The place of a thread's sum (i, j) in a part that a block leaves: neighbouring threads' are neighbours.
 /// (Four at once would tie the sums to neighbouring registers, and the multiplications to those of
 /// one bank.)
 template <class Tile>
-__device__ float* left_sum(const SharedSums& shared, int block, int i, int j) {
-  return shared.sums + static_cast<std::int64_t>(block) * (Tile::m * Tile::n) +
+__device__ float* left_sum(const SharedSums& shared, int part, int i, int j) {
+  return shared.sums + static_cast<std::int64_t>(part) * (Tile::m * Tile::n) +
          (i * Tile::columns + j) * Tile::multiplying + threadIdx.x;
 }
 
-/// Leaves this block's sums for the one that has the tile's first stage.
+/// Leaves this block's sums as such a part.
 template <class Tile>
-__device__ void leave_sums(const SharedSums& shared, const Multiplier<Tile>& multiplier) {
+__device__ void leave_sums(const SharedSums& shared, int part, const Multiplier<Tile>& multiplier) {
 #pragma unroll
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
-    for (int j = 0; j < Tile::columns; ++j)
-      *left_sum<Tile>(shared, static_cast<int>(blockIdx.x), i, j) = multiplier.sums.c[i][j];
+    for (int j = 0; j < Tile::columns; ++j) *left_sum<Tile>(shared, part, i, j) = multiplier.sums.c[i][j];
   }
   __threadfence();
   named_barrier(1, Tile::multiplying);
   if (threadIdx.x == 0)
-    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(shared.ready + blockIdx.x) : "memory");
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(shared.ready + part) : "memory");
+}
+
+/// Waits until the part is left.
+__device__ inline void wait_left(const SharedSums& shared, int part) {
+  unsigned ready = 0;
+  while (ready == 0)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(ready) : "l"(shared.ready + part) : "memory");
 }
 
 /// Adds what the blocks after this one have left of the tile, in order, so that the result is the
@@ -71,9 +81,7 @@ __device__ void add_left_sums(const P& p, const WorkPiece& piece, Multiplier<Til
   const int blocks = static_cast<int>(gridDim.x);
   for (int block = static_cast<int>(blockIdx.x) + 1; p.shares.begin(block, blocks) < tile_end; ++block) {
     if (p.shares.begin(block, blocks) == p.shares.begin(block + 1, blocks)) continue;
-    unsigned ready = 0;
-    while (ready == 0)
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(ready) : "l"(p.shared.ready + block) : "memory");
+    wait_left(p.shared, block);
 #pragma unroll
     for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
@@ -97,6 +105,61 @@ __device__ void store_fed(const FedProduct<Feeder>& p, const Multiplier<Tile>& m
       [&](int r, int c, float x) {
         if (within(r, c)) store_element(p.product, r, c, x);
       });
+}
+
+/// Stores sums of four neighbours of a row, as far as they are C's.
+template <class P>
+__device__ void store_four(const P& p, int row, int column, const float* sums) {
+  if (row >= p.product.m) return;
+  if (p.vectors) {
+    if (column < p.product.n) store_vector(p.product, row, column, sums);
+    return;
+  }
+#pragma unroll
+  for (int x = 0; x < 4; ++x) {
+    if (column + x < p.product.n) store_element(p.product, row, column + x, sums[x]);
+  }
+}
+
+/// Adds and stores this block's part of a tile that others end in as well: sums in groups of four columns, of
+/// which each has as many. In the order of the blocks, so that the result is the same every time.
+template <class Tile, class Feeder>
+__device__ void add_together(const FedProduct<Feeder>& p, int tile, const typename Tile::Threads& place) {
+  const int block = static_cast<int>(blockIdx.x);
+  const TileSharers sharers = sharers_of(p.shares, tile, static_cast<int>(gridDim.x));
+  // Of a block's two parts this is the first if its share goes on behind the tile.
+  const auto part_of = [&](int sharer) { return 2 * sharer + (sharer <= sharers.last_ending ? 1 : 0); };
+  const int count = sharers.last - sharers.first + 1;
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += Tile::multiplying)
+    wait_left(p.shared, part_of(sharers.first + i));
+  named_barrier(1, Tile::multiplying);
+
+  constexpr int in_row = Tile::columns / 4, groups = Tile::rows * in_row;
+  constexpr int at_once = 4;  // groups; of each this many loads for every sharer
+  const int mine = block - sharers.first, adding = sharers.last_ending - sharers.first + 1;
+  const int end = groups * (mine + 1) / adding;
+  const TileIndex at = corner<Tile>(p, tile);
+  for (int first = groups * mine / adding; first < end; first += at_once) {
+    float sums[at_once][4] = {};
+#pragma unroll 4
+    for (int sharer = sharers.first; sharer <= sharers.last; ++sharer) {
+#pragma unroll
+      for (int g = 0; g < at_once; ++g) {
+        const int group = min(first + g, groups - 1);
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          sums[g][j] += __ldcg(left_sum<Tile>(p.shared, part_of(sharer), group / in_row, group % in_row * 4 + j));
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < at_once; ++g) {
+      if (first + g >= end) break;
+      const int i = (first + g) / in_row, j = (first + g) % in_row * 4;
+      const int r = at.m + place.row + Tile::Threads::row_of(i);
+      const int c = at.n + place.column + Tile::Threads::column_of(j);
+      store_four(p, r, c, sums[g]);
+    }
+  }
 }
 
 /// Dynamic shared memory of a block.
@@ -135,11 +198,18 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   while (!walk.done()) {
     const WorkPiece piece = walk.take();
     multiplier.multiply(piece.end - piece.first, walk.done());
-    if (piece.first != 0) {
-      leave_sums(p.shared, multiplier);
+    if constexpr (Tile::cut == Cut::stages) {
+      if (piece.first != 0) {
+        leave_sums(p.shared, static_cast<int>(blockIdx.x), multiplier);
+        continue;
+      }
+      if (piece.end != p.shares.depth) add_left_sums<Tile>(p, piece, multiplier);
+    } else if (piece.first != 0 || piece.end != p.shares.depth) {
+      const bool ends = walk.done();
+      leave_sums(p.shared, 2 * static_cast<int>(blockIdx.x) + (ends ? 1 : 0), multiplier);
+      if (ends) add_together<Tile>(p, piece.tile, multiplier.place);
       continue;
     }
-    if (piece.end != p.shares.depth) add_left_sums<Tile>(p, piece, multiplier);
     store_fed<Tile, Feeder>(p, multiplier, corner<Tile>(p, piece.tile));
   }
 #endif

@@ -13,7 +13,7 @@ Rung fed_rung() {
   rung.of = Class::fp32;
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.kernel = tile().kernel;
+  rung.kernel = tile().kernel(make_problem(Class::fp32, 4096, 4096, 4096), 1, Sharing::none);
   rung.takes_own_path = [](const Problem& p) { return tile().takes(p) && tile().copy_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return tile().workspace_bytes(p, sms, Sharing::none);

@@ -3,6 +3,7 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/thread_tile.cuh"
+#include "gemm/fp32/work_shares.h"
 
 // Tiles in a ring of shared memory that somebody else fills, and the threads that multiply them.
 
@@ -12,11 +13,16 @@ namespace fathom::gemm::fp32 {
 /// 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and `PadB`
 /// floats between lines. The loop's body goes `Body` of k at once.
 template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA, int PadB,
-          bool AskEarly = false>
+          bool AskEarly = false, Cut C = Cut::stages>
 struct FedTile {
+  static constexpr Cut cut = C;
+  template <Cut Other>
+  using WithCut = FedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB, AskEarly, Other>;
   static constexpr int rows = TM, columns = TN;
   static constexpr int m = TM * LanesM * WarpsM, n = TN * (32 / LanesM) * WarpsN, k = 32;
   static constexpr int stages = Stages, body = Body;
+  /// Of k in what shares are counted in, and of these in a stage.
+  static constexpr int step = C == Cut::stages ? k : Body, steps = k / step;
   static constexpr bool asks_early = AskEarly;  ///< for the next stage, a body before it is needed
   using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
   /// The first of the block's threads multiply; a warpgroup feeds the ring.
@@ -125,14 +131,13 @@ class Multiplier {
     fragment_[0].load(line_a_, line_b_);
   }
 
-  /// Sets the sums to the products of the next `stages` of the ring. Ends with the first fragments of
-  /// the stage after them read, unless these are the `last`.
-  __device__ void multiply(int stages, bool last) {
+  /// Sets the sums to the products of the next `steps` of the ring, from the start of a stage on. Ends with
+  /// the first fragments of the stage after them read, unless these are the `last`.
+  __device__ void multiply(int steps, bool last) {
     sums = {};
-    constexpr int bodies = Tile::k / Tile::body;
     int body = 0;
 #pragma unroll 1
-    for (int left = stages * bodies; left > 0; --left) {
+    for (int left = steps * (Tile::step / Tile::body); left > 0; --left) {
       bool ready = false;
       if constexpr (Tile::asks_early) ready = try_wait(next_full_, next_.parity);
 #pragma unroll
@@ -142,7 +147,13 @@ class Multiplier {
         } else {
           line_a_ += Tile::body * Tile::pitch_a;
           line_b_ += Tile::body * Tile::pitch_b;
-          if (++body == bodies) {
+          ++body;
+          if (body == bodies || (Tile::cut == Cut::bodies && left == 1)) {
+            // Of a stage that a share ends in, the rest is another block's.
+            if constexpr (Tile::cut == Cut::bodies) {
+              line_a_ += (bodies - body) * (Tile::body * Tile::pitch_a);
+              line_b_ += (bodies - body) * (Tile::body * Tile::pitch_b);
+            }
             body = 0;
             next_stage(ready, last && left == 1);
           }
@@ -154,6 +165,8 @@ class Multiplier {
   }
 
  private:
+  static constexpr int bodies = Tile::k / Tile::body;
+
   /// Everything of the present stage has been read; after the last one its lines are read again, for
   /// nothing.
   __device__ void next_stage(bool ready, bool last) {

@@ -28,7 +28,7 @@ struct FedChoice {
   /// Any product that it takes. With shares, so many blocks as the workspace says that the GPU
   /// has SMs.
   void (*launch)(const Arguments&, const Workspace&, Sharing, cudaStream_t);
-  RungKernel kernel;
+  RungKernel (*kernel)(const Problem&, int sms, Sharing);  ///< what does a product that it takes
 };
 
 /// Fed by the copy engine.

@@ -14,6 +14,7 @@
 //   arrivals: of one stage, at its full barrier;
 //   pad_a, pad_b: floats between a stage's lines of A and of B;
 //   staging_bytes: shared memory of its own, behind the ring on 128 bytes;
+//   cuts_stages: whether a share may end within a stage (Cut::bodies);
 //   first(product, corner): where it starts the tile that has this corner;
 //   feed(...): by all feeding threads, fills stage after stage of the walk.
 
@@ -21,6 +22,7 @@ namespace fathom::gemm::fp32 {
 
 /// Of feeders by the copy engine: what is outside reads as zero, so that tiles start at their corners.
 struct CornerFeeder {
+  static constexpr bool cuts_stages = true;
   template <class Tile>
   static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
     return corner;
@@ -45,13 +47,13 @@ struct EngineFeeder : CornerFeeder {
     while (!walk.done()) {
       const WorkPiece piece = walk.take();
       const TileIndex at = corner(piece.tile);
-      for (int i = piece.first; i < piece.end; ++i) {
+      for (int i = piece.first; i < piece.end; i += Tile::steps) {
         const int next = order.next();
         if (!tells) continue;
         const std::uint32_t stage = ring.stage(next), full = ring.full(next);
         arrive_expecting(full, Tile::stage_bytes);
-        load_box<false>(stage, from.a, at.m, i * Tile::k, full, 0);
-        load_box<false>(stage + Tile::a_bytes, from.b, at.n, i * Tile::k, full, 0);
+        load_box<false>(stage, from.a, at.m, i * Tile::step, full, 0);
+        load_box<false>(stage + Tile::a_bytes, from.b, at.n, i * Tile::step, full, 0);
       }
     }
     order.finish();
@@ -99,11 +101,11 @@ struct TransposingFeeder : CornerFeeder {
     }
     FedRing<Tile>::feeders_meet();
     const int warp = __shfl_sync(~0u, thread / 32, 0), lane = thread % 32;
-    StageWalk<Corner, TileIndex> next(walk, corner);
+    StageWalk<Corner, TileIndex, Tile::steps> next(walk, corner);
     const auto fetch = [&] {
       if (!tells) return;
       arrive_expecting(staging.full, Staging<Tile>::box_bytes);
-      const int k = next.stage * Tile::k;
+      const int k = next.step * Tile::step;
       if constexpr (TransposeA) load_box<false>(staging.a, from.a, k, next.at.m, staging.full, 0);
       if constexpr (TransposeB) load_box<false>(staging.b, from.b, k, next.at.n, staging.full, 0);
     };
@@ -117,7 +119,7 @@ struct TransposingFeeder : CornerFeeder {
       const std::uint32_t lines_a = ring.stage(i), lines_b = lines_a + Tile::a_bytes, full = ring.full(i);
       if constexpr (!(TransposeA && TransposeB)) {
         if (tells) {
-          const int k = next.stage * Tile::k;
+          const int k = next.step * Tile::step;
           arrive_expecting(full, TransposeA ? Tile::b_bytes : Tile::a_bytes);
           if constexpr (TransposeA) load_box<false>(lines_b, from.b, next.at.n, k, full, 0);
           if constexpr (TransposeB) load_box<false>(lines_a, from.a, next.at.m, k, full, 0);
@@ -145,6 +147,7 @@ struct TransposingFeeder : CornerFeeder {
 
 /// Four warps that copy asynchronously, whatever way an operand lies; m >= Tile::m and n >= Tile::n.
 struct ThreadFeeder {
+  static constexpr bool cuts_stages = false;  // a tile's first stage may be short
   struct Sources {
     Along a, b;
   };

@@ -10,18 +10,22 @@
 
 namespace fathom::gemm::fp32 {
 
-/// Part of a product's work: stages [first, end) of one tile's k.
+/// Where a share may end: between two stages of a tile, or between two bodies of the loop within one, of which
+/// shares are more equal; there the blocks that end in a tile add it up together.
+enum class Cut { stages, bodies };
+
+/// Part of a product's work: steps [first, end) of one tile's k.
 struct WorkPiece {
   int tile, first, end;
 };
 
-/// The division of a product's tiles: of the first `shared` all blocks take equal shares of stages,
-/// of the others each takes a whole one after the other.
+/// The division of a product's tiles: of the first `shared` all blocks take equal shares of steps of k (stages, or
+/// bodies of the loop), of the others each takes a whole one after the other.
 struct WorkShares {
-  int tiles, depth;  ///< depth: stages of a tile
+  int tiles, depth;  ///< depth: steps of a tile
   int shared;
 
-  /// The stages before block `block`'s share.
+  /// The steps before block `block`'s share.
   __host__ __device__ std::int64_t begin(int block, int blocks) const {
     return static_cast<std::int64_t>(shared) * depth * block / blocks;
   }
@@ -69,31 +73,48 @@ class WorkWalk {
   int tile_;
 };
 
-/// The stages of a block's pieces, one after the other. `Corner` gives the place of a tile in C.
-template <class Corner, class Place>
+/// The stages of a block's pieces, one after the other, each of so many steps but for what a piece's last one may
+/// lack. `Corner` gives the place of a tile in C.
+template <class Corner, class Place, int Steps = 1>
 class StageWalk {
  public:
   __host__ __device__ StageWalk(WorkWalk& pieces, const Corner& corner) : pieces_(pieces), corner_(corner) {}
 
   /// Goes to the next stage, at first to the first; false: there is none.
   __host__ __device__ bool next() {
-    if (++stage < end_) return true;
+    if ((step += Steps) < end_) return true;
     if (pieces_.done()) return false;
     const WorkPiece piece = pieces_.take();
     at = corner_(piece.tile);
-    stage = piece.first;
+    step = piece.first;
     end_ = piece.end;
     return true;
   }
 
-  Place at{};     ///< of the tile
-  int stage = 0;  ///< of the tile's
+  Place at{};    ///< of the tile
+  int step = 0;  ///< of the tile's, the stage's first
 
  private:
   WorkWalk& pieces_;
   const Corner& corner_;
   int end_ = 0;
 };
+
+/// The blocks that have parts of a tile. Those up to `last_ending` end there, and have nothing else to do than to add;
+/// at most the last of all goes on to the next tile.
+struct TileSharers {
+  int first, last, last_ending;
+};
+
+/// Where every tile is shared and every block has a share.
+__host__ __device__ inline TileSharers sharers_of(const WorkShares& shares, int tile, int blocks) {
+  const std::int64_t steps = static_cast<std::int64_t>(shares.shared) * shares.depth;
+  const std::int64_t begin = static_cast<std::int64_t>(tile) * shares.depth, end = begin + shares.depth;
+  // The last block that begins at or before a step.
+  const auto block_of = [&](std::int64_t step) { return static_cast<int>(((step + 1) * blocks - 1) / steps); };
+  const int last = block_of(end - 1);
+  return {block_of(begin), last, shares.begin(last + 1, blocks) == end ? last : last - 1};
+}
 
 /// Whether a launch shares tiles, or computes each by one block.
 enum class Sharing { none, equal };

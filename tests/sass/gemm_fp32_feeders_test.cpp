@@ -41,14 +41,19 @@ int highest_register(const std::string& line) {
 
 TEST_CASE("feeding warps transpose by two instructions for 128 floats", "[sass][gemm]") {
   struct Expected {
-    const char* feeder;
+    std::string feeder;
     int rows;     ///< that a stage's transposed lines have in all
     int engine;   ///< boxes of a stage that the engine brings
   };
   const auto& functions = disassemble_ladder("fp32", "transposing_fed");
-  for (const Expected& e : {Expected{"TransposingFeeder<true, false>", 128, 2},
-                            Expected{"TransposingFeeder<false, true>", 256, 2},
-                            Expected{"TransposingFeeder<true, true>", 384, 2}}) {
+  std::vector<Expected> all;
+  // Shares cut at stages and at bodies.
+  for (const std::string cut : {"Cut)0>, fathom::gemm::fp32::", "Cut)1>, fathom::gemm::fp32::"}) {
+    all.push_back({cut + "TransposingFeeder<true, false>", 128, 2});
+    all.push_back({cut + "TransposingFeeder<false, true>", 256, 2});
+    all.push_back({cut + "TransposingFeeder<true, true>", 384, 2});
+  }
+  for (const Expected& e : all) {
     const SassFunction& kernel = find(functions, e.feeder);
     CAPTURE(kernel.name);
     const int at_once = 4, warps = 4, pairs = e.rows / warps / at_once;

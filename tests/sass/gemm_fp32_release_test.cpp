@@ -51,5 +51,5 @@ TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") 
       CHECK(in_flight_at(load) == 1);
     }
   }
-  CHECK(kernels >= 5);
+  CHECK(kernels == 9);
 }

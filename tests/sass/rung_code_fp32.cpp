@@ -76,16 +76,16 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/22_planned_tiles", "::add_parts(", 1, "LDG.E>=2 FADD STG.E",
        "LDS STS BAR SHFL RED REDG ATOMG"},
 
-      {"fp32/23_engine_fed", "fed_product<*, fathom::gemm::fp32::EngineFeeder>", 1,
+      {"fp32/23_engine_fed", "fed_product<*Cut)0>, fathom::gemm::fp32::EngineFeeder>", 1,
        fed + "UTMALDG.2D>=2", "LDGSTS LDSM STS UTMALDG.2D.MULTICAST", specialised},
       // Sixteen bytes where lines allow it, four elsewhere; what has arrived is told by the copies.
       {"fp32/24_thread_fed", "fed_product<*, fathom::gemm::fp32::ThreadFeeder>", 1,
        fed + "LDGSTS.E.BYPASS.128 LDGSTS.E ARRIVES.LDGSTSBAR", "UTMALDG LDSM STS", specialised},
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
-      // them.
-      {"fp32/25_equal_shares", "fed_product<*, fathom::gemm::fp32::EngineFeeder>", 1,
+      // them. Of each feeder one kernel whose shares end with a stage, and one whose end with a body.
+      {"fp32/25_equal_shares", "fed_product<*, fathom::gemm::fp32::EngineFeeder>", 2,
        fed + "LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU", "RED REDG ATOMG", specialised},
-      {"fp32/25_equal_shares", "fed_product<*TransposingFeeder<", 3,
+      {"fp32/25_equal_shares", "fed_product<*TransposingFeeder<", 6,
        fed + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; four boxes of A and one of B.

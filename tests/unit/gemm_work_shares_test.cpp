@@ -68,13 +68,57 @@ TEST_CASE("stages come one by one in the order of the pieces", "[gemm]") {
     }
     WorkWalk walk(shares, block, 3);
     for (StageWalk<decltype(corner), int> stages(walk, corner); stages.next();)
-      by_stage.emplace_back(stages.at, stages.stage);
+      by_stage.emplace_back(stages.at, stages.step);
     CHECK(by_stage == by_piece);
     CHECK(by_stage.size() > 13);
   }
   const WorkShares one_tile{1, 4, 0};
   WorkWalk none(one_tile, 1, 2);
   CHECK_FALSE(StageWalk<decltype(corner), int>(none, corner).next());
+}
+
+TEST_CASE("where shares are cut within stages, a piece begins a stage of its own", "[gemm]") {
+  const WorkShares shares = equal_shares(2, 13, 3);
+  const auto corner = [](int tile) { return 100 * tile; };
+  std::vector<std::pair<int, int>> stages;
+  for (int block = 0; block < 3; ++block) {
+    WorkWalk walk(shares, block, 3);
+    for (StageWalk<decltype(corner), int, 4> next(walk, corner); next.next();) stages.emplace_back(next.at, next.step);
+  }
+  // Shares of 8, 9 and 9 steps: [0, 8) of the first tile; [8, 13) and [0, 4); [4, 13).
+  CHECK(stages == std::vector<std::pair<int, int>>{
+                      {0, 0}, {0, 4}, {0, 8}, {0, 12}, {100, 0}, {100, 4}, {100, 8}, {100, 12}});
+}
+
+TEST_CASE("blocks that share a tile know each other", "[gemm]") {
+  for (const int blocks : {2, 3, 7, 132}) {
+    for (const int tiles : {1, 2, 5, 32, 131}) {
+      for (const int depth : {2, 13, 1024, 100'000'000}) {
+        if (tiles >= blocks || static_cast<long long>(tiles) * depth < blocks) continue;
+        CAPTURE(blocks, tiles, depth);
+        const WorkShares shares = equal_shares(tiles, depth, blocks);
+        REQUIRE(shares.shared == tiles);
+        // As the pieces of their walks tell: who has a part of the tile, and who ends in it.
+        std::vector<std::vector<int>> having(tiles), ending(tiles);
+        for (int block = 0; block < blocks; ++block) {
+          for (WorkWalk walk(shares, block, blocks); !walk.done();) {
+            const int tile = walk.take().tile;
+            having[tile].push_back(block);
+            if (walk.done()) ending[tile].push_back(block);
+          }
+        }
+        for (int tile = 0; tile < tiles; ++tile) {
+          CAPTURE(tile);
+          const TileSharers sharers = sharers_of(shares, tile, blocks);
+          CHECK(sharers.first == having[tile].front());
+          CHECK(sharers.last == having[tile].back());
+          REQUIRE_FALSE(ending[tile].empty());
+          CHECK(sharers.first == ending[tile].front());
+          CHECK(sharers.last_ending == ending[tile].back());
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("whole waves are not shared, and a block of a tile each neither", "[gemm]") {
