@@ -135,7 +135,8 @@ class Multiplier {
   /// the first fragments of the stage after them read, unless these are the `last`.
   __device__ void multiply(int steps, bool last) {
     sums = {};
-    int body = 0;
+    // Where shares are cut at bodies, `left` in a stage's last one; else they are counted.
+    [[maybe_unused]] int body = 0, stage_end = max(steps - bodies + 1, 1);
 #pragma unroll 1
     for (int left = steps * (Tile::step / Tile::body); left > 0; --left) {
       bool ready = false;
@@ -147,14 +148,17 @@ class Multiplier {
         } else {
           line_a_ += Tile::body * Tile::pitch_a;
           line_b_ += Tile::body * Tile::pitch_b;
-          ++body;
-          if (body == bodies || (Tile::cut == Cut::bodies && left == 1)) {
-            // Of a stage that a share ends in, the rest is another block's.
-            if constexpr (Tile::cut == Cut::bodies) {
-              line_a_ += (bodies - body) * (Tile::body * Tile::pitch_a);
-              line_b_ += (bodies - body) * (Tile::body * Tile::pitch_b);
-            }
+          if (Tile::cut == Cut::stages ? ++body == bodies : left == stage_end) {
             body = 0;
+            if constexpr (Tile::cut == Cut::bodies) {
+              stage_end = max(left - bodies, 1);
+              if (left == 1) {
+                // What the last stage has beyond is another block's.
+                const int beyond = (bodies - steps % bodies) % bodies * Tile::body;
+                line_a_ += beyond * Tile::pitch_a;
+                line_b_ += beyond * Tile::pitch_b;
+              }
+            }
             next_stage(ready, last && left == 1);
           }
           fragment_[0].load(line_a_, line_b_);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/sass/sass_file.h"
@@ -118,7 +119,7 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
   for (const Expected& e :
        {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89},
         Expected{"TransposingFeeder<true, false>", 0.89},
-        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.89}}) {
+        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.87}}) {
     int found = 0;
     for (const SassFunction& function : functions) {
       if (function.name.find("fed_product<") == std::string::npos ||
