@@ -95,12 +95,12 @@ WorkShares shares_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
   return sharing == Sharing::none ? WorkShares{count, depth, 0} : equal_shares(count, depth, sms);
 }
 
-/// Where shares end: at bodies where there are fewer tiles than SMs, and at least a body for each. There half a stage
-/// is much of a share, and every block has sums to leave.
+/// Where shares end: at bodies where two SMs and more share a tile, and there is a body for each. There half a stage is
+/// much of a share, and who has a tile's first stage would add for long while the others have nothing to do.
 template <class Tile>
 Cut cut_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
   const std::int64_t tiles = tiles_of<Tile>(p, swapped);
-  const bool few = sharing == Sharing::equal && tiles < sms && tiles * ceil_div(p.k, Tile::body) >= sms;
+  const bool few = sharing == Sharing::equal && 2 * tiles <= sms && tiles * ceil_div(p.k, Tile::body) >= sms;
   return few ? Cut::bodies : Cut::stages;
 }
 
