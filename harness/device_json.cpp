@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "results/fingerprint_json.h"
+#include "results/json_values.h"
 
 namespace fathom {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 const char* name_of(CheckStatus status) {
   switch (status) {

@@ -1,4 +1,5 @@
 #include "harness/visible_devices.h"
+#include "results/json_values.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +10,6 @@ namespace fathom {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 }  // namespace
 

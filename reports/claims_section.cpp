@@ -2,6 +2,7 @@
 
 #include "reports/facts.h"
 #include "reports/sections.h"
+#include "results/format.h"
 
 namespace fathom::reports {
 namespace {

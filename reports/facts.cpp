@@ -92,10 +92,6 @@ VerdictTally tally(const Document& document) {
   return result;
 }
 
-std::string counted(std::size_t number, const std::string& one, const std::string& many) {
-  return fmt::format("{} {}", format_count(static_cast<double>(number)), number == 1 ? one : many);
-}
-
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,
                        const std::string& many) {
   return fmt::format("{} of {}", format_count(static_cast<double>(part)), counted(all, one, many));

@@ -90,9 +90,6 @@ std::size_t count(const Document& document, ClaimVerdict verdict);
 std::string claims_text(const std::vector<const Claim*>& claims);
 std::string claims_text(const Document& document);
 
-/// "1 entry", "2 entries".
-std::string counted(std::size_t number, const std::string& one, const std::string& many);
-
 /// "2 of 3 entries", "1 of 1 entry".
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,
                        const std::string& many);

@@ -6,6 +6,7 @@
 
 #include "reports/facts.h"
 #include "reports/sections.h"
+#include "results/format.h"
 
 namespace fathom::reports {
 namespace {

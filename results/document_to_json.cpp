@@ -10,17 +10,13 @@
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/fingerprint_json.h"
+#include "results/json_values.h"
 #include "results/names.h"
 
 namespace fathom {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 template <typename Item, typename Convert>
 Json array_of(const std::vector<Item>& items, Convert convert) {

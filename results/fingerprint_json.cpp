@@ -1,15 +1,11 @@
 #include "results/fingerprint_json.h"
+#include "results/json_values.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
 namespace fathom {
 namespace {
-
-template <typename Value>
-nlohmann::ordered_json or_null(const std::optional<Value>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
 
 std::string text(const nlohmann::json& json, const char* key) {
   return json.at(key).get<std::string>();

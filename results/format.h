@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "results/document.h"
 
@@ -27,6 +28,12 @@ std::string format_percent(double fraction);
 /// With thousands separators: "33,554,432". Numbers with a fraction get at most four significant
 /// digits.
 std::string format_count(double number);
+
+/// Of a text that somebody else wrote, for a sentence on a terminal: printable ASCII, and no more than this of it.
+std::string quotable(std::string_view text, std::size_t longest = 100);
+
+/// "1 entry", "2 entries"; "3 runs" where the plural only has an s more.
+std::string counted(std::size_t number, const std::string& one, const std::string& many = "");
 
 /// Four significant digits without trailing zeros; separators from 10,000 on.
 std::string format_number(double number);

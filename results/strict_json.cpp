@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results/error.h"
+#include "results/format.h"
 
 namespace fathom {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
 constexpr std::size_t max_values = 20'000'000;
 constexpr std::size_t max_quoted = 160;
-
-/// For a sentence on a terminal: printable ASCII, and not more than that of it.
-std::string quotable(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, max_quoted)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return text.size() > max_quoted ? shown + "..." : shown;
-}
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& what) {
   throw Error(ExitCode::document_malformed, fmt::format("{}: {}", origin, what));
@@ -46,7 +40,7 @@ std::string reason(const Json::exception& error) {
       words.remove_prefix(at + lead.size());
     }
   }
-  return quotable(words);
+  return quotable(words, max_quoted);
 }
 
 /// Watches the parser's events for what JSON's grammar allows and no result has; keeps nothing
@@ -72,7 +66,7 @@ class Guard final : public nlohmann::json_sax<Json> {
     if (!level.keys.insert(name).second) {
       const std::string where = path();
       refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
-                                  where.empty() ? "the outermost object" : where, quotable(name)));
+                                  where.empty() ? "the outermost object" : where, quotable(name, max_quoted)));
     }
     if (level.keys.size() > max_keys) {
       refuse(origin_,
@@ -134,7 +128,7 @@ class Guard final : public nlohmann::json_sax<Json> {
     std::string path;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
       const Level& level = levels_[i];
-      path += level.is_object ? "/" + quotable(level.key) : fmt::format("/{}", level.index - 1);
+      path += level.is_object ? "/" + quotable(level.key, max_quoted) : fmt::format("/{}", level.index - 1);
     }
     if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
     return path;

@@ -2,6 +2,7 @@
 
 #include "reports/fleet/causes.h"
 #include "reports/fleet/report.h"
+#include "results/json_values.h"
 #include "results/names.h"
 
 namespace fathom::fleet {
@@ -10,8 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int fleet_version = 1;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json settings_json(const Settings& settings) {
   Json json = Json::object();

@@ -8,6 +8,7 @@
 #include "reports/gate/json_fields.h"
 #include "results/error.h"
 #include "results/format.h"
+#include "results/json_values.h"
 #include "results/names.h"
 #include "results/query.h"
 
@@ -23,8 +24,6 @@ std::string axis_text(const Entry& entry, const char* name) {
   const AxisValue* value = find_axis(entry, name);
   return value == nullptr ? "?" : format_axis_value(name, *value);
 }
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 LinkFact fact_of(const Fields& f) {
   LinkFact fact{f.text("id"),

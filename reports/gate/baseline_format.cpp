@@ -6,6 +6,7 @@
 
 #include "reports/gate/parse.h"
 #include "results/error.h"
+#include "results/json_values.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of
 //   [name, unit, "higher" or "lower", value, SM clock, memory clock, power, throttle reasons,
@@ -23,8 +24,6 @@ using Json = nlohmann::ordered_json;
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 std::optional<double> optional_number(dom::element value, const Place& place) {
   if (value.is_null()) return std::nullopt;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "results/format.h"
+
 namespace fathom::gate {
 
 std::string_view to_string(Outcome outcome) {
@@ -77,10 +79,6 @@ ExitCode exit_code(const CheckResult& result) {
       nothing_compared(result))
     return ExitCode::inconclusive;
   return ExitCode::ok;
-}
-
-std::string counted(std::size_t number, const char* one, const char* many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
 std::string headline(const CheckResult& result) {

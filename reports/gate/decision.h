@@ -82,9 +82,6 @@ std::size_t count(const CheckResult& result, Outcome outcome);
 /// out all of them: a pass would be one of nothing.
 bool nothing_compared(const CheckResult& result);
 
-/// "1 metric", "2 metrics".
-std::string counted(std::size_t number, const char* one, const char* many);
-
 /// 1 for a regression, else 4 for a missing metric, else 3 for anything inconclusive or refused and
 /// where nothing was compared, else 0.
 ExitCode exit_code(const CheckResult& result);

@@ -1,14 +1,13 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/gate/outputs.h"
+#include "results/json_values.h"
 #include "results/names.h"
 
 namespace fathom::gate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json to_json(const Evidence& evidence) {
   return {{"scale", evidence.relative ? "log" : "linear"},

@@ -15,9 +15,6 @@ std::string title_of(const MachineHistory& history) {
 }
 
 std::string extent_of(const MachineHistory& history) {
-  const auto counted = [](std::size_t number, const char* what) {
-    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-  };
   return counted(history.dates.size(), "run") + " of " + counted(history.metrics, "metric");
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/error.h"
+#include "results/format.h"
 #include "results/strict_json.h"
 
 namespace fathom::gate {
@@ -43,13 +44,6 @@ Value typed(dom::element value, const Place& place, const char* expected) {
 }
 
 }  // namespace
-
-std::string quotable(std::string_view text) {
-  constexpr std::size_t longest = 100;
-  std::string shown;
-  for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return text.size() > longest ? shown + "..." : shown;
-}
 
 std::string Place::path() const {
   const std::string before = parent ? parent->path() : "";

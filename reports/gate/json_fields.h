@@ -11,9 +11,6 @@
 
 namespace fathom::gate {
 
-/// For a sentence on a terminal: printable ASCII, and no more of it than fits there.
-std::string quotable(std::string_view text);
-
 /// Where in a document a value is; paths are put together only for an error.
 struct Place {
   const std::string* origin;

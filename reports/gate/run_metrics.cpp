@@ -11,6 +11,7 @@
 #include "results/atomic_file.h"
 #include "results/document_keys.h"
 #include "results/error.h"
+#include "results/format.h"
 
 namespace fathom::gate {
 namespace {

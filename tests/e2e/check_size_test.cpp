@@ -71,7 +71,7 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
     const auto checked = sandbox.fathom({"check", file.string(), "--baseline", baseline});
     getrusage(RUSAGE_CHILDREN, &after);
     REQUIRE(code(checked) == 0);
-    CHECK(first_line(checked.output) == "PASS: 2000 metrics, no regression");
+    CHECK(first_line(checked.output) == "PASS: 2,000 metrics, no regression");
     best = std::min(best, cpu_seconds(after) - cpu_seconds(before));
   }
 #ifdef NDEBUG

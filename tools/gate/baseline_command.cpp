@@ -8,6 +8,7 @@
 #include "reports/gate/log_text.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
+#include "results/format.h"
 #include "results/utc_time.h"
 #include "tools/flag_checks.h"
 #include "tools/gate/gate_commands.h"
@@ -28,10 +29,6 @@ void add_folder(CLI::App& app, const Arguments& arguments) {
   app.add_option("--baseline", arguments->folder, "Folder of the baseline")
       ->type_name("DIR")
       ->required();
-}
-
-std::string counted(std::size_t number, const char* what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 ExitCode add(const BaselineArguments& arguments) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/global_memory.h"
+#include "results/format.h"
 #include "tools/predict/global_kernel.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"

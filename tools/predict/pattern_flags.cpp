@@ -219,10 +219,6 @@ Json lanes_to_json(std::uint32_t lanes) {
   return list;
 }
 
-std::string counted(int n, const std::string& thing) {
-  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
-}
-
 void print_answer(const std::string& text) {
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

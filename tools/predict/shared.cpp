@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/shared_memory.h"
+#include "results/format.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"
 #include "tools/predict/subcommands.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/format.h"
+#include "results/json_values.h"
 #include "tools/predict/transformer_answer.h"
 
 namespace fathom {
@@ -11,11 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using namespace models;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json or_null(const std::optional<std::int64_t>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json to_json(const MachineFigure& figure) {
   return {{"value", figure.value}, {"origin", figure.origin}, {"source", figure.source}};
