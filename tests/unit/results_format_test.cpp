@@ -45,6 +45,23 @@ TEST_CASE("Counts are separated into thousands", "[results]") {
   CHECK(format_exact(0.1) == "0.1");
 }
 
+TEST_CASE("What is counted has its plural, and none but one is singular", "[results]") {
+  CHECK(counted(0, "run") == "0 runs");
+  CHECK(counted(1, "run") == "1 run");
+  CHECK(counted(2000, "metric") == "2,000 metrics");
+  CHECK(counted(1, "entry", "entries") == "1 entry");
+  CHECK(counted(3, "entry", "entries") == "3 entries");
+}
+
+TEST_CASE("Of what others wrote a sentence has printable characters, and not too many", "[results]") {
+  CHECK(quotable("") == "");
+  CHECK(quotable("copy/float4 ~") == "copy/float4 ~");
+  CHECK(quotable("a\x1b[31m\nb\x7f\xc3\xa9") == "a?[31m?b???");
+  CHECK(quotable(std::string(100, 'x')) == std::string(100, 'x'));
+  CHECK(quotable(std::string(101, 'x')) == std::string(100, 'x') + "...");
+  CHECK(quotable("abcdef", 3) == "abc...");
+}
+
 TEST_CASE("Quantities follow the document's units", "[results]") {
   CHECK(format_quantity(4.28e12, "B/s") == "4.28 TB/s");
   CHECK(format_quantity(1073741824, "B") == "1 GiB");
