@@ -159,6 +159,16 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
     CHECK(tile(id, 3088, 4096, 4096) == std::tuple{256, 128, 0});
     CHECK(tile(id, 4096, 3088, 4096) == std::tuple{128, 256, 0});
   }
+  // Where two SMs and more share a tile, the kernel that cuts shares within stages; 1280 cubed has 50
+  // tiles, 1536 cubed 72, and 8 of k are less than a body for each SM.
+  const char* shares = "fp32/25_equal_shares";
+  const void* const cut = kernel(shares, 8192, 128, 8192).function;
+  CHECK(cut != kernel(shares, 4096, 4096, 4096).function);
+  CHECK(tile(shares, 8192, 128, 8192) == std::tuple{128, 256, 0});
+  CHECK(tile(shares, 128, 8192, 8192) == std::tuple{256, 128, 0});
+  CHECK(kernel(shares, 1280, 1280, 1280).function == cut);
+  CHECK(kernel(shares, 1536, 1536, 1536).function == kernel(shares, 4096, 4096, 4096).function);
+  CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
   // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
   // columns have.
   CHECK(std::get<1>(tile("fp32/25_equal_shares", 100, 8192, 8192)) == 16);
