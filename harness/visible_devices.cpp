@@ -1,10 +1,11 @@
 #include "harness/visible_devices.h"
-#include "results/json_values.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "results/json_values.h"
 
 namespace fathom {
 namespace {

@@ -1,8 +1,9 @@
 #include "results/fingerprint_json.h"
-#include "results/json_values.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "results/json_values.h"
 
 namespace fathom {
 namespace {

@@ -119,7 +119,7 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
   for (const Expected& e :
        {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89},
         Expected{"TransposingFeeder<true, false>", 0.89},
-        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.87}}) {
+        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.89}}) {
     int found = 0;
     for (const SassFunction& function : functions) {
       if (function.name.find("fed_product<") == std::string::npos ||
@@ -130,7 +130,9 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
       const auto multiplications = std::ranges::count_if(loop, is_multiplication);
       CAPTURE(function.name, loop.size(), multiplications, clocks(loop));
       CHECK(multiplications >= 1024);
-      CHECK(static_cast<double>(multiplications) / clocks(loop) >= e.share);
+      // The compiler's choice for the one that transposes both and cuts shares within stages is a worse one.
+      const bool worst = function.name.find("Cut)1>, fathom::gemm::fp32::TransposingFeeder<true, true>") != std::string::npos;
+      CHECK(static_cast<double>(multiplications) / clocks(loop) >= (worst ? 0.87 : e.share));
       CHECK(function.count("BAR.ARV") > 0);  // who multiplies waits for nobody to have read
     }
     CHECK(found == (e.feeder == std::string_view("ThreadFeeder") ? 1 : 2));
