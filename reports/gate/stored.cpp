@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <ranges>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -203,13 +203,14 @@ std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head) {
   // A baseline keeps what is usable, without where it came from.
   const auto usable = [](const RunMetrics& run) {
-    return run.metrics |
-           std::views::filter([](const MetricValue& metric) { return metric.problem.empty(); });
+    std::vector<MetricValue> kept;
+    std::ranges::copy_if(run.metrics, std::back_inserter(kept),
+                         [](const MetricValue& metric) { return metric.problem.empty(); });
+    return kept;
   };
   return std::erase_if(baseline, [&](const RunMetrics& run) {
     return std::ranges::any_of(head, [&](const RunMetrics& one) {
-      return !run.date.empty() && run.date == one.date &&
-             std::ranges::equal(usable(run), usable(one));
+      return !run.date.empty() && run.date == one.date && usable(run) == usable(one);
     });
   });
 }

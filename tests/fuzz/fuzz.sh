@@ -10,7 +10,9 @@ root=$(dirname "$(dirname "$here")")
 build=$(realpath "${1:?give the build folder}")
 seconds=${2:-3600}
 compiler=${CLANG:-clang++}
-command -v "$compiler" >/dev/null || { echo "fuzz.sh: no $compiler: install clang" >&2; exit 2; }
+echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
+  "$compiler" -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null ||
+  { echo "fuzz.sh: $compiler links no fuzzer: install clang and libclang-rt-dev" >&2; exit 2; }
 
 mkdir -p "$build/fuzz/objects" "$build/fuzz/corpus"
 sources=("$here"/gate_fuzz.cpp "$here"/fuzz_main.cpp)

@@ -42,6 +42,11 @@ can_install_wheels() {
   python3 -m pip --version >/dev/null 2>&1 || python3 -c 'import ensurepip, venv' 2>/dev/null
 }
 
+can_link_fuzzer() {
+  echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
+    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2>/dev/null
+}
+
 # find_missing programs|tests: fills missing[] with Debian's package names and reasons[] with why.
 # Wheels are looked at before (toolkit.sh), since they decide whether Python is needed.
 find_missing() {
@@ -67,8 +72,11 @@ find_missing() {
     need catch2 "Catch2, version 3 (Debian 12 has it in its backports): runs the unit tests" has_header catch2/catch_all.hpp
     need libopenmpi-dev "MPI (any will do): the tests of a fleet's ranks; without it 'fathom fleet run' measures one host" has_program mpicxx
     need openmpi-bin "starts the ranks of those tests" has_program mpirun
-    # Daemons are nothing for somebody's own machine; without them these tests are skipped.
+    # Daemons and a second compiler are nothing for somebody's own machine; without them these tests
+    # are skipped.
     if [[ -n ${CI-} ]]; then
+      need clang "compiles the gate's readers for the fuzzer" has_program clang++
+      need libclang-rt-dev "the fuzzer and the sanitizers of that compiler" can_link_fuzzer
       need slurmctld "Slurm: the tests of a fleet start one of their own" has_daemon slurmctld
       need slurmd "starts the ranks of those tests" has_daemon slurmd
       need slurm-client "srun and sbatch for those tests" has_program sbatch
