@@ -188,11 +188,14 @@ template <class Out>
 void compare_as(const Arguments& arguments, const Reference& reference, const Tolerance& tolerance,
                 Deviation* deviation, cudaStream_t stream) {
   const Problem& p = arguments.problem;
-  const auto blocks = static_cast<unsigned>(
-      std::min<std::int64_t>(ceil_div(p.c_elements(), threads), 8192));
-  compare<Out><<<blocks, threads, 0, stream>>>(static_cast<const Out*>(arguments.c),
-                                               static_cast<int>(p.m), static_cast<int>(p.n), p.ldc,
-                                               reference, tolerance, deviation);
+  // Of an empty product all memory is a gap, the element that stands for none too (verification.h).
+  const bool empty = is_empty(p);
+  const std::int64_t elements = std::max<std::int64_t>(p.c_elements(), 1);
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(elements, threads), 8192));
+  compare<Out><<<blocks, threads, 0, stream>>>(
+      static_cast<const Out*>(arguments.c), empty ? 0 : static_cast<int>(p.m),
+      empty ? 1 : static_cast<int>(p.n), empty ? elements : p.ldc, reference, tolerance, deviation);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -215,7 +218,6 @@ void launch_reference_product(const Arguments& arguments, const Reference& refer
 
 void launch_compare(const Arguments& arguments, const Reference& reference,
                     const Tolerance& tolerance, Deviation* deviation, cudaStream_t stream) {
-  if (is_empty(arguments.problem)) return;
   switch (traits(arguments.problem.of).output) {
     case Element::f64:
       return compare_as<double>(arguments, reference, tolerance, deviation, stream);

@@ -32,7 +32,8 @@ struct Deviation {
   unsigned long long not_finite;   ///< of all elements, in columns that are not compared too
   unsigned long long gap_written;  ///< elements between the columns that are not as they were
 };
-/// Compares the C of `arguments`, whose gaps between columns held 0xFF bytes before.
+/// Compares the C of `arguments`, whose gaps between columns held 0xFF bytes before, and of which no
+/// byte may be written where m or n is 0: one element at the least has to be there.
 void launch_compare(const Arguments& arguments, const Reference& reference,
                     const Tolerance& tolerance, Deviation* deviation, cudaStream_t stream);
 

@@ -16,6 +16,12 @@ double lost_below_normal(Element output) {
   }
 }
 
+/// How often a sum of so many products is rounded. The tensor cores add 32 of 8-bit floating point
+/// to it at once (wgmma's k).
+double roundings(Class of, std::int64_t depth) {
+  return std::max(1.0, static_cast<double>(depth) / (of == Class::fp8 ? 32 : 1));
+}
+
 /// In units of u sqrt(k): four times what the roundings of the sums make of the norm.
 double norm_of_sums(Class of) { return of == Class::fp8 ? 4.0 / 8 : 4.0 / 2; }
 
@@ -28,7 +34,8 @@ Tolerance tolerance(const Problem& problem, bool promoted) {
   const double root = std::sqrt(static_cast<double>(std::max<std::int64_t>(depth, 1)));
   // alpha and beta are applied in the scalar's type, which rounds even where the sum cuts off.
   Tolerance result;
-  result.per_magnitude = (8 * root + 4) * t.sum_roundoff + 2 * t.input_roundoff;
+  result.per_magnitude =
+      (8 * std::sqrt(roundings(problem.of, depth)) + 4) * t.sum_roundoff + 2 * t.input_roundoff;
   result.per_value = t.output_roundoff;
   result.absolute = lost_below_normal(t.output);
   result.relative_frobenius = (norm_of_sums(problem.of) * root + 8) * t.sum_roundoff +

@@ -32,11 +32,12 @@ struct Tolerance {
 /// an element of about sqrt(k): u sqrt(k) / 2. Four times that, and 8 u for the rest, still sees a
 /// single wrong step of k, which would cost sqrt(1 / k), wherever u k is well below 1.
 ///
-/// Of 8-bit floating point u is so large that this would see none of 4096. But the tensor cores add
-/// 32 products to the sum at once (wgmma's k), and cut it off k / 32 times: about u sqrt(k) / 8 of
-/// an element. Four times that sees one wrong step of k up to 8192; at 16384 a step costs 0.0078,
-/// and 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at 16384, beside what C's
-/// type rounds.
+/// Of 8-bit floating point u is so large that this would see none of 4096, and an element could be
+/// nearly anything. But the tensor cores add 32 products to the sum at once (wgmma's k), and cut it
+/// off k / 32 times: so many are an element's roundings, and of the norm they are about u sqrt(k) / 8.
+/// Four times that sees one wrong step of k up to 8192; at 16384 a step costs 0.0078, and 0.0127 is
+/// allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at 16384, beside what C's type rounds, and
+/// none of its elements was off by more than 0.4 of what is allowed for them.
 ///
 /// Integers must be equal.
 ///

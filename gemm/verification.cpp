@@ -75,7 +75,7 @@ int reference_column_step(const Problem& p) {
 std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
                                  const Deviation& d, Accuracy& accuracy) {
   if (d.gap_written != 0) {
-    return fmt::format("{}: {} elements between the columns of C were written", problem.describe(),
+    return fmt::format("{}: {} elements of C's memory that are none of C were written", problem.describe(),
                        d.gap_written);
   }
   // The magnitude's norm over sqrt(k + 1) is what the reference's would be if signs were random: an
@@ -104,7 +104,7 @@ Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
     : context_(&context), references_(std::move(references)), promoted_(promoted) {
   const ClassTraits& t = traits(problem.of);
   const auto bytes = [](std::int64_t elements, Element element) {
-    // A matrix without elements has an address all the same.
+    // A matrix without elements has an address all the same, and nobody may write there.
     return static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)) * element_bytes(element);
   };
   const auto name = [&](const char* matrix) { return fmt::format("{} of {}", matrix, t.name); };

@@ -21,7 +21,7 @@ struct RungBench : Gpu {
     if (sms == 0) sms = facts.sms;
     CAPTURE(rung.id, problem.describe(), sms);
     REQUIRE_FALSE(invalid(problem).has_value());
-    const gemm::Operands operands(context, references, problem, "test");
+    const gemm::Operands operands(context, references, problem, "test", rung.promoted);
     const std::size_t scratch = rung.workspace_bytes(problem, sms);
     gemm::Workspace workspace{nullptr, scratch, sms};
     if (scratch != 0) {

@@ -1,6 +1,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <numbers>
 #include <limits>
 #include <utility>
 
@@ -118,6 +119,10 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   for (const auto& [k, measured] :
        {std::pair{1024, 1.70e-3}, {4096, 2.13e-3}, {8192, 2.64e-3}, {16384, 3.54e-3}})
     CHECK(at(Class::fp8, k).relative_frobenius > 3 * measured);
+  // And its elements, as recorded when each of k counted as a rounding: the worst of what was allowed.
+  for (const auto& [k, worst] :
+       {std::pair{256, 0.0799}, {1024, 0.0280}, {8192, 0.0104}, {16384, 0.0072}})
+    CHECK(at(Class::fp8, k).per_magnitude > 2 * worst * (8 * std::sqrt(k) + 4) * 0x1p-13);
   CHECK(at(Class::int8, 4096).per_magnitude == 0);
   CHECK(at(Class::int8, 4096).relative_frobenius == 0);
   CHECK(at(Class::fp32, 4096).relative_frobenius < at(Class::fp16, 4096).relative_frobenius);
@@ -130,4 +135,21 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
         tolerance(make_problem(Class::fp8, 64, 64, 64)).per_magnitude);
   // Three products of tf32 are held to what fp32 is.
   CHECK(at(Class::fp32_3xtf32, 4096).relative_frobenius < 1.1 * at(Class::fp32, 4096).relative_frobenius);
+}
+
+TEST_CASE("an element that has nothing to do with the right one is off by more than allowed", "[gemm]") {
+  // Of random normal data an element's standard deviation is sqrt(k), and its magnitude 2 / pi of k.
+  const auto of_a_deviation = [](Class of, std::int64_t k, bool promoted = false) {
+    const Tolerance allowed = tolerance(make_problem(of, 64, 64, k), promoted);
+    return allowed.per_magnitude * 2 / std::numbers::pi * std::sqrt(static_cast<double>(k));
+  };
+  for (const std::int64_t k : {128, 4096, 8192}) {
+    CAPTURE(k);
+    for (const Class of : {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16})
+      CHECK(of_a_deviation(of, k) < 0.01);
+    CHECK(of_a_deviation(Class::tf32, k) < 0.2);
+    CHECK(of_a_deviation(Class::fp8, k, true) < 0.2);
+  }
+  CHECK(of_a_deviation(Class::fp8, 4096) < 0.5);
+  CHECK(of_a_deviation(Class::fp8, 8192) < 1);
 }
