@@ -2,6 +2,7 @@
 
 #include "reports/gate/outputs.h"
 #include "reports/markdown.h"
+#include "results/format.h"
 
 // The syntax is that of GitHub's page "Workflow commands for GitHub Actions".
 
@@ -35,7 +36,8 @@ std::string commands(const char* level, const std::string& title,
   for (std::size_t i = 0; i < told; ++i) text += command(level, title, messages[i]);
   if (too_many)
     text +=
-        command(level, title, fmt::format("and {} more: see the summary", messages.size() - told));
+        command(level, title,
+                fmt::format("and {} more: see the summary", format_count(messages.size() - told)));
   return text;
 }
 
@@ -50,7 +52,8 @@ std::string github_annotations(const CheckResult& result) {
   };
   std::string text = commands("error", "Regression", lines(Outcome::regression)) +
                      commands("error", "Missing metric", lines(Outcome::missing));
-  std::vector<std::string> undecided = result.refusals;
+  if (result.ended) return commands("error", "Check ended", result.refusals);
+  std::vector<std::string> undecided = why_undecided(result);
   for (const std::string& line : lines(Outcome::inconclusive)) undecided.push_back(line);
   text += commands("warning", "Inconclusive", undecided);
   return text + commands("notice", "Improvement", lines(Outcome::improved));

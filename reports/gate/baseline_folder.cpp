@@ -62,6 +62,14 @@ bool is_of_add(const fs::path& file) {
   return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
 }
 
+/// What a crash in the middle of `add` leaves (results/atomic_file.h): the name of the file that it
+/// was to become, the process and a number: "2026-...-<hash>.json.4711-0badcafe.tmp".
+bool is_unfinished_of_add(const fs::path& file) {
+  const fs::path target = file.stem().stem();
+  return file.extension() == ".tmp" && target.extension() == ".json" &&
+         is_of_add(file.parent_path() / target);
+}
+
 /// One of `add` that holds no run of any version.
 bool is_lost_run(const fs::path& file, const Error& error) {
   return error.code() == ExitCode::document_malformed && is_of_add(file);
@@ -148,7 +156,10 @@ std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
   throw Error(
       error.code(),
       fmt::format("{}{}", error.what(),
-                  is_lost_run(file, error) ? " `fathom baseline prune` removes such files." : ""));
+                  is_lost_run(file, error)
+                      ? fmt::format(" `fathom baseline prune --baseline {}` removes such files.",
+                                    root_.string())
+                      : ""));
 }
 
 std::size_t BaselineFolder::count_like(const RunMetrics& run) const {
@@ -180,6 +191,8 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 }
 
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
+  if (!is_there(root_))
+    throw Error(ExitCode::bad_input, fmt::format("{}: there is no such folder.", root_.string()));
   Pruned pruned;
   std::vector<fs::path>& going = pruned.gone;
   for (const Group& group : groups()) {
@@ -200,7 +213,7 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
     for (const fs::path& file : entries_of(folder)) {
       std::error_code gone;
       const auto written = fs::last_write_time(file, gone);
-      if (file.extension() == ".tmp" && !gone && now - written > abandoned_after)
+      if (is_unfinished_of_add(file) && !gone && now - written > abandoned_after)
         going.push_back(file);
     }
   }

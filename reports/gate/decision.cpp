@@ -1,6 +1,7 @@
 #include "reports/gate/decision.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,20 +30,22 @@ std::string_view to_string(Outcome outcome) {
   return "unknown";
 }
 
-std::optional<double> relative_change(const MetricDecision& decision) {
-  if (!decision.base || !decision.head || *decision.base == 0) return std::nullopt;
-  if ((*decision.base > 0) != (*decision.head > 0)) return std::nullopt;
-  return *decision.head / *decision.base - 1;
-}
-
 std::optional<ValueChange> value_change(const MetricDecision& decision) {
   if (!decision.evidence || !decision.evidence->relative) return std::nullopt;
   const Evidence& evidence = *decision.evidence;
+  const double confidence = evidence.interval.confidence;
   if (decision.better == Better::lower)
     return ValueChange{std::expm1(evidence.worse), std::expm1(evidence.interval.low),
-                       std::expm1(evidence.interval.high)};
+                       std::expm1(evidence.interval.high), confidence};
   return ValueChange{std::expm1(-evidence.worse), std::expm1(-evidence.interval.high),
-                     std::expm1(-evidence.interval.low)};
+                     std::expm1(-evidence.interval.low), confidence};
+}
+
+std::optional<double> change_of(const MetricDecision& decision) {
+  if (const auto change = value_change(decision)) return change->estimate;
+  if (!decision.base || !decision.head || *decision.base == 0) return std::nullopt;
+  if ((*decision.base > 0) != (*decision.head > 0)) return std::nullopt;
+  return *decision.head / *decision.base - 1;
 }
 
 std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome) {
@@ -72,11 +75,19 @@ bool nothing_compared(const CheckResult& result) {
   return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
 }
 
+std::vector<std::string> why_undecided(const CheckResult& result) {
+  if (!result.refusals.empty()) return result.refusals;
+  if (nothing_compared(result) && count(result, Outcome::inconclusive) == 0 &&
+      count(result, Outcome::missing) == 0)
+    return {"nothing was compared: no metric has enough values on both sides"};
+  return {};
+}
+
 ExitCode exit_code(const CheckResult& result) {
+  if (result.ended) return *result.ended;
   if (count(result, Outcome::regression) > 0) return ExitCode::check_failed;
   if (count(result, Outcome::missing) > 0) return ExitCode::metric_missing;
-  if (!result.refusals.empty() || count(result, Outcome::inconclusive) > 0 ||
-      nothing_compared(result))
+  if (!why_undecided(result).empty() || count(result, Outcome::inconclusive) > 0)
     return ExitCode::inconclusive;
   return ExitCode::ok;
 }
@@ -93,14 +104,15 @@ std::string headline(const CheckResult& result) {
       return fmt::format("FAIL: {} of the baseline missing",
                          of(Outcome::missing, "metric", "metrics"));
     case ExitCode::inconclusive:
-      if (!result.refusals.empty()) return "INCONCLUSIVE: " + result.refusals.front();
-      if (count(result, Outcome::inconclusive) == 0)
-        return "INCONCLUSIVE: nothing was compared: no metric has enough values on both sides";
+      if (const auto why = why_undecided(result); !why.empty())
+        return "INCONCLUSIVE: " + why.front();
       return fmt::format("INCONCLUSIVE: {} cannot be decided",
                          of(Outcome::inconclusive, "metric", "metrics"));
-    default:
+    case ExitCode::ok:
       return fmt::format("PASS: {}, no regression",
                          counted(result.metrics.size(), "metric", "metrics"));
+    default:
+      return fmt::format("ERROR: {}", fmt::join(result.refusals, " "));
   }
 }
 

@@ -57,21 +57,27 @@ struct CheckResult {
   std::string date;        ///< ISO 8601, of the check
   std::vector<MetricDecision> metrics;
   std::vector<std::string> refusals;  ///< why the two cannot be compared, or nothing can be decided
+  /// What ended the check before it decided anything, other than what makes it inconclusive: bad
+  /// input, an interrupt. `refusals` say why.
+  std::optional<ExitCode> ended;
   std::vector<std::string> notes;
   std::size_t rounds = 0, confirmation_rounds = 0;  ///< per side
   double elapsed_s = 0;
   GateOptions options;
 };
 
-/// "-3.1 %" of the metric's value, negative where it fell; nothing where it has no meaning.
-std::optional<double> relative_change(const MetricDecision& decision);
-
 /// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval;
 /// nothing without evidence on the scale of logarithms.
 struct ValueChange {
   double estimate = 0, low = 0, high = 0;
+  double confidence = 0;  ///< of the interval: with few rounds less than was asked for
 };
 std::optional<ValueChange> value_change(const MetricDecision& decision);
+
+/// The one figure that all outputs give for a metric's change, negative where its value fell: that
+/// estimate, or the ratio of the medians where there is no evidence; nothing where neither has a
+/// meaning.
+std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.
 std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome);
@@ -82,8 +88,12 @@ std::size_t count(const CheckResult& result, Outcome outcome);
 /// out all of them: a pass would be one of nothing.
 bool nothing_compared(const CheckResult& result);
 
-/// 1 for a regression, else 4 for a missing metric, else 3 for anything inconclusive or refused and
-/// where nothing was compared, else 0.
+/// Why there is no decision on the whole: the refusals, or that nothing was compared. Empty: there
+/// is one.
+std::vector<std::string> why_undecided(const CheckResult& result);
+
+/// What ended it; else 1 for a regression, else 4 for a missing metric, else 3 for anything
+/// inconclusive or refused and where nothing was compared, else 0.
 ExitCode exit_code(const CheckResult& result);
 
 /// One sentence for the whole: what the exit code means here.

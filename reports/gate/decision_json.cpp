@@ -29,7 +29,7 @@ Json to_json(const MetricDecision& metric) {
           {"outcome", to_string(metric.outcome)},
           {"base", or_null(metric.base)},
           {"head", or_null(metric.head)},
-          {"change", or_null(relative_change(metric))},
+          {"change", or_null(change_of(metric))},
           {"base_runs", metric.base_runs},
           {"head_runs", metric.head_runs},
           {"repeated", metric.repeated},
@@ -41,7 +41,7 @@ Json to_json(const MetricDecision& metric) {
 
 }  // namespace
 
-std::string decision_json(const CheckResult& result, ExitCode code) {
+std::string decision_json(const CheckResult& result) {
   Json metrics = Json::array();
   for (const MetricDecision& metric : result.metrics) metrics.push_back(to_json(metric));
   const Json json{{"fathom_check", 1},
@@ -49,7 +49,7 @@ std::string decision_json(const CheckResult& result, ExitCode code) {
                   {"mode", result.mode},
                   {"base", result.base},
                   {"head", result.head},
-                  {"exit_code", to_int(code)},
+                  {"exit_code", to_int(exit_code(result))},
                   {"headline", headline(result)},
                   {"rounds", result.rounds},
                   {"confirmation_rounds", result.confirmation_rounds},
@@ -57,7 +57,7 @@ std::string decision_json(const CheckResult& result, ExitCode code) {
                   {"effect", result.options.effect},
                   {"noise_factor", result.options.noise_factor},
                   {"alpha", result.options.alpha},
-                  {"refusals", result.refusals},
+                  {"refusals", why_undecided(result)},
                   {"notes", result.notes},
                   {"metrics", std::move(metrics)}};
   // In ASCII: control characters of a document's names are escaped, those above U+007F as well.

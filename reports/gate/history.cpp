@@ -1,5 +1,7 @@
 #include "reports/gate/history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -75,9 +77,11 @@ MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double ef
   std::vector<std::pair<std::string, Course>> courses;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     history.dates.push_back(runs[i]->date);
-    history.identity_changes.push_back(
-        i == 0 ? std::vector<std::string>{}
-               : differences_of(*runs[i - 1], *runs[i], Allowed::nothing));
+    std::vector<std::string>& changes = history.identity_changes.emplace_back();
+    if (i > 0)
+      for (const auto& [fact, before, after] :
+           changed_facts(*runs[i - 1], *runs[i], Allowed::nothing))
+        changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
     for (const MetricValue& metric : runs[i]->metrics) {
       if (!metric.problem.empty() || !(metric.value > 0)) continue;
       const auto [found, is_new] = places.try_emplace(metric.name, courses.size());

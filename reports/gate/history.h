@@ -26,7 +26,7 @@ struct HistoryChange {
 struct MachineHistory {
   std::string machine, suite;
   std::vector<std::string> dates;
-  /// What of the identity differs from the run before: "driver: 580.95 and 590.44".
+  /// What of the identity differs from the run before: "driver: from 580.95 to 590.44".
   std::vector<std::vector<std::string>> identity_changes;
   std::size_t metrics = 0;
   std::vector<HistoryChange> changes;  ///< the largest first

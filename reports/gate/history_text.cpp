@@ -24,12 +24,12 @@ std::string signed_percent(double fraction) {
   return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
 }
 
-/// What else changed with that run.
+/// What else changed with that run; of a drift also with which.
 std::string company(const MachineHistory& history, const HistoryChange& change) {
   std::vector<std::string> all;
   for (std::size_t run = change.run; run <= (change.drift ? change.last_run : change.run); ++run)
-    all.insert(all.end(), history.identity_changes[run].begin(),
-               history.identity_changes[run].end());
+    for (const std::string& other : history.identity_changes[run])
+      all.push_back(change.drift ? fmt::format("{} (run {})", other, run + 1) : other);
   return fmt::format("{}", fmt::join(all, "; "));
 }
 

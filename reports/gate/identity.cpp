@@ -43,12 +43,11 @@ std::string fact_of(const RunMetrics& run, const std::string& name) {
   return {};
 }
 
-std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                        Allowed allowed) {
-  if (base.fathom != head.fathom) return {"program: one is a run of Fathom, the other is not"};
-  std::vector<std::string> differences;
+std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
+                                      Allowed allowed) {
+  std::vector<Difference> differences;
   if (base.suite != head.suite)
-    differences.push_back(fmt::format("suite: {} and {}", shown(base.suite), shown(head.suite)));
+    differences.push_back({"suite", shown(base.suite), shown(head.suite)});
   std::set<std::string> names;
   for (const auto* run : {&base, &head}) {
     for (const auto& [name, value] : run->identity) names.insert(name);
@@ -56,9 +55,17 @@ std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics
   for (const std::string& name : names) {
     if (allowed == Allowed::software && software_facts().contains(name)) continue;
     const std::string before = fact_of(base, name), after = fact_of(head, name);
-    if (before != after)
-      differences.push_back(fmt::format("{}: {} and {}", name, shown(before), shown(after)));
+    if (before != after) differences.push_back({name, shown(before), shown(after)});
   }
+  return differences;
+}
+
+std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
+                                        Allowed allowed) {
+  if (base.fathom != head.fathom) return {"program: one is a run of Fathom, the other is not"};
+  std::vector<std::string> differences;
+  for (const auto& [name, before, after] : changed_facts(base, head, allowed))
+    differences.push_back(fmt::format("{}: {} and {}", name, before, after));
   return differences;
 }
 

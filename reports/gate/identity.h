@@ -15,6 +15,15 @@ enum class Allowed {
             ///< differ in
 };
 
+/// A fact of which two runs have another value each, in words.
+struct Difference {
+  std::string fact, before, after;
+};
+
+/// The facts of the identity, and the suite, that are not the same in both.
+std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
+                                      Allowed allowed);
+
 /// How two runs' identities differ, "driver: 580.95 and 590.44" each; empty if they agree. Runs of
 /// different programs (Fathom, another) differ in that alone.
 std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,

@@ -61,9 +61,10 @@ std::string junit_xml(const CheckResult& result) {
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version") = "1.0";
   declaration.append_attribute("encoding") = "UTF-8";
-  const std::size_t tests = result.metrics.size() + result.refusals.size();
+  const std::vector<std::string> undecided = why_undecided(result);
+  const std::size_t tests = result.metrics.size() + undecided.size();
   const std::size_t failures = count(result, Outcome::regression) + count(result, Outcome::missing);
-  const std::size_t errors = count(result, Outcome::inconclusive) + result.refusals.size();
+  const std::size_t errors = count(result, Outcome::inconclusive) + undecided.size();
   const std::string time = fmt::format("{:.3f}", result.elapsed_s);
   const auto add_counts = [&](pugi::xml_node node) {
     node.append_attribute("name") = "fathom check";
@@ -83,9 +84,9 @@ std::string junit_xml(const CheckResult& result) {
     const std::string date = result.date.substr(0, result.date.find('Z'));
     suite.append_attribute("timestamp") = date.c_str();
   }
-  for (std::size_t i = 0; i < result.refusals.size(); ++i)
+  for (std::size_t i = 0; i < undecided.size(); ++i)
     add_finding(add_case(suite, "fathom", fmt::format("comparison {}", i + 1)), "error",
-                "inconclusive", result.refusals[i]);
+                result.ended ? "ended" : "inconclusive", undecided[i]);
   for (const MetricDecision& metric : result.metrics) add_metric(suite, metric);
   std::ostringstream text;
   document.save(text, "  ");

@@ -14,18 +14,17 @@ std::string terminal_table(const CheckResult& result, bool colour);
 /// The same as GitHub's Markdown, for a step's summary or a comment; unchanged metrics folded away.
 std::string markdown_summary(const CheckResult& result);
 
-/// GitHub's workflow commands, one a line: errors for regressions and missing metrics, warnings for
-/// what is inconclusive, notices for improvements. At most ten of a kind, which is what GitHub
+/// GitHub's workflow commands, one a line: errors for regressions, missing metrics and what ended
+/// the check, warnings for what is inconclusive, notices for improvements. At most ten of a kind, which is what GitHub
 /// shows of one step.
 std::string github_annotations(const CheckResult& result);
 
 /// JUnit's XML as CI servers read it: a test case a metric; regressions and missing metrics failed,
-/// inconclusive ones and refusals are errors, ignored ones skipped.
+/// inconclusive ones, refusals and what ended the check are errors, ignored ones skipped.
 std::string junit_xml(const CheckResult& result);
 
-/// Everything, as JSON; `code` is what the check ends with, which is not the result's where it
-/// ended before it decided.
-std::string decision_json(const CheckResult& result, ExitCode code);
+/// Everything, as JSON.
+std::string decision_json(const CheckResult& result);
 
 /// A sentence without line breaks on one metric: "copy_bandwidth/...: 4.286 TB/s to 4.153 TB/s
 /// (-3.1 %): worse by ...".

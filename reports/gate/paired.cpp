@@ -77,13 +77,11 @@ class PairedCheck {
   }
 
   void miss_all(const Rounds& all, const RoundFailed& failed) {
-    result_.rounds = all.base.size();
-    result_.notes.push_back(fmt::format("{} It failed again after a round of --base that did not.",
-                                        failed.what()));
+    result_.notes.push_back("the head failed again after a round of --base that did not");
     for (const MetricSeries& series : series_of(all.base, {})) {
       result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
       MetricDecision& decision = result_.metrics.back();
-      if (decision.outcome == Outcome::missing) decision.reason = "the head's rounds fail.";
+      if (decision.outcome == Outcome::missing) decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
     }
   }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "results/statistics.h"
 
@@ -70,12 +72,26 @@ std::vector<double> rank_sum_distribution(const std::vector<std::size_t>& double
   return counts;
 }
 
+/// The same of ranks without ties, 1 to `all`, doubled. Thousands of metrics ask for the same one.
+const std::vector<double>& untied_distribution(std::size_t all, std::size_t chosen) {
+  thread_local std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> known;
+  const auto [found, is_new] = known.try_emplace({all, chosen});
+  if (is_new) {
+    std::vector<std::size_t> doubled(all);
+    for (std::size_t i = 0; i < all; ++i) doubled[i] = 2 * (i + 1);
+    found->second = rank_sum_distribution(doubled, chosen);
+  }
+  return found->second;
+}
+
 double exact_p(const Ranks& ranks, std::size_t head, std::size_t observed) {
   // The smaller side makes the smaller table; its sum is what is left of the whole.
   const std::size_t n = ranks.doubled.size();
   const bool mirrored = head > n - head;
-  const std::vector<double> shares =
-      rank_sum_distribution(ranks.doubled, mirrored ? n - head : head);
+  const std::size_t chosen = mirrored ? n - head : head;
+  const std::vector<double> of_ties =
+      ranks.tie_term > 0 ? rank_sum_distribution(ranks.doubled, chosen) : std::vector<double>{};
+  const std::vector<double>& shares = ranks.tie_term > 0 ? of_ties : untied_distribution(n, chosen);
   const std::size_t all =
       std::accumulate(ranks.doubled.begin(), ranks.doubled.end(), std::size_t{0});
   double p = 0;
@@ -100,9 +116,7 @@ double normal_p(const Ranks& ranks, std::size_t base, std::size_t head, double r
 /// differences covers the shift with probability at least `confidence`, and what it covers.
 std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t head,
                                                  double confidence) {
-  std::vector<std::size_t> doubled(base + head);
-  for (std::size_t i = 0; i < doubled.size(); ++i) doubled[i] = 2 * (i + 1);
-  const std::vector<double> shares = rank_sum_distribution(doubled, std::min(base, head));
+  const std::vector<double>& shares = untied_distribution(base + head, std::min(base, head));
   const std::size_t least = std::min(base, head) * (std::min(base, head) + 1);  // doubled rank sum
   // P(U <= k - 1) on each side, U being the rank sum less its least.
   double below = 0;
@@ -138,7 +152,8 @@ double rank_test_greater(std::span<const double> base, std::span<const double> h
   const std::size_t observed =
       std::accumulate(ranks.doubled.begin() + static_cast<std::ptrdiff_t>(base.size()),
                       ranks.doubled.end(), std::size_t{0});
-  if (base.size() + head.size() <= exact_limit) return exact_p(ranks, head.size(), observed);
+  const std::size_t limit = ranks.tie_term > 0 ? exact_limit_with_ties : exact_limit;
+  if (base.size() + head.size() <= limit) return exact_p(ranks, head.size(), observed);
   return normal_p(ranks, base.size(), head.size(), static_cast<double>(observed) / 2);
 }
 

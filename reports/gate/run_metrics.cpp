@@ -59,6 +59,16 @@ void check_figures(RunMetrics& run) {
   }
 }
 
+/// A time or a rate of zero or below would be the largest of improvements.
+void leave_out_impossible(RunMetrics& run) {
+  for (MetricValue& metric : run.metrics) {
+    const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
+    if (metric.problem.empty() && time_or_rate && !(metric.value > 0))
+      metric.problem = fmt::format("its value is {}, and no time or rate that was measured is",
+                                   format_quantity(metric.value, metric.unit));
+  }
+}
+
 bool is_fathom(const Fields& document) {
   simdjson::dom::element own;
   return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
@@ -84,10 +94,12 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   if (document.has(baseline_key)) {
     parse_baseline(document, run);
   } else {
-    if (!document.has("context") || !document.has("benchmarks"))
-      place.refuse(
-          "has neither \"context\" nor \"benchmarks\", so is no result; give the result.json of a "
-          "run, or the file of --benchmark_out");
+    for (const char* key : {"context", "benchmarks"})
+      if (!document.has(key))
+        place.refuse(
+            fmt::format("has no \"{}\", so is no result; give the result.json of a run, "
+                        "or the file of --benchmark_out",
+                        key));
     if (is_fathom(document))
       parse_fathom(document, run);
     else
@@ -95,6 +107,7 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   }
   check_names(run);
   check_figures(run);
+  leave_out_impossible(run);
   return run;
 }
 

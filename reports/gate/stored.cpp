@@ -60,6 +60,34 @@ std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> run
   return expected;
 }
 
+/// What needs no test: as `first_decision`, and what the earlier runs or the new results do not all
+/// have.
+MetricDecision decision_without_test(const MetricSeries& series, const Rule* rule, bool is_expected,
+                                     std::size_t results, const GateOptions& options) {
+  MetricDecision decision = first_decision(series, rule);
+  if (decision.outcome == Outcome::unchanged && series.head.size() < results) {
+    decision.outcome = Outcome::missing;
+    decision.reason = fmt::format("only {} of the {} new results have it.", series.head.size(), results);
+  }
+  if (decision.outcome == Outcome::missing && !is_expected) {
+    decision.outcome = Outcome::unchanged;
+    decision.reason = "most of the last runs of the baseline lack it.";
+    return decision;
+  }
+  if (decision.outcome != Outcome::unchanged || series.base.size() >= fewest_baseline_runs)
+    return decision;
+  // Too few to say that it is worse, and no reason to say that it is not.
+  const double effect = effect_for(rule, options);
+  const Evidence evidence = evidence_of_rounds(series, options, effect);
+  const bool worse = evidence.worse >= least_effect(evidence, series, effect);
+  decision.outcome = worse ? Outcome::inconclusive : Outcome::added;
+  decision.reason = fmt::format(
+      "{}only {} of the earlier runs {} it, and {} are needed to decide.",
+      worse ? fmt::format("worse by {}, but ", change_words(decision)) : "", series.base.size(),
+      series.base.size() == 1 ? "has" : "have", fewest_baseline_runs);
+  return decision;
+}
+
 /// The metrics of one probe, or of one benchmark with all its arguments: "copy_bandwidth".
 std::string_view family_of(std::string_view metric) { return metric.substr(0, metric.find('/')); }
 
@@ -126,8 +154,8 @@ void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, co
     decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.reason.empty())
       decision.reason =
-          fmt::format("worse by {} than {} earlier runs (p = {:.2g}).{}", change_words(decision),
-                      decision.base_runs, tests.adjusted[i], clock_remark(of_metric));
+          fmt::format("worse by {} than {} earlier runs ({}).{}", change_words(decision),
+                      decision.base_runs, p_words(tests.adjusted[i]), clock_remark(of_metric));
   }
 }
 
@@ -169,16 +197,9 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   Tests worse, better;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Rule* rule = find_rule(rules, series[i].name);
-    MetricDecision decision = first_decision(series[i], rule);
-    if (decision.outcome == Outcome::missing && !expected.contains(series[i].name)) {
-      decision.outcome = Outcome::unchanged;
-      decision.reason = "most of the last runs of the baseline lack it.";
-    } else if (decision.outcome == Outcome::unchanged &&
-               series[i].base.size() < fewest_baseline_runs) {
-      decision.outcome = Outcome::added;
-      decision.reason = fmt::format("only {} of the earlier runs have it, {} are needed.",
-                                    series[i].base.size(), fewest_baseline_runs);
-    } else if (decision.outcome == Outcome::unchanged) {
+    MetricDecision decision = decision_without_test(
+        series[i], rule, expected.contains(series[i].name), head.size(), options);
+    if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
       const double effect = effect_for(rule, options);
       worse.metrics.push_back(i);
       worse.evidence.push_back(evidence_of_runs(series[i], options, effect));

@@ -20,6 +20,10 @@ constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconc
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
 
+/// What intervals have where nothing else is said. Of the two rounds a side that find suspects none
+/// has as much.
+constexpr double interval_confidence = GateOptions{}.confidence;
+
 std::string signed_percent(double fraction) {
   return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
 }
@@ -27,7 +31,10 @@ std::string signed_percent(double fraction) {
 std::string interval_text(const MetricDecision& metric) {
   const auto change = value_change(metric);
   if (!change) return "";
-  return fmt::format("{} to {}", signed_percent(change->low), signed_percent(change->high));
+  const bool as_said = change->confidence > interval_confidence - 0.005;
+  return fmt::format(
+      "{} to {}{}", signed_percent(change->low), signed_percent(change->high),
+      as_said ? "" : fmt::format(" (with {} confidence)", format_percent(change->confidence)));
 }
 
 std::string threshold_text(const MetricDecision& metric) {
@@ -49,7 +56,7 @@ std::string counts(const CheckResult& result) {
         Outcome::unchanged, Outcome::added, Outcome::ignored}) {
     const std::size_t number = count(result, outcome);
     if (number == 0) continue;
-    text += fmt::format("{}{} {}", separator, number, to_string(outcome));
+    text += fmt::format("{}{} {}", separator, format_count(number), to_string(outcome));
     separator = ", ";
   }
   return text;
@@ -97,8 +104,7 @@ std::string padded(const std::string& text, std::size_t width) {
 }  // namespace
 
 std::string change_text(const MetricDecision& metric) {
-  if (const auto change = value_change(metric)) return signed_percent(change->estimate);
-  const auto change = relative_change(metric);
+  const auto change = change_of(metric);
   return change ? signed_percent(*change) : "";
 }
 
@@ -124,7 +130,7 @@ std::string terminal_table(const CheckResult& result, bool colour) {
                      "\n";
   if (!result.metrics.empty()) text += counts(result) + "\n";
   text += log_text(method(result)) + "\n";
-  for (const std::string& refusal : result.refusals) text += "  " + log_text(refusal) + "\n";
+  for (const std::string& why : why_undecided(result)) text += "  " + log_text(why) + "\n";
   for (const std::string& note : result.notes) text += "  note: " + log_text(note) + "\n";
   std::size_t name_width = 0, change_width = 0;
   for (const MetricDecision& metric : result.metrics) {
@@ -138,7 +144,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       if (i == most_listed) {
         text += fmt::format("  {}  and {} more: --markdown or --json has them all\n",
-                            padded(std::string(to_string(outcome)), 12), metrics.size() - i);
+                            padded(std::string(to_string(outcome)), 12),
+                            format_count(metrics.size() - i));
         break;
       }
       const MetricDecision* metric = metrics[i];
@@ -153,10 +160,10 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     }
   }
   if (const std::size_t hardly = hardly_guarded(result); hardly > 0)
-    text += fmt::format(
-        "  {} so noisy that less than 5 % would not show in {}.\n",
-        hardly == 1 ? "1 of the metrics is" : fmt::format("{} of the metrics are", hardly),
-        hardly == 1 ? "it" : "them");
+    text += fmt::format("  {} so noisy that less than 5 % would not show in {}.\n",
+                        hardly == 1 ? "1 of the metrics is"
+                                    : fmt::format("{} of the metrics are", format_count(hardly)),
+                        hardly == 1 ? "it" : "them");
   return text;
 }
 
@@ -166,19 +173,20 @@ std::string markdown_summary(const CheckResult& result) {
   page.paragraph(reports::escape_text(method(result)) + " " +
                  (result.metrics.empty() ? "" : reports::escape_text(counts(result)) + "."));
   std::vector<std::string> sentences;
-  for (const std::string& refusal : result.refusals)
-    sentences.push_back(reports::escape_text(refusal));
+  for (const std::string& why : why_undecided(result))
+    sentences.push_back(reports::escape_text(why));
   for (const std::string& note : result.notes) sentences.push_back(reports::escape_text(note));
   if (!sentences.empty()) page.list(sentences);
   using reports::Align;
-  const std::vector<reports::Table::Column> columns{{"Outcome"},
-                                                    {"Metric"},
-                                                    {"Base", Align::right},
-                                                    {"Head", Align::right},
-                                                    {"Change", Align::right},
-                                                    {"95 % interval", Align::right},
-                                                    {"Counts from", Align::right},
-                                                    {"Why"}};
+  const std::vector<reports::Table::Column> columns{
+      {"Outcome"},
+      {"Metric"},
+      {"Base", Align::right},
+      {"Head", Align::right},
+      {"Change", Align::right},
+      {fmt::format("Interval, {} unless said", format_percent(interval_confidence)), Align::right},
+      {"Counts from", Align::right},
+      {"Why"}};
   const auto row = [](const MetricDecision& metric) {
     return std::vector<std::string>{std::string(to_string(metric.outcome)),
                                     reports::code(metric.name),

@@ -90,11 +90,16 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
 }
 
 std::string change_words(const MetricDecision& decision) {
-  if (const auto change = relative_change(decision)) return format_percent(std::abs(*change));
+  if (const auto change = change_of(decision)) return format_percent(std::abs(*change));
   return fmt::format("{} (from {} to {})",
                      format_quantity(std::abs(*decision.head - *decision.base), decision.unit),
                      format_quantity(decision.base, decision.unit),
                      format_quantity(decision.head, decision.unit));
+}
+
+std::string p_words(double p) {
+  constexpr double least = 1e-6;
+  return p < least ? "p < 1e-06" : fmt::format("p = {:.2g}", p);
 }
 
 std::string objection_to(const MetricSeries& series, const Evidence& evidence,
@@ -133,8 +138,8 @@ void judge_suspects(const std::vector<MetricSeries>& series,
     decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
     if (decision.outcome == Outcome::regression)
       decision.reason =
-          fmt::format("worse by {} in {} and {} fresh rounds (p = {:.2g}).", change_words(decision),
-                      decision.base_runs, decision.head_runs, *decision.adjusted_p) +
+          fmt::format("worse by {} in {} and {} fresh rounds ({}).", change_words(decision),
+                      decision.base_runs, decision.head_runs, p_words(*decision.adjusted_p)) +
           clock_remark(series[i]);
   }
 }

@@ -26,6 +26,9 @@ MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);
 
+/// "p = 0.0012"; below a millionth only that it is: the distributions' far ends are nobody's data.
+std::string p_words(double p);
+
 /// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
 /// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged.
 /// `decisions[i]` is of `series[i]`.

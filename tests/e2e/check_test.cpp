@@ -202,8 +202,8 @@ TEST_CASE("fathom check fails for a head that cannot run, and for commands that 
   const auto broken = sandbox.fathom({"check", "--base", copying(fast), "--head",
                                       "echo 'of no use.' >&2; exit 9", "--junit", junit.string()});
   CHECK(code(broken) == 4);
-  CHECK(broken.output.find("of no use. It failed again after a round of --base") !=
-        std::string::npos);
+  CHECK(broken.output.find("its last words: of no use.") != std::string::npos);
+  CHECK(broken.output.find("failed again after a round of --base") != std::string::npos);
   CHECK(read_text(junit).find("<failure ") != std::string::npos);
   for (const char* missing : {"no-such-build", "./no-such-program {out}"}) {
     const auto mistyped = sandbox.fathom({"check", "--base", missing, "--head", missing});
@@ -291,6 +291,55 @@ TEST_CASE("What documents and logs hold is no command for a CI server") {
     harmless(sandbox.fathom({"check", "--base", says + end, "--head", says + end, "--github"}));
 }
 
+TEST_CASE("What ends a check is an error for the servers, and what fails the head says why") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "fast.json", junit = sandbox.folder() / "check.xml";
+  write_text(file, benchmark_file("1000"));
+  const auto check = [&](const std::string& head) {
+    return sandbox.fathom({"check", "--base", copying(file), "--head", head, "--junit",
+                           junit.string(), "--github"});
+  };
+  const auto mistyped = check("nosuchcommand");
+  CHECK(code(mistyped) == 2);
+  CHECK(mistyped.output.find("::error title=Check ended::Round ") != std::string::npos);
+  CHECK(read_text(junit).find("type=\"ended\"") != std::string::npos);
+  const auto failing = check("echo the reason >&2; exit 9");
+  CHECK(code(failing) == 4);
+  CHECK(failing.output.find("::error title=Missing metric::BM_Sort: the head's rounds fail: Round ") !=
+        std::string::npos);
+  CHECK(read_text(junit).find("the reason") != std::string::npos);
+}
+
+TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is for commands") {
+  Sandbox sandbox({});
+  const fs::path file = sandbox.folder() / "result.json";
+  const std::string baseline = (sandbox.folder() / "baseline").string();
+  write_text(file, benchmark_file("1000"));
+  CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
+  const auto none =
+      sandbox.fathom({"check", file.string(), "--baseline", baseline, "--ratios-only"});
+  CHECK(code(none) == 2);
+  CHECK(none.errors.find("has no ratio to an opponent") != std::string::npos);
+  // Of another suite: of the identity that ratios have, and no more.
+  Document recording = read_document(FATHOM_RECORDING_FILE);
+  recording.source = Source::measured;
+  recording.suite = "other";
+  const fs::path other = sandbox.folder() / "other.json";
+  write_document(recording, other);
+  const std::string ratios = (sandbox.folder() / "ratios").string();
+  CHECK(code(sandbox.fathom({"baseline", "add", FATHOM_RECORDING_FILE, "--baseline", ratios})) == 0);
+  const auto refused = sandbox.fathom({"check", other.string(), "--baseline", ratios, "--ratios-only"});
+  CHECK(code(refused) == 3);
+  CHECK(refused.output.find("different suite: ") != std::string::npos);
+  CHECK(refused.output.find("not known") == std::string::npos);
+  for (const char* flag : {"--rounds", "--seed", "--time-limit"}) {
+    const auto useless =
+        sandbox.fathom({"check", file.string(), "--baseline", baseline, flag, "4"});
+    CHECK(code(useless) == 2);
+    CHECK(useless.errors.find(std::string(flag) + " is for --base and --head") != std::string::npos);
+  }
+}
+
 TEST_CASE("One file that is no run blocks the decision, and prune alone removes it") {
   Sandbox sandbox({});
   const fs::path file = sandbox.folder() / "result.json", folder = sandbox.folder() / "baseline";
@@ -317,7 +366,8 @@ TEST_CASE("One file that is no run blocks the decision, and prune alone removes 
     CHECK(told.output.find("2026-0123456789abcdef.json") != std::string::npos);
     CHECK(told.output.find("6 runs") != std::string::npos);
   }
-  const auto pruned = sandbox.fathom({"baseline", "prune", "--baseline", baseline, "--keep", "9"});
+  // As the refusal says.
+  const auto pruned = sandbox.fathom({"baseline", "prune", "--baseline", baseline});
   INFO(pruned.output << pruned.errors);
   CHECK(code(pruned) == 0);
   CHECK(pruned.output.find("removed") != std::string::npos);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reports/gate/history.h"
+#include "reports/gate/identity.h"
 #include "reports/gate/outputs.h"
 #include "reports/gate/rules.h"
 #include "reports/gate/stored.h"
@@ -66,7 +67,7 @@ void write_all(const CheckResult& result) {
   const std::string table = terminal_table(result, false);
   require_no_command(table);
   for (const std::string& text : {table, markdown_summary(result), junit_xml(result),
-                                  decision_json(result, exit_code(result))}) {
+                                  decision_json(result)}) {
     require(!text.empty(), "every output");
     require_plain(text);
   }
@@ -91,6 +92,14 @@ void decide_on(const RunMetrics& run) {
   const CheckResult result = check_stored(baseline, {&head, 1}, {}, {});
   require(result.refusals.empty(), "a run is comparable with itself");
   write_all(result);
+  // Added before it is checked: its own runs are no earlier ones.
+  std::vector<RunMetrics> with_itself(2, head);
+  const std::size_t itself = leave_out_themselves(with_itself, {&head, 1});
+  require(itself == (head.date.empty() ? 0 : 2) && with_itself.size() == 2 - itself,
+          "a run is the same as itself");
+  const RunMetrics ratios = ratios_of(head);
+  if (!ratios.metrics.empty())
+    write_all(check_stored(std::vector(fewest_baseline_runs, ratios), {&ratios, 1}, {}, {}));
   // Of another identity: the refusals quote both.
   RunMetrics other = head;
   for (auto& fact : other.identity) fact.second += "'";

@@ -166,16 +166,23 @@ TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
   const Folder folder;
   const BaselineFolder baseline(folder.path);
   const fs::path file = baseline.add(planted_run(1));
-  const fs::path torn = file.parent_path() / "2026.json.123-0badcafe.tmp";
+  const fs::path torn = file.string() + ".123-0badcafe.tmp";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
+  // Nobody's but its owner's to remove, in a folder that `add` did not make least of all.
+  const fs::path notes = file.parent_path() / "notes.tmp", elsewhere = folder.path / "mine" / torn.filename();
+  fs::create_directories(elsewhere.parent_path());
+  for (const fs::path& other : {notes, elsewhere}) {
+    std::ofstream(other) << "x";
+    fs::last_write_time(other, fs::file_time_type::clock::now() - std::chrono::hours(48));
+  }
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   // Another job may still be writing it: only an old one goes.
-  BaselineFolder::Pruning pruning;
-  pruning.keep = 5;
-  CHECK(baseline.prune(pruning).gone.empty());
+  CHECK(baseline.prune({}).gone.empty());
   fs::last_write_time(torn, fs::file_time_type::clock::now() - std::chrono::hours(2));
-  CHECK(baseline.prune(pruning).gone.size() == 1);
+  CHECK(baseline.prune({}).gone == std::vector{torn});
   CHECK(!fs::exists(torn));
+  CHECK(fs::exists(file));
+  CHECK_THROWS_AS(BaselineFolder(folder.path / "typo").prune({}), Error);
 }
 
 TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]") {
@@ -193,7 +200,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
     return std::string();
   };
   CHECK(message().find("9999-0123456789abcdef.json") != std::string::npos);
-  CHECK(message().find("`fathom baseline prune` removes") != std::string::npos);
+  CHECK(message().find("`fathom baseline prune --baseline " + folder.path.string() + "` removes such") != std::string::npos);
   CHECK(baseline.count_like(planted_run(1)) == 4);
   REQUIRE(baseline.newest_of_each().size() == 1);
   CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
@@ -290,7 +297,7 @@ TEST_CASE("History finds a planted step and what changed with it", "[gate]") {
   CHECK(change.worse);
   CHECK(!change.drift);
   CHECK(std::abs(change.relative() - 0.06) < 0.002);
-  CHECK(history_text(histories).find("driver: 580 and 590") != std::string::npos);
+  CHECK(history_text(histories).find("driver: from 580 to 590") != std::string::npos);
   CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server"
   CHECK(harmless(terminal_table(result, false)));
   CHECK(no_command(terminal_table(result, false)));
   CHECK(harmless(markdown_summary(result)));
-  CHECK(harmless(decision_json(result, exit_code(result))));
+  CHECK(harmless(decision_json(result)));
   CHECK(harmless(github_annotations(result)));
   const std::string annotations = github_annotations(result);
   CHECK(std::count(annotations.begin(), annotations.end(), '\n') == 5);
@@ -241,8 +241,60 @@ TEST_CASE("The Markdown holds every metric, and markup from names stays text", "
   CHECK(text.find("-4.97 % to -4.78 %") != std::string::npos);
 }
 
+TEST_CASE("An interval that cannot be as sure as the others says how sure it is", "[gate]") {
+  CheckResult result = planted_result();
+  result.metrics[0].evidence->interval.confidence = 0.957;
+  CHECK(markdown_summary(result).find("confidence)") == std::string::npos);
+  result.metrics[0].evidence->interval.confidence = 2.0 / 3;
+  CHECK(markdown_summary(result).find("-4.97 % to -4.78 % (with 66.7 % confidence)") !=
+        std::string::npos);
+  CHECK(markdown_summary(result).find("Interval, 95 % unless said") != std::string::npos);
+}
+
+TEST_CASE("Nothing compared is told by every output", "[gate]") {
+  CheckResult result;
+  result.metrics.resize(1);
+  result.metrics[0].name = "BM/new";
+  result.metrics[0].outcome = Outcome::added;
+  REQUIRE(exit_code(result) == ExitCode::inconclusive);
+  CHECK(github_annotations(result).find("::warning title=Inconclusive::nothing was compared") !=
+        std::string::npos);
+  const std::string xml = junit_xml(result);
+  CHECK(xml.find("tests=\"2\" failures=\"0\" errors=\"1\"") != std::string::npos);
+  CHECK(xml.find("message=\"nothing was compared") != std::string::npos);
+  for (const std::string& text : {markdown_summary(result), decision_json(result), terminal_table(result, false)})
+    CHECK(text.find("nothing was compared") != std::string::npos);
+}
+
+TEST_CASE("What ended a check is an error everywhere, and not inconclusive", "[gate]") {
+  CheckResult result;
+  result.refusals = {"Round 1 of --head ended with exit status 127."};
+  result.ended = ExitCode::bad_input;
+  CHECK(exit_code(result) == ExitCode::bad_input);
+  CHECK(headline(result) == "ERROR: Round 1 of --head ended with exit status 127.");
+  CHECK(github_annotations(result).starts_with("::error title=Check ended::Round 1"));
+  CHECK(junit_xml(result).find("type=\"ended\"") != std::string::npos);
+  CHECK(nlohmann::json::parse(decision_json(result)).at("exit_code") == 2);
+  for (const std::string& text : {markdown_summary(result), junit_xml(result), decision_json(result), github_annotations(result)}) {
+    CHECK(text.find("nconclusive") == std::string::npos);
+    CHECK(text.find("INCONCLUSIVE") == std::string::npos);
+  }
+}
+
+TEST_CASE("One change is told as one figure", "[gate]") {
+  CheckResult result = planted_result();
+  MetricDecision& metric = result.metrics[0];
+  REQUIRE(metric.evidence);
+  metric.head = *metric.base * 2;  // medians need not differ as the estimate says
+  const std::string text = change_text(metric);
+  CHECK(text == "-4.88 %");
+  CHECK(one_line(metric).find("(" + text + ")") != std::string::npos);
+  const auto json = nlohmann::json::parse(decision_json(result));
+  CHECK(std::abs(json.at("metrics")[0].at("change").get<double>() + 0.0488) < 1e-4);
+}
+
 TEST_CASE("The JSON holds everything and parses", "[gate]") {
-  const auto json = nlohmann::json::parse(decision_json(planted_result(), ExitCode::check_failed));
+  const auto json = nlohmann::json::parse(decision_json(planted_result()));
   CHECK(json.at("exit_code") == 1);
   REQUIRE(json.at("metrics").size() == 6);
   CHECK(json.at("metrics")[0].at("outcome") == "regression");

@@ -333,7 +333,9 @@ TEST_CASE("A head that fails again after a base that does not lacks all metrics"
     CHECK(exit_code(result) == ExitCode::metric_missing);
     CHECK(count(result, Outcome::missing) == 12);
     REQUIRE(result.notes.size() == 1);
-    CHECK(result.notes[0].find("exit status 1. It failed again") != std::string::npos);
+    CHECK(result.notes[0].find("failed again after a round of --base") != std::string::npos);
+    CHECK(decision(result, 0).reason.find("exit status 1") != std::string::npos);
+    CHECK(result.rounds == 0);  // of the head
   }
 }
 

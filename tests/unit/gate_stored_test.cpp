@@ -173,6 +173,46 @@ TEST_CASE("A lost metric is missing, a new one waits for its runs", "[gate]") {
   CHECK(result.metrics[39].outcome == Outcome::added);
 }
 
+TEST_CASE("What has too few earlier values and looks worse is no pass", "[gate]") {
+  std::mt19937_64 generator(21);
+  auto baseline = planted_baseline(8, generator);
+  for (std::size_t run = 0; run < 4; ++run) baseline[run].metrics.pop_back();  // 39 in four only
+  RunMetrics head = planted_run(generator, 31);
+  MetricValue& added = head.metrics[39];
+  added.value = baseline.back().metrics[39].value * (added.better == Better::lower ? 10 : 0.1);
+  CheckResult result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::inconclusive);
+  CHECK(result.metrics[39].reason.find("only 4 of the earlier runs have it, and 5 are needed") !=
+        std::string::npos);
+  added.value = baseline.back().metrics[39].value;
+  result = check(baseline, head);
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(result.metrics[39].outcome == Outcome::added);
+}
+
+TEST_CASE("What one of several new results lacks is missing", "[gate]") {
+  std::mt19937_64 generator(22);
+  const auto baseline = planted_baseline(8, generator);
+  std::vector<RunMetrics> heads;
+  for (int i = 0; i < 3; ++i) heads.push_back(planted_run(generator, 31 + i));
+  for (int i = 1; i < 3; ++i) heads[static_cast<std::size_t>(i)].metrics.pop_back();
+  const CheckResult result = check_stored(baseline, heads, {}, {});
+  CHECK(exit_code(result) == ExitCode::metric_missing);
+  CHECK(result.metrics[39].outcome == Outcome::missing);
+  CHECK(result.metrics[39].reason == "only 1 of the 3 new results have it.");
+}
+
+TEST_CASE("A spread of zero makes no certainty", "[gate]") {
+  std::mt19937_64 generator(23);
+  auto baseline = planted_baseline(6, generator);
+  for (RunMetrics& run : baseline) run.metrics[3].value = 100;
+  RunMetrics head = planted_run(generator, 31);
+  head.metrics[3].value = head.metrics[3].better == Better::lower ? 110 : 90;
+  const CheckResult result = check(baseline, head);
+  CHECK(result.metrics[3].outcome == Outcome::regression);
+  CHECK(result.metrics[3].reason.find("p < 1e-06") != std::string::npos);
+}
+
 TEST_CASE("One partial run that is the newest hides no lost metric", "[gate]") {
   std::mt19937_64 generator(13);
   auto baseline = planted_baseline(6, generator);

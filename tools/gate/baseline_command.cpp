@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -39,8 +40,15 @@ ExitCode add(const BaselineArguments& arguments) {
   for (const gate::RunMetrics& run : runs) {
     const auto file = folder.add(run);
     const std::size_t there = folder.count_like(run);
-    fmt::print("{}: {}; {} of this identity{}\n", gate::log_text(file.string()),
-               counted(run.metrics.size(), "metric"), counted(there, "run"),
+    const auto kept = static_cast<std::size_t>(std::ranges::count_if(
+        run.metrics, [](const auto& metric) { return metric.problem.empty(); }));
+    const std::size_t left_out = run.metrics.size() - kept;
+    fmt::print("{}: {}{}; {} of this identity{}\n", gate::log_text(file.string()),
+               counted(kept, "metric"),
+               left_out == 0 ? ""
+                             : fmt::format(", {} left out without a usable value",
+                                           format_count(static_cast<double>(left_out))),
+               counted(there, "run"),
                there < gate::fewest_baseline_runs
                    ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
                    : "");
@@ -71,8 +79,6 @@ ExitCode list(const BaselineArguments& arguments) {
 }
 
 ExitCode prune(const BaselineArguments& arguments) {
-  if (arguments.keep == 0 && arguments.max_age_days == 0)
-    throw Error(ExitCode::bad_input, "Say what is to go: --keep N, --max-age-days N, or both.");
   gate::BaselineFolder::Pruning pruning;
   if (arguments.keep > 0) pruning.keep = arguments.keep;
   if (arguments.max_age_days > 0)
@@ -108,7 +114,8 @@ Commands add_baseline(CLI::App& app) {
       "Examples:\n"
       "  fathom baseline add results/result.json --baseline baselines\n"
       "  fathom baseline list --baseline baselines\n"
-      "  fathom baseline prune --baseline baselines --keep 50\n");
+      "  fathom baseline prune --baseline baselines --keep 50\n"
+      "  fathom baseline prune --baseline baselines            (files that hold no run alone)\n");
   Commands commands;
   const auto arguments = std::make_shared<BaselineArguments>();
   const auto command = [&](const char* name, const char* description,
@@ -122,11 +129,14 @@ Commands add_baseline(CLI::App& app) {
   adding->add_option("RESULT", arguments->results, "Result document or Google Benchmark JSON")
       ->required();
   command("list", "Show what runs there are, by identity", list);
-  CLI::App* pruning = command("prune", "Remove old runs, and files that are none", prune);
-  pruning->add_option("--keep", arguments->keep, "Newest runs of each identity that stay")
+  CLI::App* pruning =
+      command("prune", "Remove files that hold no run, and the old runs that a flag says", prune);
+  pruning
+      ->add_option("--keep", arguments->keep,
+                   "Newest runs of each identity that stay (default: all)")
       ->check(whole_number(1))
       ->type_name("N");
-  pruning->add_option("--max-age-days", arguments->max_age_days, "Older runs go")
+  pruning->add_option("--max-age-days", arguments->max_age_days, "Older runs go (default: none)")
       ->check(whole_number(1, 36500))
       ->type_name("N");
   pruning->add_flag("--dry-run", arguments->dry_run, "Only say what would go");

@@ -33,6 +33,7 @@ struct CheckArguments {
   std::uint64_t seed = 0;
   CheckOutputs outputs;
   bool inconclusive_passes = false, ratios_only = false;
+  std::vector<CLI::Option*> of_paired;  ///< flags that the stored mode has no use for
 };
 
 /// A round as long as the whole check may take decides nothing.
@@ -68,6 +69,17 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
   return result;
 }
 
+void keep_ratios(std::vector<gate::RunMetrics>& results) {
+  for (gate::RunMetrics& run : results) {
+    run = gate::ratios_of(std::move(run));
+    if (run.metrics.empty())
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} has no ratio to an opponent, and --ratios-only compares nothing "
+                              "else.",
+                              run.origin));
+  }
+}
+
 gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rules) {
   std::vector<gate::RunMetrics> head;
   std::set<fs::path> given;
@@ -84,12 +96,13 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   const gate::BaselineFolder folder(arguments.baseline);
   std::vector<gate::RunMetrics> baseline =
       arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
-  if (arguments.ratios_only)
-    for (gate::RunMetrics& run : head) run = gate::ratios_of(std::move(run));
+  if (arguments.ratios_only) keep_ratios(head);
   const std::size_t themselves = gate::leave_out_themselves(baseline, head);
   gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
   if (baseline.empty() && themselves == 0 && gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
-    const std::vector<gate::RunMetrics> others = folder.newest_of_each();
+    std::vector<gate::RunMetrics> others = folder.newest_of_each();
+    if (arguments.ratios_only)
+      for (gate::RunMetrics& run : others) run = gate::ratios_of(std::move(run));
     result.refusals = others.empty() ? std::vector{folder.why_empty()}
                                      : gate::why_none_like(head.front(), others);
   }
@@ -109,7 +122,13 @@ void require_one_mode(const CheckArguments& arguments) {
   if (pair && arguments.ratios_only)
     throw Error(ExitCode::bad_input, "--ratios-only is for RESULT with --baseline.");
   if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
-  if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) return;
+  if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) {
+    for (const CLI::Option* flag : arguments.of_paired)
+      if (flag->count() > 0)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{} is for --base and --head.", flag->get_name()));
+    return;
+  }
   throw Error(ExitCode::bad_input,
               "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
               "`fathom check --help`.");
@@ -239,6 +258,9 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   app.add_option("--keep", arguments.keep, "Folder in which the rounds' results and logs stay")
       ->type_name("DIR")
       ->group(group);
+  arguments.of_paired = app.get_options([&](const CLI::Option* option) {
+    return option->get_group() == group;
+  });
 }
 
 }  // namespace

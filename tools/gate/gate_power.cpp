@@ -164,9 +164,14 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  gate_power recordings/h200/result.json --out docs/gate\n"
       "  gate_power rounds/round-*/result.json --decisions 10000\n");
-  CLI11_PARSE(app, argc, argv);
   try {
+    app.parse(argc, argv);
     return simulate(arguments);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "gate_power: {}\n", error.what());
+    return to_int(ExitCode::bad_input);
   } catch (const Error& error) {
     fmt::print(stderr, "gate_power: {}\n", error.what());
     return to_int(error.code());

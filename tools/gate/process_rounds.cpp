@@ -86,7 +86,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor log = open_log(log_path);
-    ChildProcess child({start.program, start.arguments, log.get(), log.get(), {}});
+    ChildProcess child(
+        {start.program, start.arguments, log.get(), log.get(), {}, start.environment});
     Supervision supervision;
     supervision.limit = limit_;
     end = supervise(child, inbox, supervision);
@@ -121,7 +122,14 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
                 fmt::format("Round {} of --{} left no result: the command must write one to the "
                             "path that stands for {{out}} in it, or in FATHOM_CHECK_OUT.",
                             rounds_, to_string(side)));
-  return read_run_metrics(start.result);
+  try {
+    return read_run_metrics(start.result);
+  } catch (const Error& error) {
+    // The path names a folder that may be gone by the time it is read.
+    throw Error(error.code(),
+                fmt::format("Round {} of --{} left no usable result (--keep DIR keeps it): {}",
+                            rounds_, to_string(side), error.what()));
+  }
 }
 
 }  // namespace fathom::gate

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -46,6 +45,22 @@ std::string filled(std::string_view text, const std::map<std::string_view, std::
   return result;
 }
 
+/// Whether a word stands between quotes of the command's own, as a POSIX shell reads them.
+bool is_quoted(std::string_view command, std::string_view word) {
+  char quote = '\0';
+  for (std::size_t at = 0; at < command.size(); ++at) {
+    if (quote != '\0' && command.substr(at).starts_with(word)) return true;
+    const char c = command[at];
+    if (c == '\\' && quote != '\'')
+      ++at;
+    else if (quote == '\0' && (c == '\'' || c == '"'))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+  }
+  return false;
+}
+
 /// "copy_bandwidth" of "copy_bandwidth/type:float4/...".
 std::set<std::string> probes_of(const std::vector<std::string>& names) {
   std::set<std::string> probes;
@@ -83,7 +98,15 @@ std::string filter_for(const std::vector<std::string>& names) {
 SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
     : side_(side), command_(build_or_command), round_(std::move(round)) {
   std::error_code ignored;
-  if (!fs::is_directory(build_or_command, ignored)) return;
+  if (!fs::is_directory(build_or_command, ignored)) {
+    for (const char* word : {out_word, filter_word})
+      if (is_quoted(command_, word))
+        throw Error(ExitCode::bad_input,
+                    fmt::format("--{} has {} between quotes: it is quoted already, so write it "
+                                "without.",
+                                to_string(side), word));
+    return;
+  }
   for (const fs::path& place :
        {fs::path(build_or_command) / "bin" / "fathom", fs::path(build_or_command) / "fathom"}) {
     if (!is_program(place)) continue;
@@ -121,12 +144,12 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
                                       const std::vector<std::string>& only) const {
   const std::string filter = filter_for(only);
   if (is_build()) {
-    setenv(timed_only_variable, "1", 1);
-    setenv(sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s).c_str(), 1);
     Start start{program_,
                 {"run", "--suite", round_.suite, "--out", folder.string(), "--require-gpu",
                  "--no-counters", "--no-report", "--wait"},
-                folder / "result.json"};
+                folder / "result.json",
+                {{timed_only_variable, "1"},
+                 {sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s)}}};
     if (starts_together_) start.arguments.push_back(together_flag);
     for (const std::string& probe : probes_of(only))
       start.arguments.insert(start.arguments.end(), {"--probe", probe});
@@ -134,13 +157,13 @@ SideCommand::Start SideCommand::start(const fs::path& folder,
     return start;
   }
   const fs::path result = folder / "result.json";
-  setenv("FATHOM_CHECK_OUT", result.c_str(), 1);
-  setenv("FATHOM_CHECK_FILTER", filter.c_str(), 1);
-  setenv("FATHOM_CHECK_SIDE", std::string(to_string(side_)).c_str(), 1);
   return {"/bin/sh",
           {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
                                    {out_word, shell_quoted(result.string())}})},
-          result};
+          result,
+          {{"FATHOM_CHECK_OUT", result.string()},
+           {"FATHOM_CHECK_FILTER", filter},
+           {"FATHOM_CHECK_SIDE", std::string(to_string(side_))}}};
 }
 
 }  // namespace fathom::gate

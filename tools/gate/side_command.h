@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/gate/paired.h"
@@ -20,15 +21,16 @@ struct BuildRound {
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
 /// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
-/// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
-/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
-/// build is run without counters, without a report, and, by results/probe_environment.h, without
-/// the cases that only counters can decide (the gate would read nothing of them) and with each case
-/// sampled for a limited time (a round is one value of a metric, and rounds differ by more than its
-/// samples leave open).
+/// expression of the names wanted, "." for all. Both are quoted for the shell, so that quotes of
+/// the command's own around them are refused, and are also in the environment: FATHOM_CHECK_OUT,
+/// FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters,
+/// without a report, and, by results/probe_environment.h, without the cases that only counters can
+/// decide (the gate would read nothing of them) and with each case sampled for a limited time (a
+/// round is one value of a metric, and rounds differ by more than its samples leave open).
 class SideCommand {
  public:
-  /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`.
+  /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
+  /// for a command that has {out} or {filter} between quotes.
   SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
   bool is_build() const { return !program_.empty(); }
@@ -47,9 +49,10 @@ class SideCommand {
   struct Start {
     std::filesystem::path program;
     std::vector<std::string> arguments;
-    std::filesystem::path result;  ///< where the document will be
+    std::filesystem::path result;                                  ///< where the document will be
+    std::vector<std::pair<std::string, std::string>> environment;  ///< beside this process' own
   };
-  /// What to start for one round into `folder`; sets the environment for it.
+  /// What to start for one round into `folder`.
   Start start(const std::filesystem::path& folder, const std::vector<std::string>& only) const;
 
  private:

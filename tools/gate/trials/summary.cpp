@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <regex>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -275,6 +276,21 @@ class Summary {
                 undisturbed == 0 ? ""
                                  : fmt::format("{} more decisions ended before the load had begun",
                                                undisturbed));
+    disturbed_by_sign();
+  }
+
+  /// A sign that hardly ever decided has no measured rate, however good the rate of all of them.
+  void disturbed_by_sign() {
+    static const std::regex number("[0-9]+");
+    std::map<std::string, std::size_t> headlines;
+    each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
+      if (record.load && record.load->seconds >= least_load_s)
+        ++headlines[std::regex_replace(record.headline, number, "N")];
+    });
+    Table table({{"How these decisions ended"}, {"Decisions", Align::right}});
+    for (const auto& [headline, decisions] : headlines)
+      table.add_row({reports::escape_text(headline), fmt::format("{}", decisions)});
+    page_.table("By what they were decided", table);
   }
 
   std::vector<const JournalText*> journals_;
