@@ -79,6 +79,7 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
     CHECK(with(decision, 0.05, "regression") == 2);
     CHECK(with(decision, 0.0025, "unchanged") == 2);
     CHECK(decision.at("flagged").empty());
+    CHECK(decision.at("undecided").empty());
     CHECK(decision.at("seconds") > 0);
   }
   // Other metrics in the second one.

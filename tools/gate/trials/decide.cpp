@@ -66,6 +66,8 @@ void take_metrics(const json& decided, const TrialPlan& plan, TrialRecord& recor
   for (const json& metric : decided.at("metrics")) {
     const std::string name = metric.at("name"), outcome = metric.at("outcome");
     const auto planted = planted_in(name);
+    if (outcome == "inconclusive")
+      record.undecided.push_back(name + ": " + metric.at("reason").get<std::string>());
     if (planted == plan.planted.end() && outcome != "regression") continue;
     JudgedMetric judged{planted == plan.planted.end() ? Planted{name, "", 0} : *planted, outcome,
                         std::nullopt};

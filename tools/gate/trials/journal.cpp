@@ -87,7 +87,8 @@ std::string record_line(const TrialRecord& record) {
                   {"confirmation_rounds", record.confirmation_rounds},
                   {"planted", to_json(record.planted)},
                   {"flagged", to_json(record.flagged)},
-                  {"load", std::move(load)}});
+                  {"load", std::move(load)},
+                  {"undecided", record.undecided}});
 }
 
 TrialRecord record_of(const Json& json) {
@@ -103,7 +104,8 @@ TrialRecord record_of(const Json& json) {
                      json.at("confirmation_rounds"),
                      judged_metrics(json.at("planted")),
                      judged_metrics(json.at("flagged")),
-                     std::nullopt};
+                     std::nullopt,
+                     json.value("undecided", std::vector<std::string>{})};
   if (const Json& load = json.at("load"); !load.is_null())
     record.load = LoadRecord{{load_pattern(load.at("pattern")), load.at("work")},
                              load.at("seconds"),

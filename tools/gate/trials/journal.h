@@ -39,6 +39,8 @@ struct TrialRecord {
   std::vector<JudgedMetric> planted;
   std::vector<JudgedMetric> flagged;  ///< regressions of metrics in which nothing was planted
   std::optional<LoadRecord> load;
+  /// "metric: why" of what was inconclusive; not in journals of before it was noted.
+  std::vector<std::string> undecided;
 };
 
 /// What journals of before the tool was noted are told to be of.
