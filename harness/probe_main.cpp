@@ -19,9 +19,9 @@
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
 #include "harness/device_readings.h"
+#include "harness/findings.h"
 #include "results/device_lock.h"
 #include "harness/probe_options.h"
-#include "harness/published_facts.h"
 #include "harness/runner.h"
 #include "results/document_io.h"
 #include "results/probe_environment.h"
@@ -302,19 +302,9 @@ class ProbeRun {
     summary.status = status;
     summary.status_reason = reason;
     summary.elapsed_s = document_.elapsed_s = elapsed_s();
-    Findings findings = probe_.conclude(document_.entries);
-    summary.answer = std::move(findings.answer);
-    summary.views = std::move(findings.views);
-    summary.page = std::move(findings.page);
-    summary.page_title = std::move(findings.page_title);
     document_.notes = probe_.notes();
     document_.probes = {std::move(summary)};
-    document_.claims = std::move(findings.claims);
-    for (Claim& claim : document_.claims) claim.probe = probe_.name();
-    document_.facts = std::move(findings.facts);
-    for (Fact& fact : document_.facts) fact.probe = probe_.name();
-    add_published_figures(document_.facts, device_.major, device_.minor,
-                          device_.fingerprint.gpu_name);
+    put_findings(probe_, document_);
     if (!options_.out.empty()) write_document(document_, options_.out);
   }
 
@@ -341,6 +331,10 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   if (!options) return ExitCode::ok;
   if (options->describe) {
     print_description(probe);
+    return ExitCode::ok;
+  }
+  if (!options->conclude.empty()) {
+    conclude_again(probe, options->conclude, options->out);
     return ExitCode::ok;
   }
   probe.check_options(options->own);

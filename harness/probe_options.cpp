@@ -78,6 +78,11 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
           std::map<std::string, Suite>{{"quick", Suite::quick}, {"default", Suite::standard}}))
       ->default_str("default");
   app.add_option("--out", options.out, "Write the result document (JSON) to this file");
+  app.add_option("--conclude", options.conclude,
+                 "Measure nothing: write this earlier result to --out, with what today's program "
+                 "concludes from it")
+      ->type_name("RESULT")
+      ->needs("--out");
   app.add_option("--device", options.device, "CUDA device ordinal")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -1,0 +1,92 @@
+#include "harness/findings.h"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "results/document_io.h"
+#include "results/error.h"
+
+using namespace fathom;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Concludes how many entries it was given.
+class CountingProbe : public Probe {
+ public:
+  explicit CountingProbe(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  std::string question() const override { return "How many?"; }
+  std::string method() const override { return "By counting."; }
+  std::vector<std::string> claim_ids() const override { return {"T2"}; }
+  std::vector<Case> cases(const DeviceFacts&) const override { return {}; }
+  Findings conclude(std::span<const Entry> entries) const override {
+    Findings findings;
+    findings.answer = std::to_string(entries.size());
+    Claim claim;
+    claim.id = "T2";
+    claim.figure = "counted " + findings.answer;
+    findings.claims = {claim};
+    return findings;
+  }
+
+ private:
+  std::string name_;
+};
+
+Document recording(const std::string& name) {
+  return read_document(fs::path(FATHOM_SOURCE_DIR) / "recordings/h200" / name);
+}
+
+const ProbeSummary& summary_of(const Document& document, const std::string& probe) {
+  return *std::ranges::find(document.probes, probe, &ProbeSummary::name);
+}
+
+std::vector<std::string> claimed_by(const Document& document) {
+  std::vector<std::string> probes;
+  for (const Claim& claim : document.claims)
+    if (probes.empty() || probes.back() != claim.probe) probes.push_back(claim.probe);
+  return probes;
+}
+
+}  // namespace
+
+TEST_CASE("What a probe concludes takes the place of what it concluded before", "[harness]") {
+  const Document before = recording("result.json");
+  Document document = before;
+  const std::string probe = "occupancy";
+  REQUIRE(document.probes.size() > 2);
+  const auto own = std::ranges::count(document.entries, probe, &Entry::probe);
+  REQUIRE(own > 0);
+  put_findings(CountingProbe(probe), document);
+  CHECK(summary_of(document, probe).answer == std::to_string(own));
+  CHECK(summary_of(document, probe).views.empty());
+  CHECK(summary_of(document, probe).question == summary_of(before, probe).question);
+  CHECK(std::ranges::count(document.claims, probe, &Claim::probe) == 1);
+  // All others', the order, and what was measured are as they were.
+  CHECK(claimed_by(document) == claimed_by(before));
+  CHECK(document.entries == before.entries);
+  for (const ProbeSummary& other : before.probes)
+    if (other.name != probe) CHECK(summary_of(document, other.name) == other);
+}
+
+TEST_CASE("Concluded again, a document says who measured and who concluded", "[harness]") {
+  const fs::path folder = fs::temp_directory_path() / "fathom-conclude-again";
+  fs::create_directories(folder);
+  const fs::path from = fs::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json",
+                 to = folder / "again.json";
+  const CountingProbe probe("tail_effect");
+  conclude_again(probe, from, to);
+  conclude_again(probe, to, to);  // says so once
+  const Document document = read_document(to), before = read_document(from);
+  CHECK(document.entries == before.entries);
+  CHECK(document.fathom_commit == before.fathom_commit);
+  REQUIRE(document.notes.size() == before.notes.size() + 1);
+  CHECK(document.notes.back().starts_with("What is concluded of `tail_effect` is of fathom "));
+  CHECK(document.notes.back().find(before.fathom_commit) != std::string::npos);
+  CHECK_THROWS_AS(conclude_again(CountingProbe("nobody"), from, to), Error);
+  fs::remove_all(folder);
+}
