@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "gemm/overflow.h"
 #include "results/error.h"
 #include "results/suggestion.h"
 
@@ -73,6 +74,13 @@ TuningRequest tuning_request(const OptionValues& values) {
 
 bool wants_class(const Request& request, Class of) {
   return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
+}
+
+/// Why this is none of a class, or none that can be checked.
+std::optional<std::string> no_product_of(Class of, Problem p) {
+  p.of = of;
+  const auto wrong = invalid(p);
+  return wrong ? wrong : overflows(p);
 }
 
 ProbeOption whole(const char* name, std::string description, std::int64_t least) {
@@ -176,11 +184,14 @@ Request read_request(const OptionValues& values) {
   // What is a product in one class may be none in another: integers have no alpha of a half.
   for (const ClassTraits& row : all_classes()) {
     if (!wants_class(request, row.of)) continue;
+    if (const auto wrong = no_product_of(row.of, p)) {
+      const bool others =
+          !request.of && std::ranges::any_of(all_classes(), [&](const ClassTraits& other) {
+            return !no_product_of(other.of, p);
+          });
+      refuse(fmt::format("{}{}.", *wrong, others ? "; --type or --rung choose others" : ""));
+    }
     p.of = row.of;
-    if (const auto wrong = invalid(p))
-      refuse(fmt::format(
-          "{}{}.", *wrong,
-          request.of || row.of == Class::fp32 ? "" : "; --type or --rung choose others"));
   }
   request.problem = p;
   return request;

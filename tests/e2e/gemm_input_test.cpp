@@ -48,6 +48,8 @@ TEST_CASE("A wrong word to the ladder is one sentence", "[e2e]") {
       Mistake{{"--alpha", "nan", "--type", "fp32"}, "--alpha: `nan` is not a finite number. See"},
       Mistake{{"--beta", "1e400", "--type", "fp64"}, "--beta: `1e400` is not a finite number. See"},
       Mistake{{"--alpha"}, "--alpha takes a value, and none came. See"},
+      Mistake{{"--alpha", "1000", "--type", "fp16"},
+              "the largest that C of fp16 holds is 65504: take alpha up to 120."},
       Mistake{{"--beta", "1e39", "--type", "bf16"}, "3.4e+38"},
       Mistake{{"--alpha", "0.5"}, "whole numbers; --type or --rung choose others"},
       Mistake{{"--no-tuning", "--autotune"}, "--no-tuning"},
