@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "gemm/overflow.h"
 #include "results/error.h"
 #include "results/suggestion.h"
 
@@ -42,8 +43,8 @@ std::vector<std::string> rung_list(const std::string& text, std::optional<Class>
   std::stringstream stream(text);
   for (std::string id; std::getline(stream, id, ',');) {
     if (find_rung(id) == nullptr)
-      refuse(fmt::format("There is no rung '{}'.{} The rungs are {}.", id,
-                         did_you_mean(id, known_rungs()), fmt::join(known_rungs(), ", ")));
+      refuse(fmt::format("There is no rung '{}'.{} gemm_ladder --help names them all.", id,
+                         did_you_mean(id, known_rungs())));
     if (of && find_rung(id)->of != *of)
       refuse(fmt::format(
           "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
@@ -75,18 +76,27 @@ bool wants_class(const Request& request, Class of) {
   return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
 }
 
-ProbeOption whole(const char* name, const char* description, std::int64_t least) {
+/// Why this is none of a class, or none that can be checked.
+std::optional<std::string> no_product_of(Class of, Problem p) {
+  p.of = of;
+  const auto wrong = invalid(p);
+  return wrong ? wrong : overflows(p);
+}
+
+ProbeOption whole(const char* name, std::string description, std::int64_t least) {
   ProbeOption option;
   option.name = name;
-  option.description = description;
+  option.description = std::move(description);
   option.least = least;
   option.most = largest_size;
   option.optional = true;
   return option;
 }
 
-ProbeOption other(const char* name, ProbeOption::Kind kind, std::string description) {
+ProbeOption other(const char* name, ProbeOption::Kind kind, std::string description,
+                  std::string value_name = "TEXT") {
   ProbeOption option;
+  option.value_name = std::move(value_name);
   option.name = name;
   option.description = std::move(description);
   option.kind = kind;
@@ -103,23 +113,48 @@ bool Request::wants(const Rung& rung) const {
 
 std::vector<ProbeOption> ladder_options() {
   using Kind = ProbeOption::Kind;
-  return {other("rung", Kind::text, "Only this rung, or these with commas between"),
-          other("type", Kind::text, "Only the ladder of this type: " + class_names()),
-          whole("m", "Rows of op(A) and C; with any of these, one product in place of the sweep", 0),
-          whole("n", "Columns of op(B) and C", 0),
-          whole("k", "Columns of op(A), rows of op(B)", 0),
-          whole("lda", "Leading dimension of A in elements (column-major; default: its rows)", 1),
-          whole("ldb", "Leading dimension of B", 1),
-          whole("ldc", "Leading dimension of C", 1),
-          other("transa", Kind::text, "N or T: whether A is transposed"),
-          other("transb", Kind::text, "N or T: whether B is transposed"),
-          other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
-          other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
-          other("autotune", Kind::flag,
-                "Try the variants of each rung that has some, use the fastest and keep the choice"),
-          other("tuning", Kind::text,
-                "File of tuned choices (default: of this GPU, below XDG_STATE_HOME or ~/.local/state)"),
-          other("no-tuning", Kind::flag, "Use no choice that was tuned before")};
+  const auto size = [](const char* name, const char* of) {
+    return whole(name, fmt::format("{} (default: {})", of, usual_size), 0);
+  };
+  return {
+      other("rung", Kind::text, "Only this rung of those below, or these with commas between",
+            "RUNG"),
+      other("type", Kind::text, "Only the ladder of this type: " + class_names(), "TYPE"),
+      size("m",
+           "Rows of op(A) and C; with any flag from here to --beta, one product in place of the "
+           "sweep"),
+      size("n", "Columns of op(B) and C"),
+      size("k", "Columns of op(A), rows of op(B)"),
+      whole("lda", "Leading dimension of A in elements (column-major; default: its rows)", 1),
+      whole("ldb", "Leading dimension of B (default: its rows)", 1),
+      whole("ldc", "Leading dimension of C (default: its rows)", 1),
+      other("transa", Kind::text, "N or T: whether A is transposed (default: N)", "N|T"),
+      other("transb", Kind::text, "N or T: whether B is transposed (default: N)", "N|T"),
+      other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
+      other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
+      other("autotune", Kind::flag,
+            "Try the variants of each rung that has some, use the fastest and keep the choice"),
+      other("tuning", Kind::text,
+            "File of tuned choices (default: of this GPU, below XDG_STATE_HOME or ~/.local/state)",
+            "FILE"),
+      other("no-tuning", Kind::flag, "Use no choice that was tuned before")};
+}
+
+std::string rungs_for_help() {
+  constexpr std::size_t width = 100;
+  std::string text = "Rungs:\n";
+  for (const ClassTraits& row : all_classes()) {
+    std::string line = " ";
+    for (const Rung* rung : rungs_of(row.of)) {
+      if (line.size() + 1 + rung->id.size() > width) {
+        text += line + "\n";
+        line = " ";
+      }
+      line += " " + rung->id;
+    }
+    text += line + "\n";
+  }
+  return text + "\n";
 }
 
 Request read_request(const OptionValues& values) {
@@ -149,11 +184,14 @@ Request read_request(const OptionValues& values) {
   // What is a product in one class may be none in another: integers have no alpha of a half.
   for (const ClassTraits& row : all_classes()) {
     if (!wants_class(request, row.of)) continue;
+    if (const auto wrong = no_product_of(row.of, p)) {
+      const bool others =
+          !request.of && std::ranges::any_of(all_classes(), [&](const ClassTraits& other) {
+            return !no_product_of(other.of, p);
+          });
+      refuse(fmt::format("{}{}.", *wrong, others ? "; --type or --rung choose others" : ""));
+    }
     p.of = row.of;
-    if (const auto wrong = invalid(p))
-      refuse(fmt::format(
-          "{}{}.", *wrong,
-          request.of || row.of == Class::fp32 ? "" : "; --type or --rung choose others"));
   }
   request.problem = p;
   return request;

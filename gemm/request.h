@@ -25,6 +25,9 @@ struct Request {
 /// The ladder's own options.
 std::vector<ProbeOption> ladder_options();
 
+/// The rungs that --rung takes, type by type, as --help shows them.
+std::string rungs_for_help();
+
 /// Reads their values. Throws Error(bad_input), with what to give instead, for a rung or a type that
 /// there is not and for sizes that are no product.
 Request read_request(const OptionValues& values);

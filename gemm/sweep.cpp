@@ -38,6 +38,7 @@ class GemmLadder : public Probe {
   std::string example() const override {
     return "--rung fp32/22_planned_tiles --m 128 --n 8192 --k 8192 --transa T";
   }
+  std::string more_help() const override { return rungs_for_help(); }
   std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
     const Request request = read_request(options);

@@ -27,6 +27,16 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
+/// Rungs that have something to tune at a usual size.
+std::vector<std::string> tunable_rungs(int sms) {
+  std::vector<std::string> ids;
+  for (const Rung& rung : all_rungs()) {
+    if (!rung.variants(make_problem(rung.of, 4096, 4096, 4096), sms).empty())
+      ids.push_back(rung.id);
+  }
+  return ids;
+}
+
 std::string sentence_of(const TunedChoice& c) {
   return fmt::format("{} on {}: {}", c.rung, c.product, c.variant);
 }
@@ -44,11 +54,12 @@ Tuning::Tuning(const TuningRequest& request, const TuningFingerprint& fingerprin
                 "There is no place for tuned choices: name a file with --tuning, or set HOME.");
   }
   read();
+  if (request_.tune) require_writable_tuning_file(path_);
 }
 
 void Tuning::read() {
-  const bool named = !request_.file.empty();
-  if (!fs::exists(path_)) {
+  const bool named = is_named();
+  if (std::error_code error; !fs::exists(path_, error) && !error) {
     if (!named || request_.tune) return;
     throw Error(ExitCode::bad_input,
                 fmt::format("There is no file {}: name one that gemm_ladder --autotune --tuning FILE left.",
@@ -63,8 +74,12 @@ void Tuning::read() {
     const std::string differs =
         fmt::format("The tuned choices of {} are of another set-up ({}; here: {})", shown(path_),
                     describe(file.fingerprint), describe(fingerprint_));
-    if (named && request_.tune) {
-      throw Error(ExitCode::bad_input, differs + ": name another file with --tuning to tune into.");
+    if (named) {
+      throw Error(
+          ExitCode::bad_input,
+          differs + (request_.tune
+                         ? ": name another file with --tuning to tune into."
+                         : ": name one of this set-up with --tuning, or leave --tuning out."));
     }
     problems_.push_back(differs + (request_.tune ? " and make way for this run's."
                                                  : " and are not used: gemm_ladder --autotune tunes anew."));
@@ -77,11 +92,15 @@ void Tuning::read() {
 
 const TunedChoice* Tuning::find(const Rung& rung, const Problem& problem,
                                 const std::vector<Variant>& variants) {
+  met_variants_ = true;
   const std::string product = problem.describe();
   const auto found = std::ranges::find_if(choices_, [&](const TunedChoice& c) {
     return c.rung == rung.id && c.product == product;
   });
-  if (found == choices_.end()) return nullptr;
+  if (found == choices_.end()) {
+    if (is_named() && !tunes()) add_once(missing_, fmt::format("{} on {}", rung.id, product));
+    return nullptr;
+  }
   if (std::ranges::find(variants, found->variant, &Variant::name) == variants.end()) {
     add_once(problems_, fmt::format("The tuned choice of {} is not used: the rung has no such variant any more.",
                                     sentence_of(*found)));
@@ -112,6 +131,19 @@ void Tuning::keep(const TunedChoice& choice) {
 
 std::vector<std::string> Tuning::notes() const {
   std::vector<std::string> notes = problems_;
+  if (!missing_.empty()) {
+    notes.push_back(fmt::format(
+        "{} has no tuned choice for {}, done as untuned.", shown(path_),
+        missing_.size() == 1
+            ? missing_.front()
+            : fmt::format("{} products, the first {}", missing_.size(), missing_.front())));
+  }
+  if (tunes() && !met_variants_) {
+    notes.push_back(
+        fmt::format("Nothing was tuned: no rung that was measured has variants of its product; at "
+                    "4096 cubed there are some of {}.",
+                    fmt::join(tunable_rungs(static_cast<int>(fingerprint_.sms)), ", ")));
+  }
   if (!used_.empty()) {
     notes.push_back(fmt::format("Tuned choices of {} were used for {} ({}; --no-tuning leaves them out): {}.",
                                 shown(path_), used_.size() == 1 ? "one product" : "several products",

@@ -20,9 +20,11 @@ struct TuningRequest {
 /// leaves aside it says in its notes.
 class Tuning {
  public:
-  /// Reads the file, unless it is not to be used. What cannot be used of the default file is a note; of a
-  /// file that was named it is an Error: bad_input where it is not there (and nothing is to be tuned) or is
-  /// of another GPU, document_malformed where it is no tuning file.
+  /// Reads the file, unless it is not to be used; where it is to be tuned into, finds out before
+  /// anything is timed whether it can be written (as require_writable_tuning_file does). What
+  /// cannot be used of the default file is a note; of a file that was named it is an Error:
+  /// bad_input where it is not there (and nothing is to be tuned) or is of another GPU, driver or
+  /// number of SMs, document_malformed where it is no tuning file.
   Tuning(const TuningRequest& request, const TuningFingerprint& fingerprint);
 
   bool tunes() const { return request_.tune; }
@@ -38,12 +40,15 @@ class Tuning {
 
  private:
   void read();
+  bool is_named() const { return !request_.file.empty(); }
 
   TuningRequest request_;
   TuningFingerprint fingerprint_;
   std::filesystem::path path_;
   std::vector<TunedChoice> choices_;       ///< of earlier runs and of this one
   std::vector<std::string> problems_;      ///< sentences
+  std::vector<std::string> missing_;  ///< of a named file: "fp32/22_planned_tiles on fp32 NN ..."
+  bool met_variants_ = false;         ///< some rung had variants of its product
   std::vector<std::string> used_, tuned_;  ///< "fp32/22_planned_tiles on fp32 NN 4096x4096x4096: ..."
 };
 

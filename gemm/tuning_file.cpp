@@ -120,14 +120,41 @@ FileDescriptor lock_folder(const fs::path& folder) {
   return descriptor;
 }
 
+fs::path made_folder_of(const fs::path& path) {
+  fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw Error(
+        ExitCode::output_unwritable,
+        fmt::format("The folder {} for tuned choices cannot be made ({}): name a file that can be "
+                    "written with --tuning.",
+                    folder.string(), error.message()));
+  }
+  return folder;
+}
+
+/// What writes a file advises for another option.
+template <class Write>
+void with_own_advice(const fs::path& path, const Write& write) {
+  try {
+    write();
+  } catch (const Error& failed) {
+    throw Error(failed.code(),
+                fmt::format("Tuned choices cannot be written to {}: make room there, or name a "
+                            "file that can be written with --tuning.",
+                            path.string()));
+  }
+}
+
 /// What the file has that still counts.
-std::vector<TunedChoice> choices_to_keep(const fs::path& path, const TuningFingerprint& fingerprint) {
-  if (!fs::exists(path)) return {};
+std::vector<TunedChoice> choices_to_keep(const fs::path& path,
+                                         const TuningFingerprint& fingerprint) {
   try {
     TuningFile file = read_tuning_file(path);
     if (file.fingerprint == fingerprint) return std::move(file.choices);
   } catch (const Error&) {
-    // Whoever read it before tuning has said what is wrong with it.
+    // There is none, or whoever read it before tuning has said what is wrong with it.
   }
   return {};
 }
@@ -140,7 +167,8 @@ std::string describe(const TuningFingerprint& f) {
 
 TuningFile read_tuning_file(const fs::path& path) {
   const std::string origin = path.string();
-  const Json json = parse_strict_json(read_file_up_to(path, largest_file), origin);
+  const Json json =
+      parse_strict_json(read_file_up_to(path, largest_file), origin, "a file of tuned choices");
   const Reader reader(json, origin, "");
   reader.whole("fathom_tuning", format_version, format_version);
   TuningFile file;
@@ -154,15 +182,7 @@ TuningFile read_tuning_file(const fs::path& path) {
 
 void write_choices(const fs::path& path, const TuningFingerprint& fingerprint,
                    std::span<const TunedChoice> choices) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("The folder {} for tuned choices cannot be made ({}): name a file that can be "
-                            "written with --tuning.",
-                            folder.string(), error.message()));
-  }
+  const fs::path folder = made_folder_of(path);
   const FileDescriptor lock = lock_folder(folder);
   TuningFile file{fingerprint, choices_to_keep(path, fingerprint)};
   for (const TunedChoice& choice : choices) {
@@ -173,13 +193,12 @@ void write_choices(const fs::path& path, const TuningFingerprint& fingerprint,
   }
   const auto key = [](const TunedChoice& c) { return std::pair(c.rung, c.product); };
   std::ranges::sort(file.choices, {}, key);
-  try {
-    write_file_atomically(path, text_of(file));
-  } catch (const Error& failed) {  // its advice is for another option
-    throw Error(failed.code(), fmt::format("Tuned choices cannot be written to {}: make room there, or name a "
-                                           "file that can be written with --tuning.",
-                                           path.string()));
-  }
+  with_own_advice(path, [&] { write_file_atomically(path, text_of(file)); });
+}
+
+void require_writable_tuning_file(const fs::path& path) {
+  made_folder_of(path);
+  with_own_advice(path, [&] { require_writable_atomically(path); });
 }
 
 fs::path default_tuning_file(const std::string& gpu) {

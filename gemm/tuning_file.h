@@ -48,6 +48,10 @@ TuningFile read_tuning_file(const std::filesystem::path& path);
 void write_choices(const std::filesystem::path& path, const TuningFingerprint& fingerprint,
                    std::span<const TunedChoice> choices);
 
+/// Throws as write_choices would where it could not write there. Makes the folder, and leaves no
+/// file that was not there.
+void require_writable_tuning_file(const std::filesystem::path& path);
+
 /// Where choices of a GPU are kept unless a file is named: fathom/tuning/<gpu>.json below $XDG_STATE_HOME, or
 /// below ~/.local/state. Empty where the environment names neither.
 std::filesystem::path default_tuning_file(const std::string& gpu);

@@ -15,6 +15,7 @@
 #include "harness/doctor.h"
 #include "harness/visible_devices.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 
 namespace {
 
@@ -39,7 +40,9 @@ int run(int argc, char** argv) {
   what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
   what->add_flag("--gpus", gpus, "all GPUs that are visible: identity, PCI address, health");
   what->require_option(1);
-  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)");
+  app.add_option("--device", device, "CUDA's number of the GPU (facts: 0; doctor: all)")
+      ->check(fathom::ordinal())
+      ->type_name("N");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -32,10 +32,11 @@ struct ProbeOption {
   std::string description;  ///< for --help, without the defaults
   // Of a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
-  std::int64_t least = 1, most = 0;
+  std::int64_t least = 1, most = 0;      ///< 0 at least, of at most 18 digits
   Kind kind = Kind::whole_number;
   /// Has no value unless it is given; so has every number, text and flag (1 where it is given).
   bool optional = false;
+  std::string value_name = "TEXT";  ///< of a text, for --help: "FILE"
 };
 
 using OptionValue = std::variant<std::int64_t, double, std::string>;
@@ -222,6 +223,8 @@ class Probe {
   virtual std::vector<std::string> notes() const { return {}; }
   /// Arguments that show, in --help, what is particular to the probe.
   virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
+  /// Of what --help says besides, whole lines with an empty one at the end; may be empty.
+  virtual std::string more_help() const { return ""; }
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   virtual bool samples_lines() const { return false; }
   /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.

@@ -20,9 +20,10 @@
 #include "harness/cuda_check.h"
 #include "harness/device_readings.h"
 #include "harness/findings.h"
-#include "results/device_lock.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
+#include "results/atomic_file.h"
+#include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/probe_environment.h"
 #include "results/utc_time.h"
@@ -338,6 +339,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     return ExitCode::ok;
   }
   probe.check_options(options->own);
+  if (!options->out.empty() && !options->list_only) require_writable_atomically(options->out);
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());

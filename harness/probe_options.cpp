@@ -10,6 +10,7 @@
 #include <string>
 
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/suggestion.h"
 #include "results/version.h"
 
@@ -28,10 +29,12 @@ void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std:
   }
   CLI::Option* added = app.add_option("--" + option.name, given, description);
   if (option.kind == Kind::whole_number) {
-    // As text of a whole number: a range alone would let 1.5 pass.
-    added->check(CLI::TypeValidator<std::int64_t>())->check(CLI::Range(option.least, option.most));
+    added->type_name("N")->check(whole_number(static_cast<std::uint64_t>(option.least),
+                                              static_cast<std::uint64_t>(option.most)));
   } else if (option.kind == Kind::number) {
-    added->check(CLI::Number);
+    added->type_name("NUMBER")->check(number());
+  } else {
+    added->type_name(option.value_name);
   }
 }
 
@@ -40,7 +43,7 @@ OptionValue value_of(const ProbeOption& option, const std::string& text) {
   switch (option.kind) {
     case ProbeOption::Kind::whole_number:
     case ProbeOption::Kind::flag: return std::int64_t{std::stoll(text)};
-    // Beyond double's range it is infinite or zero, which the probe judges, where std::stod throws.
+    // Where std::stod would throw for what double holds with fewer bits.
     case ProbeOption::Kind::number: return std::strtod(text.c_str(), nullptr);
     case ProbeOption::Kind::text: break;
   }
@@ -66,41 +69,59 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
 
   CLI::App app(probe.question(), probe.program());
   app.footer(fmt::format(
-      "Google Benchmark's own flags work too (--benchmark_filter=REGEX, --benchmark_list_tests,\n"
+      "{2}Google Benchmark's own flags work too (--benchmark_filter=REGEX, "
+      "--benchmark_list_tests,\n"
       "--benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE).\n\n"
       "Examples:\n"
       "  {0} --suite quick --out result.json\n"
       "  {0} {1}\n",
-      probe.program(), probe.example()));
+      probe.program(), probe.example(), probe.more_help()));
   app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
-  app.add_option("--suite", options.suite, "Size of the sweep: quick or default")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Suite>{{"quick", Suite::quick}, {"default", Suite::standard}}))
+  app.add_option_function<std::string>(
+         "--suite",
+         [&](const std::string& name) {
+           options.suite = name == "quick" ? Suite::quick : Suite::standard;
+         },
+         "Size of the sweep: quick or default")
+      ->check(one_of({"quick", "default"}))
+      ->type_name("NAME")
       ->default_str("default");
-  app.add_option("--out", options.out, "Write the result document (JSON) to this file");
+  app.add_option("--out", options.out, "Write the result document (JSON) to this file")
+      ->check(not_empty())
+      ->type_name("FILE");
   app.add_option("--conclude", options.conclude,
                  "Measure nothing: write this earlier result to --out, with what today's program "
                  "concludes from it")
+      ->check(not_empty())
       ->type_name("RESULT")
       ->needs("--out");
   app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(CLI::NonNegativeNumber)
+      ->check(ordinal())
+      ->type_name("N")
       ->capture_default_str();
-  app.add_flag("!--no-counters", options.counters, "Do not collect hardware counters");
+  app.add_flag_callback(
+      "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
-  app.add_option("--seed", options.seed, "Seed of the random data")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the random data")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
                  "Seconds of sampling per case at most (default: 0.5 quick, 1 default)")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds())
+      ->type_name("SECONDS");
   app.add_option("--progress-fd", options.progress_fd,
                  "Report progress to this file descriptor, one line per case")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--start-fd", options.start_fd,
-                 "Write a byte to this socket once ready, begin when one comes back, which is the number "
-                 "of processes still held like this on the same GPU, and write another once all is "
-                 "measured")
-      ->check(CLI::NonNegativeNumber);
+      ->check(ordinal())
+      ->type_name("N");
+  app.add_option(
+         "--start-fd", options.start_fd,
+         "Write a byte to this socket once ready, begin when one comes back, which is the number "
+         "of processes still held like this on the same GPU, and write another once all is "
+         "measured")
+      ->check(ordinal())
+      ->type_name("N");
   const std::vector<ProbeOption> own_options = probe.options();
   std::map<std::string, std::optional<std::string>> given;
   for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);
@@ -120,7 +141,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                 fmt::format("{0} does not know {1}.{2} See {0} --help.", probe.program(), flag,
                             did_you_mean(flag, known)));
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input, fmt::format("{} See {} --help.", error.what(), probe.program()));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}. See {} --help.", complaint(error), probe.program()));
   }
   for (const ProbeOption& option : own_options) {
     const std::optional<std::string>& text = given[option.name];

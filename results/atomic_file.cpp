@@ -87,6 +87,11 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
   file.commit();
 }
 
+void require_writable_atomically(const fs::path& path) {
+  if (std::error_code error; fs::is_directory(path, error)) fail_write(path, EISDIR);
+  const PendingFile file(path);
+}
+
 std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

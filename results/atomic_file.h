@@ -13,6 +13,10 @@ namespace fathom {
 /// Error(output_full), and leaves the old file then.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+/// Throws as write_file_atomically would where the file beside it cannot be made, or a folder has
+/// the name. Leaves no file.
+void require_writable_atomically(const std::filesystem::path& path);
+
 /// The whole text of a file or pipe. Throws Error(bad_input) if it cannot be read, and
 /// Error(document_malformed) if it is larger than `limit` bytes, without having read more.
 std::string read_file_up_to(const std::filesystem::path& path, std::size_t limit);

@@ -47,7 +47,8 @@ std::string reason(const Json::exception& error) {
 /// else.
 class Guard final : public nlohmann::json_sax<Json> {
  public:
-  Guard(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
+  Guard(std::string_view text, const std::string& origin, const std::string& expected)
+      : text_(text), origin_(origin), expected_(expected) {}
 
   bool null() override { return next(); }
   bool boolean(bool) override { return next(); }
@@ -70,9 +71,8 @@ class Guard final : public nlohmann::json_sax<Json> {
     }
     if (level.keys.size() > max_keys) {
       refuse(origin_,
-             fmt::format("the object {} has more than {} keys, more than any result's: give a "
-                         "result document.",
-                         path(), max_keys));
+             fmt::format("the object {} has more than {} keys, more than any of Fathom's: give {}.",
+                         path(), max_keys, expected_));
     }
     level.key = name;
     return true;
@@ -80,11 +80,10 @@ class Guard final : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t byte, const std::string&, const Json::exception& error) override {
     if (dynamic_cast<const Json::parse_error*>(&error))
-      refuse(origin_,
-             fmt::format("is not JSON at {}: {}; it may be truncated or not a result document.",
-                         place(text_, byte), reason(error)));
+      refuse(origin_, fmt::format("is not JSON at {}: {}; it may be truncated, or not {}.",
+                                  place(text_, byte), reason(error), expected_));
     refuse(origin_,
-           fmt::format("is not strict JSON: {}; a result document was expected.", reason(error)));
+           fmt::format("is not strict JSON: {}; {} was expected.", reason(error), expected_));
   }
 
  private:
@@ -98,9 +97,9 @@ class Guard final : public nlohmann::json_sax<Json> {
   /// A value begins, as the next element of the array around it.
   bool next() {
     if (++values_ > max_values) {
-      refuse(origin_, fmt::format("holds more than {} values, more than any result: give a result "
-                                  "document.",
-                                  max_values));
+      refuse(origin_,
+             fmt::format("holds more than {} values, more than any file of Fathom's: give {}.",
+                         max_values, expected_));
     }
     if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
     return true;
@@ -109,9 +108,8 @@ class Guard final : public nlohmann::json_sax<Json> {
   bool open(bool is_object) {
     if (levels_.size() == max_depth) {
       refuse(origin_,
-             fmt::format("nests deeper than {} levels, deeper than any result: give a result "
-                         "document.",
-                         max_depth));
+             fmt::format("nests deeper than {} levels, deeper than any file of Fathom's: give {}.",
+                         max_depth, expected_));
     }
     next();
     levels_.push_back({is_object, 0, {}, {}});
@@ -136,6 +134,7 @@ class Guard final : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   const std::string& origin_;
+  const std::string& expected_;
   std::vector<Level> levels_;
   std::size_t values_ = 0;
 };
@@ -148,20 +147,22 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text;
 }
 
-void require_strict_json(std::string_view text, const std::string& origin) {
+void require_strict_json(std::string_view text, const std::string& origin,
+                         const std::string& expected) {
   text = without_byte_order_mark(text);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    refuse(origin, "is empty; a result document (JSON) was expected.");
+    refuse(origin, fmt::format("is empty; {} (JSON) was expected.", expected));
   }
-  Guard guard(text, origin);
+  Guard guard(text, origin, expected);
   Json::sax_parse(text.begin(), text.end(), &guard);
 }
 
 // In two passes: the library's parser with a callback looks through all elements of an array at the
 // end of each object in it.
-Json parse_strict_json(std::string_view text, const std::string& origin) {
+Json parse_strict_json(std::string_view text, const std::string& origin,
+                       const std::string& expected) {
   text = without_byte_order_mark(text);
-  require_strict_json(text, origin);
+  require_strict_json(text, origin, expected);
   return Json::parse(text.begin(), text.end());
 }
 

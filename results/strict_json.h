@@ -13,10 +13,12 @@ std::string_view without_byte_order_mark(std::string_view text);
 /// memory and stack: besides what is not JSON, refuses nesting deeper than 64 levels, an object
 /// with a repeated key or more than 1,000 keys, and more than 20 million values. Throws
 /// Error(document_malformed) naming `origin`, where the fault is (line and column, or JSON path)
-/// and what was expected. A byte order mark before it is passed over.
-void require_strict_json(std::string_view text, const std::string& origin);
+/// and `expected`, what the text should be. A byte order mark before it is passed over.
+void require_strict_json(std::string_view text, const std::string& origin,
+                         const std::string& expected = "a result document");
 
 /// The value; throws as above.
-nlohmann::json parse_strict_json(std::string_view text, const std::string& origin);
+nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
+                                 const std::string& expected = "a result document");
 
 }  // namespace fathom

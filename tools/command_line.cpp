@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/suggestion.h"
 #include "results/version.h"
-#include "tools/flag_checks.h"
 #include "tools/fleet/fleet_commands.h"
 #include "tools/gate/gate_commands.h"
 #include "tools/predict/predict_command.h"
@@ -77,9 +77,10 @@ void add_run(CLI::App& app, RunArguments& options) {
   app.add_option("--out", options.out,
                  "Folder for document, report, pictures and logs; what an earlier run left there "
                  "is overwritten (default: fathom-<gpu>-<UTC time>)")
+      ->check(not_empty())
       ->type_name("DIR");
   app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(whole_number())
+      ->check(ordinal())
       ->type_name("N")
       ->capture_default_str();
   CLI::Option* no_counters =
@@ -120,8 +121,11 @@ void add_run(CLI::App& app, RunArguments& options) {
 }
 
 void add_report(CLI::App& app, ReportArguments& options) {
-  app.add_option("FILE", options.document, "Result document of a run")->required();
+  app.add_option("FILE", options.document, "Result document of a run")
+      ->check(not_empty())
+      ->required();
   app.add_option("--out", options.out, "Folder of the report (default: report, beside FILE)")
+      ->check(not_empty())
       ->type_name("DIR");
   app.footer(
       "Examples:\n"
@@ -131,7 +135,7 @@ void add_report(CLI::App& app, ReportArguments& options) {
 
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
-      ->check(whole_number())
+      ->check(ordinal())
       ->type_name("N");
   app.add_flag("--json", options.json, "Print the checks as JSON");
   app.footer(
@@ -285,7 +289,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     for (const std::string& word : app.remaining(true))
       if (word.starts_with('-')) refuse_extra(word, command, chosen ? *chosen->app : app);
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: see `fathom {} --help`.", error.what(), command));
+                fmt::format("{}: see `fathom {} --help`.", complaint(error), command));
   }
   if (!chosen || !chosen->act) {
     fmt::print("{}", chosen ? chosen->app->help("fathom") : app.help());

@@ -1,12 +1,20 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "results/error.h"
 #include "tools/command_line.h"
+
+/// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print
+/// would throw.
+static void tell(const std::string& sentence) {
+  std::fputs(("fathom: " + sentence + "\n").c_str(), stderr);
+}
 
 int main(int argc, char** argv) {
   // A reader that goes away (`fathom run | head`) must not cost the measurement.
@@ -14,14 +22,14 @@ int main(int argc, char** argv) {
   try {
     return fathom::to_int(fathom::run_command_line(argc, argv));
   } catch (const fathom::Error& error) {
-    fmt::print(stderr, "fathom: {}\n", error.what());
+    tell(error.what());
     return fathom::to_int(error.code());
   } catch (const std::filesystem::filesystem_error& error) {
     const bool full = error.code() == std::errc::no_space_on_device;
-    fmt::print(stderr, "fathom: {}: choose another folder with --out.\n", error.what());
+    tell(fmt::format("{}: choose another folder with --out.", error.what()));
     return to_int(full ? fathom::ExitCode::output_full : fathom::ExitCode::output_unwritable);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "fathom: This is a defect in Fathom, please report it: {}\n", error.what());
+    tell(fmt::format("This is a defect in Fathom, please report it: {}", error.what()));
     return fathom::to_int(fathom::ExitCode::incomplete);
   }
 }

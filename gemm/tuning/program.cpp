@@ -7,6 +7,7 @@
 
 #include "harness/cuda_handles.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 
 namespace fathom::gemm {
 namespace {
@@ -84,13 +85,12 @@ int run_tuning(const TuningProgram& program, int argc, char** argv) try {
   for (const Class of : program.classes) types.emplace_back(traits(of).name);
   std::string type = types.front();
   CLI::Option* const sizes = app.add_option("sizes", request.sizes, "m n k")->expected(3);
-  app.add_option("--type", type, "what is multiplied")
-      ->check(CLI::IsMember(types))
-      ->capture_default_str();
+  app.add_option("--type", type, "what is multiplied")->check(one_of(types))->capture_default_str();
   app.add_option("--transposes", request.transposes, "NN, NT, TN or TT")
-      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+      ->check(one_of({"NN", "NT", "TN", "TT"}));
   app.add_option("--filter", request.filter, "regular expression of variants' names");
-  app.add_option("--rounds", request.how.rounds, "bursts of each")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", request.how.rounds, "bursts of each")
+      ->check(whole_number(1, 1'000'000));
   app.add_flag("--sustained", request.how.sustained, "under lasting load instead of in bursts");
   app.add_flag("--promoted", request.promoted, "fp8 whose sums keep all bits, the library's too");
   app.add_flag("--alone", request.alone, "without the library");

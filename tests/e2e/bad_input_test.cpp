@@ -39,6 +39,16 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
       Mistake{{"run", "--suite", "fast"}, "quick"}, Mistake{{"run", "--device", "-1"}, "--device"},
       Mistake{{"run", "--device", "zero"}, "--device"},
       Mistake{{"run", "--time-limit", "0"}, "--time-limit"},
+      Mistake{{"run", "--time-limit", "1e30"}, "1000000 at most: see"},
+      Mistake{{"run", "--device", "99999999999"},
+              "is not a whole number from 0 to 2147483647: see"},
+      Mistake{{"run", "--device"}, "--device takes a value, and none came: see"},
+      Mistake{{"run", "--no-counters=x"}, "--no-counters does not take `x`: see"},
+      Mistake{{"run", "--out", ""}, "--out: it is empty"},
+      Mistake{{"report", ""}, "FILE: it is empty"},
+      Mistake{{"baseline", "list", "--baseline", ""}, "--baseline: it is empty"},
+      Mistake{{"history", ""}, "DIR: it is empty"},
+      Mistake{{"predict", "waves", "--gemm", "1", "2"}, "--gemm takes 3 values, and 2 came: see"},
       Mistake{{"run", "--benchmark_fliter=x"}, "Did you mean `--benchmark_filter`?"},
       Mistake{{"run", "--benchmark_out=x"}, "--out"}, Mistake{{"run", "first"}, "first"},
       Mistake{{"list", "--suite=quick"}, "--suite"},
@@ -46,6 +56,16 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
       Mistake{{"--versoin"}, "Did you mean `--version`?"}, Mistake{{"report"}, "FILE"});
   Sandbox box({"first"});
   check_refused(box.fathom(mistake.arguments), ExitCode::bad_input, mistake.said);
+}
+
+TEST_CASE("Nowhere to write to, standard error included, is an exit code", "[e2e]") {
+  Sandbox box({});
+  const auto run = run_and_capture(
+      "/bin/sh",
+      {"-c", "\"$1\" predict occupancy --threads 256 --registers 32 > /dev/full 2> /dev/full", "sh",
+       FATHOM_PROGRAM},
+      std::chrono::seconds(30));
+  CHECK(code(run) == to_int(ExitCode::output_full));
 }
 
 TEST_CASE("Every command has help with examples", "[e2e]") {

@@ -38,17 +38,23 @@ Rung rung_with_variants() {
   return rung;
 }
 
-/// What reading the text says; empty if it can be read.
-std::string refusal(const ReportFolder& folder, const std::string& text) {
-  const auto path = folder.path() / "tuning.json";
-  std::ofstream(path, std::ios::binary) << text;
+/// What the Error says that `act` throws; empty if it throws none.
+template <class Act>
+std::string refusal(const Act& act, ExitCode expected) {
   try {
-    read_tuning_file(path);
+    act();
   } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::document_malformed);
+    CHECK(error.code() == expected);
     return error.what();
   }
   return "";
+}
+
+/// What reading the text says.
+std::string refusal(const ReportFolder& folder, const std::string& text) {
+  const auto path = folder.path() / "tuning.json";
+  std::ofstream(path, std::ios::binary) << text;
+  return refusal([&] { read_tuning_file(path); }, ExitCode::document_malformed);
 }
 
 std::string file_of(const std::string& gpu, const std::string& sms, const std::string& choices) {
@@ -102,8 +108,9 @@ TEST_CASE("a file of tuned choices that is none is refused in one sentence with 
   const ReportFolder folder;
   CHECK(refusal(folder, file_of("\"H200\"", "132", "[]")).empty());
   for (const auto& [text, expected] :
-       {std::pair<std::string, std::string>{"", "is empty"},
-        {"{\"fathom_tuning\": 1", "line 1"},
+       {std::pair<std::string, std::string>{
+            "", "is empty; a file of tuned choices (JSON) was expected."},
+        {"{\"fathom_tuning\": 1", "it may be truncated, or not a file of tuned choices."},
         {"[]", "should be an object"},
         {"{\"fathom_tuning\": 2}", "/fathom_tuning should be a whole number from 1 to 1"},
         {"{\"fathom_tuning\": true}", "/fathom_tuning"},
@@ -180,16 +187,24 @@ TEST_CASE("a choice is used where the GPU is the same and the variant still ther
   CHECK(same.notes().empty());  // nothing was used yet
   REQUIRE(same.find(rung, product, variants) != nullptr);
   same.find(rung, product, variants);
-  CHECK(same.find(rung, make_problem(Class::fp32, 512, 256, 1025), variants) == nullptr);
   REQUIRE(same.notes().size() == 1);
   CHECK_THAT(same.notes()[0], ContainsSubstring("were used for one product") && ContainsSubstring("tuning.json") &&
                                   ContainsSubstring(rung.id + " on " + product.describe() + ": second"));
+
+  CHECK(same.find(rung, make_problem(Class::fp32, 512, 256, 1025), variants) == nullptr);
+  CHECK_THAT(same.notes().at(0),
+             ContainsSubstring("has no tuned choice for " + rung.id + " on fp32 NN 512x256x1025,"));
+  CHECK(same.find(rung, make_problem(Class::fp32, 512, 256, 1026), variants) == nullptr);
+  CHECK_THAT(same.notes().at(0), ContainsSubstring("for 2 products, the first " + rung.id));
 
   Tuning gone({.file = path}, h200);
   CHECK(gone.find(rung, product, {{"first", {}, 0, {}}}) == nullptr);
   CHECK_THAT(all(gone.notes()), ContainsSubstring("no such variant any more"));
 
-  Tuning other({.file = path}, {"NVIDIA H200", "590.1", 132});
+  const Variable state("XDG_STATE_HOME", folder.path().c_str());
+  write_choices(default_tuning_file(h200.gpu), h200,
+                std::vector{choice(rung.id, product.describe(), "second")});
+  Tuning other({}, {"NVIDIA H200", "590.1", 132});
   CHECK(other.find(rung, product, variants) == nullptr);
   CHECK_THAT(all(other.notes()), ContainsSubstring("are not used") && ContainsSubstring("driver 580.65.06") &&
                                      ContainsSubstring("driver 590.1"));
@@ -223,7 +238,12 @@ TEST_CASE("a named file that cannot serve ends the run; the default file does no
   CHECK_THROWS_AS(Tuning({.file = path}, h200), Error);  // there is none
   CHECK_NOTHROW(Tuning({.tune = true, .file = path}, h200));
   write_choices(path, {"NVIDIA A100", "580.65.06", 108}, {});
-  CHECK_THROWS_AS(Tuning({.tune = true, .file = path}, h200), Error);  // somebody else's
+  for (const bool tune : {true, false}) {  // somebody else's
+    const std::string said =
+        refusal([&] { Tuning({.tune = tune, .file = path}, h200); }, ExitCode::bad_input);
+    CHECK_THAT(said, ContainsSubstring("NVIDIA A100") && ContainsSubstring("NVIDIA H200") &&
+                         ContainsSubstring("--tuning"));
+  }
   std::ofstream(path) << "not JSON";
   CHECK_THROWS_AS(Tuning({.file = path}, h200), Error);
   CHECK_THROWS_AS(Tuning({.tune = true, .file = path}, h200), Error);
@@ -239,6 +259,39 @@ TEST_CASE("a named file that cannot serve ends the run; the default file does no
   CHECK_THAT(all(tunes.notes()), ContainsSubstring("replaced by this run's"));
   tunes.keep(choice("fp32/a", "p", "x"));
   CHECK(read_tuning_file(usual).choices.size() == 1);
+}
+
+TEST_CASE("a file that cannot be tuned into ends the run before anything is timed", "[gemm]") {
+  const ReportFolder folder;
+  const auto path = folder.path() / "mine.json";
+  CHECK_NOTHROW(Tuning({.tune = true, .file = path}, h200));
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  std::ofstream(path) << "{}";
+  for (const auto& unwritable :
+       {path / "below_a_file.json", std::filesystem::path("/proc/mine.json")}) {
+    const std::string said = refusal([&] { Tuning({.tune = true, .file = unwritable}, h200); },
+                                     ExitCode::output_unwritable);
+    CHECK_THAT(said, ContainsSubstring("--tuning"));
+  }
+  const Variable state("XDG_STATE_HOME", folder.path().c_str());
+  const auto usual = default_tuning_file(h200.gpu);
+  std::filesystem::create_directories(usual);  // a folder has the name
+  CHECK_THAT(refusal([] { Tuning({.tune = true}, h200); }, ExitCode::output_unwritable),
+             ContainsSubstring("cannot be written to"));
+  CHECK(std::distance(std::filesystem::directory_iterator(usual.parent_path()), {}) == 1);
+}
+
+TEST_CASE("a run that finds nothing to tune says so", "[gemm]") {
+  const ReportFolder folder;
+  const Variable state("XDG_STATE_HOME", folder.path().c_str());
+  Tuning tuning({.tune = true}, h200);
+  CHECK_THAT(all(tuning.notes()),
+             ContainsSubstring("Nothing was tuned") && ContainsSubstring("fp32/22_planned_tiles"));
+  const Rung rung = rung_with_variants();
+  tuning.find(rung, product, rung.variants(product, 132));
+  CHECK(tuning.notes().empty());
+  CHECK(Tuning({}, h200).notes().empty());
 }
 
 TEST_CASE("the command line's words for tuning", "[gemm]") {

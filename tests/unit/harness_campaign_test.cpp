@@ -210,7 +210,9 @@ TEST_CASE("a probe's numbers and texts have a value only where they are given", 
   CHECK(std::get<double>(given.at("scale")) == -2.5);
   CHECK(std::get<std::string>(given.at("label")) == "NT");
   CHECK(std::get<std::int64_t>(given.at("rows")) == 7);
-  for (const char* bad : {"--scale=much", "--rows=1.5", "--rows=11", "--rows=0"}) {
+  CHECK(std::get<double>(values_of({"--scale=+1e-310"}).at("scale")) == 1e-310);
+  for (const char* bad :
+       {"--scale=much", "--scale=nan", "--scale=1e400", "--rows=1.5", "--rows=11", "--rows=0"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(values_of({bad}), Error);
   }

@@ -1,4 +1,5 @@
 #include "tools/fleet/collect_command.h"
+#include "results/flag_checks.h"
 
 #include <fmt/format.h>
 
@@ -29,9 +30,11 @@ std::function<ExitCode()> add_collect(CLI::App& app) {
   const auto arguments = std::make_shared<CollectArguments>();
   app.add_option("DIR", arguments->folder,
                  "Folder that the jobs wrote into, looked through with all below")
+      ->check(not_empty())
       ->required();
   app.add_option("--out", arguments->report.out,
                  "Folder of fleet.json and the report (default: DIR)")
+      ->check(not_empty())
       ->type_name("DIR");
   add_report_flags(app, arguments->report);
   app.footer(

@@ -12,7 +12,7 @@
 #include "reports/fleet/simulation.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "reports/fleet/report.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/fleet/fleet_commands.h"
 #include "tools/output_folder.h"
 
@@ -40,6 +40,7 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
       ->type_name("N");
   app.add_option("--expect-hosts", arguments.expect_hosts,
                  "File with the names of the hosts there should be, one a line")
+      ->check(not_empty())
       ->type_name("FILE");
   app.add_option(
          "--host", arguments.hosts,

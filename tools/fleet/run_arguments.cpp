@@ -9,8 +9,8 @@
 #include <chrono>
 
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/utc_time.h"
-#include "tools/flag_checks.h"
 #include "tools/fleet/launcher.h"
 #include "tools/suites.h"
 
@@ -27,6 +27,7 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
          "--out", a.report.out,
          "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
          "that they share (default: fathom-fleet-<UTC time>)")
+      ->check(not_empty())
       ->type_name("DIR");
   app.add_option(
          "--alone", a.alone,

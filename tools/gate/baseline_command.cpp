@@ -9,9 +9,9 @@
 #include "reports/gate/log_text.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/utc_time.h"
-#include "tools/flag_checks.h"
 #include "tools/gate/gate_commands.h"
 
 namespace fathom {
@@ -28,6 +28,7 @@ using Arguments = std::shared_ptr<BaselineArguments>;
 
 void add_folder(CLI::App& app, const Arguments& arguments) {
   app.add_option("--baseline", arguments->folder, "Folder of the baseline")
+      ->check(not_empty())
       ->type_name("DIR")
       ->required();
 }
@@ -127,6 +128,7 @@ Commands add_baseline(CLI::App& app) {
   };
   CLI::App* adding = command("add", "Keep results as earlier runs to compare with", add);
   adding->add_option("RESULT", arguments->results, "Result document or Google Benchmark JSON")
+      ->check(not_empty())
       ->required();
   command("list", "Show what runs there are, by identity", list);
   CLI::App* pruning =

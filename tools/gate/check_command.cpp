@@ -11,8 +11,8 @@
 #include "reports/gate/paired.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/utc_time.h"
-#include "tools/flag_checks.h"
 #include "tools/gate/check_outputs.h"
 #include "tools/gate/gate_commands.h"
 #include "tools/gate/side_command.h"
@@ -256,6 +256,7 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       ->type_name("N")
       ->group(group);
   app.add_option("--keep", arguments.keep, "Folder in which the rounds' results and logs stay")
+      ->check(not_empty())
       ->type_name("DIR")
       ->group(group);
   arguments.of_paired = app.get_options([&](const CLI::Option* option) {
@@ -271,8 +272,10 @@ std::function<ExitCode()> add_check(CLI::App& app) {
   app.add_option("RESULT", arguments->results,
                  "Result document or Google Benchmark JSON; several of the same thing count as its "
                  "rounds")
+      ->check(not_empty())
       ->group(group);
   app.add_option("--baseline", arguments->baseline, "Folder made by `fathom baseline add`")
+      ->check(not_empty())
       ->type_name("DIR")
       ->group(group);
   app.add_flag("--ratios-only", arguments->ratios_only,
@@ -281,11 +284,17 @@ std::function<ExitCode()> add_check(CLI::App& app) {
       ->group(group);
   add_paired_flags(app, *arguments);
   app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
+      ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--markdown", arguments->outputs.markdown, "Write a summary in Markdown")
+      ->check(not_empty())
       ->type_name("FILE");
-  app.add_option("--junit", arguments->outputs.junit, "Write JUnit XML")->type_name("FILE");
-  app.add_option("--json", arguments->outputs.json, "Write everything as JSON")->type_name("FILE");
+  app.add_option("--junit", arguments->outputs.junit, "Write JUnit XML")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--json", arguments->outputs.json, "Write everything as JSON")
+      ->check(not_empty())
+      ->type_name("FILE");
   app.add_flag("--github", arguments->outputs.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
   app.add_flag("--inconclusive-passes", arguments->inconclusive_passes,

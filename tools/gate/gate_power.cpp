@@ -13,9 +13,9 @@
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/statistics.h"
-#include "tools/flag_checks.h"
 #include "tools/gate/power_curve.h"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "reports/gate/log_text.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/gate/trials/decide.h"
 #include "tools/gate/trials/summary.h"
 #include "tools/probe_binaries.h"

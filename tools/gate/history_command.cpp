@@ -5,7 +5,7 @@
 #include "reports/gate/baseline_folder.h"
 #include "reports/gate/history.h"
 #include "reports/gate/log_text.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/gate/gate_commands.h"
 
 namespace fathom {
@@ -40,8 +40,11 @@ ExitCode history(const HistoryArguments& arguments) {
 
 std::function<ExitCode()> add_history(CLI::App& app) {
   const auto arguments = std::make_shared<HistoryArguments>();
-  app.add_option("DIR", arguments->folder, "Folder of the baseline")->required();
+  app.add_option("DIR", arguments->folder, "Folder of the baseline")
+      ->check(not_empty())
+      ->required();
   app.add_option("--out", arguments->out, "Write a page with a table and pictures into this folder")
+      ->check(not_empty())
       ->type_name("DIR");
   app.add_option("--effect", arguments->effect_percent, "Smallest change that is told, in percent")
       ->check(positive_number())

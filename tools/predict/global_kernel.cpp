@@ -8,7 +8,7 @@
 
 #include "models/global_memory.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 
 namespace fathom {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/query.h"
 #include "results/suggestion.h"
 
@@ -194,6 +195,7 @@ void add_machine_flags(CLI::App& app, MachineFlags& flags) {
   app.add_option("--result", flags.result,
                  "GPU of a result document, with what was measured on it; its data sheet for the "
                  "rest")
+      ->check(not_empty())
       ->type_name("FILE")
       ->excludes(gpu);
 }

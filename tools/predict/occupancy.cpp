@@ -7,8 +7,8 @@
 
 #include "models/occupancy.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/suggestion.h"
-#include "tools/flag_checks.h"
 #include "tools/predict/subcommands.h"
 
 namespace fathom {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/predict/patterns_csv.h"
 
 namespace fathom {
@@ -154,6 +154,7 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* file =
       app.add_option("--patterns", flags.file,
                      "Many accesses from a CSV file, or - for standard input, answered in CSV")
+          ->check(not_empty())
           ->type_name("FILE");
   for (auto* option : {op, bytes, base, mask, active, json}) file->excludes(option);
   for (auto* option : patterns) file->excludes(option);

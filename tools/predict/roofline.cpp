@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/format.h"
-#include "tools/flag_checks.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/quantity.h"
 #include "tools/predict/subcommands.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/predict/subcommands.h"
 
 namespace fathom {

@@ -8,7 +8,7 @@
 
 #include "models/gpu_table.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 #include "tools/predict/quantity.h"
 #include "tools/predict/subcommands.h"
 #include "tools/predict/transformer_answer.h"
@@ -185,6 +185,7 @@ ExitCode predict(const Arguments& a) {
 
 void add_model_flags(CLI::App& app, Arguments& a) {
   app.add_option("--config", a.config, "Shape of a model: its config.json, as published")
+      ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
       ->transform(model_size())

@@ -8,8 +8,8 @@
 #include "models/gpu_table.h"
 #include "models/tile_quantisation.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "results/format.h"
-#include "tools/flag_checks.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/subcommands.h"
 

@@ -1,4 +1,4 @@
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,13 +8,17 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <regex>
+#include <string_view>
+#include <utility>
 
 #include "results/suggestion.h"
 
 namespace fathom {
 namespace {
 
-std::optional<double> number(const std::string& text) {
+std::optional<double> finite(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
@@ -42,10 +46,18 @@ CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
       "");
 }
 
+CLI::Validator number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return finite(text) ? "" : fmt::format("`{}` is not a finite number", text);
+      },
+      "");
+}
+
 CLI::Validator positive_number() {
   return CLI::Validator(
       [](std::string& text) {
-        const auto value = number(text);
+        const auto value = finite(text);
         return value && *value > 0 ? "" : fmt::format("`{}` is not a number above 0", text);
       },
       "");
@@ -54,10 +66,20 @@ CLI::Validator positive_number() {
 CLI::Validator seconds() {
   return CLI::Validator(
       [](std::string& text) {
-        const auto value = number(text);
+        const auto value = finite(text);
         return value && *value > 0 && *value <= 1e6
                    ? ""
-                   : fmt::format("`{}` is not a number of seconds above 0", text);
+                   : fmt::format("`{}` is not a number of seconds above 0, 1000000 at most", text);
+      },
+      "");
+}
+
+CLI::Validator ordinal() { return whole_number(0, std::numeric_limits<int>::max()); }
+
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.empty() ? std::string("it is empty, a path was expected") : "";
       },
       "");
 }
@@ -72,6 +94,22 @@ CLI::Validator one_of(std::vector<std::string> words) {
                            meant ? fmt::format(" (did you mean `{}`?)", *meant) : "");
       },
       "");
+}
+
+std::string complaint(const CLI::ParseError& error) {
+  static const std::pair<std::regex, const char*> in_our_words[] = {
+      {std::regex("(.+): 1 required .* missing"), "$1 takes a value, and none came"},
+      {std::regex("(.+): ([0-9]+) required .* missing"), "$1 takes $2 values, and none came"},
+      {std::regex("(.+): At least ([0-9]+) required but received ([0-9]+)"),
+       "$1 takes $2 values, and $3 came"},
+      {std::regex("(.+): At Most 1 required but received ([0-9]+)"),
+       "$1 takes one value, and $2 came"},
+      {std::regex("Could not convert: (.+) = (.*)"), "$1 does not take `$2`"}};
+  const std::string said = error.what();
+  for (const auto& [words, ours] : in_our_words) {
+    if (std::regex_match(said, words)) return std::regex_replace(said, words, ours);
+  }
+  return said;
 }
 
 }  // namespace fathom

@@ -7,8 +7,8 @@
 
 namespace fathom {
 
-// Checks of a flag's value that answer in a user's words; CLI11's own answer with the limits of a
-// type.
+// Checks of a flag's value that answer in a user's words, for `fathom` and the probes; CLI11's own
+// answer with the limits of a type.
 
 /// A whole number of at most 18 digits that is at least `lowest`.
 CLI::Validator whole_number(std::uint64_t lowest = 0);
@@ -16,13 +16,27 @@ CLI::Validator whole_number(std::uint64_t lowest = 0);
 /// The same with a highest value: "8 to 64".
 CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest);
 
+/// A finite number.
+CLI::Validator number();
+
 /// A finite number above 0.
 CLI::Validator positive_number();
 
 /// A number of seconds above 0, at most 10^6.
 CLI::Validator seconds();
 
+/// What the CUDA runtime and file descriptors count with.
+CLI::Validator ordinal();
+
+/// Of a path: an empty one, as an unset variable of a shell leaves, would name the folder one is
+/// in.
+CLI::Validator not_empty();
+
 /// One of a few words; a misspelt one is answered with the closest.
 CLI::Validator one_of(std::vector<std::string> words);
+
+/// What CLI11 says of an argument, in a user's words and without a full stop; its own are "1
+/// required N missing" and "Could not convert: --wait = x".
+std::string complaint(const CLI::ParseError& error);
 
 }  // namespace fathom
