@@ -14,6 +14,7 @@
 #include "reports/plot_ladder.h"
 #include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
+#include "reports/plot_text.h"
 #include "reports/roofline.h"
 #include "results/query.h"
 #include "tests/unit/report_folder.h"
@@ -216,6 +217,45 @@ TEST_CASE("The roofline's names keep a line's height apart and stay on the pictu
   none.memory[0].otherwise.clear();
   CHECK_FALSE(plots::collect_roofline(none, d.entries, d.bounds));
   CHECK_FALSE(plots::collect_roofline(view_of(d, View::Kind::roofline, "fp32"), {}, d.bounds));
+}
+
+TEST_CASE("Of several levels each name leads to its own line", "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::roofline, "fp32");
+  view.levels = {{66.9e12, "peak"}, {60e12, "peak at a lower clock"}};
+  const auto data = plots::collect_roofline(view, d.entries, d.bounds);
+  REQUIRE(data);
+  REQUIRE(data->levels.size() == 2);
+  const std::string script = plots::roofline_script(*data, plots::light_theme(), Source::measured);
+  // Heights on the picture: the higher line's name is next to it, the other's lead ends at its own.
+  const auto height_of = [&](const plots::Level& level) {
+    const std::size_t at = script.find("set label " + plots::quoted(level.label));
+    REQUIRE(at != std::string::npos);
+    return std::stod(script.substr(script.find(", screen ", at) + 9));
+  };
+  CHECK(height_of(data->levels[1]) < height_of(data->levels[0]));
+  CHECK_THAT(script, ContainsSubstring(", first 60 head filled") &&
+                         !ContainsSubstring(", first 66.9 head"));
+}
+
+TEST_CASE("A level's name that has no room left of its line begins at the picture's edge",
+          "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::plot, "Throughput by rung: fp32");
+  const auto alignment = [&](double low, double high) {
+    view.levels = {{low * 1e12, "a library with a name longer than rungs have"},
+                   {high * 1e12, "peak"}};
+    const auto data = plots::collect(view, d.entries);
+    REQUIRE(data);
+    const std::string script = plots::ladder_script(*data, plots::light_theme(), Source::measured);
+    const std::size_t at = script.find("set label " + plots::quoted(data->levels.front().label));
+    REQUIRE(at != std::string::npos);
+    return script.substr(at, script.find('\n', at) - at);
+  };
+  CHECK_THAT(alignment(60, 66), ContainsSubstring(" right "));
+  // From the picture's edge on: right of its line the higher one's would run through it.
+  CHECK_THAT(alignment(2, 66),
+             ContainsSubstring("at screen 0.005,") && ContainsSubstring(" left "));
 }
 
 TEST_CASE("Pictures of the ladder are drawn", "[reports]") {
