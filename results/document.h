@@ -222,8 +222,8 @@ struct View {
   // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
   std::vector<PlotMarker> markers;
   std::vector<PlotStretch> stretches;
-  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (of the
-  // bound at the clock that was measured), "of_level:<label>" (of `levels`), "expected", "ratio:<opponent>",
+  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (at the one
+  // measured), "of_level:<label>" (of `levels`), "of_opponent" (the best of its own), "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "note:<name>", "time", "sm_clock", "power", "throttle_reasons", "verdict".
   // Steps: `x` names the entries, which stand in their order, each with its notes and with what it
   // gained over the one before: its metric, and those of the `columns` that changed most.

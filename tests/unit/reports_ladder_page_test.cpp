@@ -7,6 +7,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <sstream>
+#include <utility>
 
 #include "reports/columns.h"
 #include "reports/plot.h"
@@ -116,12 +117,23 @@ TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and
   e.timing.sm_clock_hz = 660e6;  // what the samples themselves ran at says more
   CHECK(cell("of_bound_at_clock", e) == fmt::format("{:.1f}", 300 * value / 60e12));
   CHECK(cell("sm_clock", e) == "660");
-  e.bound->clock_hz.reset();
+  const std::optional<double> highest = std::exchange(e.bound->clock_hz, std::nullopt);
   CHECK(cell("of_bound_at_clock", e) == "–");
   e.telemetry.throttle_reasons = {"applications_clocks_setting"};
   CHECK(cell("throttle_reasons", e) == "none");
   e.telemetry.throttle_reasons = {"sw_power_cap"};
   CHECK(cell("throttle_reasons", e) == "sw power cap");
+  // A clock that the SMs' own counters saw below the highest, NVML need not have seen held down.
+  e.bound->clock_hz = highest;
+  CHECK(cell("throttle_reasons", e) == "sw power cap");
+  e.telemetry.throttle_reasons.clear();
+  CHECK(cell("throttle_reasons", e) == "not seen by NVML");
+  e.telemetry.throttle_reasons = {"applications_clocks_setting"};
+  CHECK(cell("throttle_reasons", e) == "applications clocks setting");
+  e.timing.sm_clock_hz = 0.98 * *highest;
+  CHECK(cell("throttle_reasons", e) == "none");
+  e.timing.sm_clock_hz.reset();  // NVML's own reading of it says nothing against NVML's reasons
+  CHECK(cell("throttle_reasons", e) == "none");
   e.telemetry.missing_reason = "no NVML";
   CHECK(cell("throttle_reasons", e) == "–");
   CHECK(cell("note:variant", e) == "–");
@@ -129,6 +141,21 @@ TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and
   CHECK(cell("note:variant", e) == "a &#124; b");
   e.real_time_s = 0;
   CHECK(cell("time", e) == "–");
+}
+
+TEST_CASE("Shares of an opponent are of the entry's own, and power is not a burst's", "[reports]") {
+  Entry e = sample::product_entry("ladder", "fp32", "01_naive", 64, 64, 64, 30, 60);
+  CHECK(cell("of_opponent", e) == "–");
+  const double value = *e.metric.value;
+  e.opponents = {sample::sample_opponent("cuBLAS", e, 0.5, ""),
+                 sample::sample_opponent("another", e, 2, "")};
+  CHECK(cell("of_opponent", e) == fmt::format("{:.1f}", 100 * value / *e.opponents[1].value));
+  e.metric.better = Better::lower;
+  CHECK(cell("of_opponent", e) == fmt::format("{:.1f}", 100 * *e.opponents[0].value / value));
+  e.telemetry.power_w.median = 450;
+  CHECK(cell("power", e) == "450");
+  e.timing.rest = 2;
+  CHECK(cell("power", e) == "–");
 }
 
 TEST_CASE("Levels are lines across, and one far above the data is only named", "[reports]") {
