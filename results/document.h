@@ -210,8 +210,8 @@ struct View {
   /// Where its probe has a page of its own: the heading there that it stands under. Empty: it stands
   /// in the probe's section of the report.
   std::string section;
-  // A plot: x is an axis, y "metric" or a counter's role or an extra's name; one line per distinct
-  // combination of the `series` axes.
+  // A plot: x is an axis, y "metric", "metric_per_cycle" (of the SM clock that was measured; a rate's), a
+  // counter's role or an extra's name; one line per distinct combination of the `series` axes.
   std::string x, x_label;
   std::string y = "metric", y_label;
   bool x_log2 = false, y_log = false, y_from_zero = true;

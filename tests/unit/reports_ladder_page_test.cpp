@@ -158,6 +158,33 @@ TEST_CASE("Shares of an opponent are of the entry's own, and power is not a burs
   CHECK(cell("power", e) == "–");
 }
 
+TEST_CASE("A rate per cycle is the metric by the measured clock, of opponents too", "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::plot, "around multiples of the tile: fp32");
+  view.y = "metric_per_cycle";
+  std::vector<Entry> tiles;
+  for (const Entry& e : d.entries) {
+    if (matches(e, view)) tiles.push_back(e);
+  }
+  for (Entry& e : tiles) e.timing.sm_clock_hz = 1e9;
+  const auto data = plots::collect(view, tiles);
+  REQUIRE(data);
+  REQUIRE(data->series.size() == 2);
+  CHECK(data->y_label == "Throughput (FLOP/cycle)");
+  CHECK_THAT(data->series[0].points[0].y, WithinRel(*tiles[0].metric.value / 1e9, 1e-9));
+  CHECK_FALSE(
+      data->series[0].points[0].high);  // of the time, whose samples had clocks of their own
+  CHECK_THAT(data->series[1].points[0].y, WithinRel(*tiles[0].opponents[0].value / 1e9, 1e-9));
+  // The bound is per cycle of the clock that it holds at.
+  view.show_bound = true;
+  CHECK_THAT(*plots::collect(view, tiles)->bound, WithinRel(66.9e12 / 1980e6, 1e-9));
+  for (Entry& e : tiles) {
+    e.timing.sm_clock_hz.reset();
+    e.telemetry.sm_clock_hz = {};
+  }
+  CHECK_FALSE(plots::collect(view, tiles));
+}
+
 TEST_CASE("Levels are lines across, and one far above the data is only named", "[reports]") {
   const Document d = sample::ladder_document();
   View view = view_of(d, View::Kind::plot, "Throughput by rung: fp32");
