@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "results/query.h"
-#include "results/statistics.h"
 
 namespace fathom::gemm {
 namespace {
@@ -93,31 +92,6 @@ std::optional<Library> library_among(std::span<const Entry* const> rungs) {
 std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
                                   std::int64_t size) {
   return library_among(select(entries, at_size(type, size)));
-}
-
-double swept_m(const Entry& entry) {
-  return static_cast<double>(std::get<std::int64_t>(*find_axis(entry, "m")));
-}
-
-double paid_flop(const Entry& entry) { return entry.extras.at("flop") / entry.extras.at("tile_efficiency"); }
-
-TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type) {
-  TileSweep sweep;
-  sweep.entries = select(entries, {{"part", "tiles"}, {"type", type}});
-  std::erase_if(sweep.entries, [](const Entry* entry) {
-    const AxisValue* m = find_axis(*entry, "m");
-    const auto positive = [&](const char* extra) {
-      const auto found = entry->extras.find(extra);
-      return found != entry->extras.end() && found->second > 0;
-    };
-    return m == nullptr || !std::holds_alternative<std::int64_t>(*m) || !entry->metric.value ||
-           !(entry->real_time_s > 0) || !positive("flop") || !positive("tile_efficiency");
-  });
-  std::ranges::sort(sweep.entries, {}, [](const Entry* entry) { return swept_m(*entry); });
-  std::vector<double> seconds;
-  for (const Entry* entry : sweep.entries) seconds.push_back(entry->real_time_s / paid_flop(*entry));
-  if (!seconds.empty()) sweep.seconds_per_flop = median(seconds);
-  return sweep;
 }
 
 std::optional<double> ratio_to_faster(const Entry& entry) {

@@ -55,17 +55,6 @@ std::optional<Library> library_of(std::span<const Entry> entries, const std::str
 /// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
 std::optional<double> ratio_to_faster(const Entry& entry);
 
-/// Entries of one type around multiples of a tile, by m, with figure and model; and the seconds of a FLOP
-/// paid for that suit them best (their median).
-struct TileSweep {
-  std::vector<const Entry*> entries;
-  double seconds_per_flop = 0;
-};
-TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type);
-/// Of an entry of such a sweep: its m, and the FLOP paid for, what whole tiles in whole waves could do.
-double swept_m(const Entry& entry);
-double paid_flop(const Entry& entry);
-
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// GT1, GT2, GC10 and GC11: what the fp32 ladders move, and what that makes warps wait for.
 std::vector<Claim> traffic_claims(std::span<const Entry> entries);

@@ -271,11 +271,10 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
     }
     if (measured(entries, {{"part", "layouts"}, {"type", row.name}}))
       views.push_back(layouts_view(entries, row.name));
-    if (measured(entries, {{"part", "sizes"}, {"type", row.name}}))
-      views.push_back(sizes_view(row.name));
-    if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {
-      views.push_back(tiles_view(row.name, tile_sweep(entries, row.name)));
-      views.push_back(tiles_table(row.name));
+    for (const auto& [part, curve] :
+         {std::pair{"sizes", &sizes_views}, std::pair{"tiles", &tiles_views}}) {
+      if (!measured(entries, {{"part", part}, {"type", row.name}})) continue;
+      for (View& view : curve(entries, row.name)) views.push_back(std::move(view));
     }
     if (measured(entries, {{"part", "sustained"}, {"type", row.name}})) {
       views.push_back(lasting_load(entries, row.name));

@@ -57,9 +57,12 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK(paths.pages.front() == folder.path() / "ladder.md");
   const std::string readme = file_text(paths.readme), page = file_text(paths.pages.front());
   CHECK_THAT(readme, ContainsSubstring("[The matrix-product ladder](ladder.md)") &&
-                         ContainsSubstring("Against the vendor's library") && !ContainsSubstring("The ladder: fp32"));
+                         ContainsSubstring("Against the vendor's library") &&
+                         !ContainsSubstring("The ladder: fp32"));
   CHECK_THAT(page, ContainsSubstring("## fp32\n") && ContainsSubstring("## bf16\n") &&
-                       ContainsSubstring("The ladder: fp32 at 4096 cubed") && ContainsSubstring("**Note:** Tuned") &&
+                       ContainsSubstring("The ladder: fp32 at 4096 cubed") &&
+                       ContainsSubstring("Throughput by size, in figures: bf16") &&
+                       ContainsSubstring("**Note:** Tuned") &&
                        ContainsSubstring("nvjet_hsh_256x128") && ContainsSubstring("## Claims"));
 
   // A page without a name, or without a view for it, is none; names of the report's own are not taken.
@@ -318,8 +321,9 @@ TEST_CASE("Pictures of the ladder are drawn", "[reports]") {
   Document d = sample::ladder_document();
   const std::string page = file_text(write_report(d, folder.path()).pages.front());
   CHECK_THAT(page, !ContainsSubstring("there is nothing to draw"));
-  for (const char* name : {"gemm-roofline-fp32-at-4096-cubed", "gemm-throughput-by-rung-bf16-at-4096-cubed",
-                           "gemm-throughput-around-multiples-of-the-tile-fp32"}) {
+  for (const char* name :
+       {"gemm-roofline-fp32-at-4096-cubed", "gemm-throughput-by-rung-bf16-at-4096-cubed",
+        "gemm-throughput-a-cycle-around-multiples-of-the-tile-fp32"}) {
     CAPTURE(name);
     CHECK_THAT(page, ContainsSubstring(name));
     CHECK_THAT(file_text(folder.path() / (std::string(name) + "-light.svg")), ContainsSubstring("</svg>"));

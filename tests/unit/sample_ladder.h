@@ -108,6 +108,8 @@ inline Entry product_entry(const char* part, const char* type, const std::string
   return e;
 }
 
+inline double flop_of(const Entry& e) { return e.extras.at("flop"); }
+
 inline void add_resources(Entry& e, const SampleRung& r) {
   e.extras.insert({{"threads_per_block", 256},
                    {"registers", r.registers},
@@ -198,6 +200,11 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
   const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
                        const char* layout = "NN") {
     Entry e = product_entry(part, type, top, m, n, k, tflops, peak, layout);
+    if (std::string(part) == "tiles" || std::string(part) == "sizes") {
+      // What power leaves of it falls with the product's size.
+      e.timing.sm_clock_hz = 1980e6 / (1 + flop_of(e) / 1e14);
+      e.notes["kernel"] = std::string(type) + "::product<256>";
+    }
     if (std::string(part) == "tiles") {
       e.extras["waves"] = std::ceil(double(m) / 256) * 32 / 132;
       e.extras["tile_efficiency"] = double(m) / 256 * 32 / 132 / (sample_steps(m) / 256);
