@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gemm/problem.h"
 #include "results/query.h"
 
 namespace fathom::gemm {
@@ -71,27 +72,39 @@ const Entry* contender_among(std::vector<const Entry*> rungs) {
   return best(rungs);
 }
 
+std::string sums_of(const Entry& entry) {
+  if (!matches(entry, {{"type", traits(Class::fp8).name}})) return "";
+  return rung_of(entry).ends_with("_promoted") ? "promoted sums" : "fast sums";
+}
+
 std::optional<Library> faster_library(const Entry& entry) {
   std::optional<Library> faster;
   for (const Opponent& opponent : entry.opponents) {
     if (!opponent.value || (faster && *opponent.value <= faster->throughput)) continue;
-    faster = Library{*opponent.value, opponent.name, entry.name};
+    faster = Library{*opponent.value, opponent.name, entry.name, sums_of(entry)};
   }
   return faster;
 }
 
-std::optional<Library> library_among(std::span<const Entry* const> rungs) {
-  std::optional<Library> faster;
+std::vector<Library> libraries_among(std::span<const Entry* const> rungs) {
+  std::vector<Library> found;
   for (const Entry* entry : rungs) {
     const std::optional<Library> here = faster_library(*entry);
-    if (here && (!faster || here->throughput > faster->throughput)) faster = here;
+    if (!here) continue;
+    const auto same = std::ranges::find(found, here->sums, &Library::sums);
+    if (same == found.end()) {
+      found.push_back(*here);
+    } else if (here->throughput > same->throughput) {
+      *same = *here;
+    }
   }
-  return faster;
+  return found;
 }
 
 std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
                                   std::int64_t size) {
-  return library_among(select(entries, at_size(type, size)));
+  const std::vector<Library> found = libraries_among(select(entries, at_size(type, size)));
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
 std::optional<double> ratio_to_faster(const Entry& entry) {

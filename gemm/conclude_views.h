@@ -10,8 +10,8 @@
 namespace fathom::gemm {
 
 /// What the ladder's page shows: for each type that was measured a section with its rungs, what
-/// each step gained, the counters, the roofline, the layouts, the sizes and lasting load; the same
-/// of the product that the command line asked for; and the contests of all.
+/// each step gained, the counters, the roofline, the contests, the layouts, the sizes and lasting
+/// load; the same of the product that the command line asked for.
 std::vector<View> ladder_views(std::span<const Entry> entries);
 
 // What it is made of.

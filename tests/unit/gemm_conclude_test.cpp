@@ -419,6 +419,48 @@ TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kerne
         std::string::npos);
 }
 
+TEST_CASE("fp8 is held against the library with the same sums", "[gemm]") {
+  Entry promoted = entry("01_promoted", 1368e12, compared_size, "fp8");
+  promoted.opponents = {opponent("cuBLASLt, best of 32", 1371e12, 0.998)};
+  Entry fast = entry("02_fast_accumulation", 1520e12, compared_size, "fp8");
+  fast.opponents = {opponent("cuBLASLt, best of 32", 1497e12, 1.016)};
+  const std::vector<View> views = gemm::conclude(std::vector{promoted, fast}).views;
+  const auto picture =
+      std::ranges::find(views, "Throughput by rung: fp8 at 4096 cubed", &View::title);
+  REQUIRE(picture != views.end());
+  CHECK(picture->levels == std::vector<PlotLevel>{{1371e12, "cuBLASLt, best of 32, promoted sums"},
+                                                  {1497e12, "cuBLASLt, best of 32, fast sums"}});
+  const auto table = std::ranges::find(views, "The ladder: fp8 at 4096 cubed", &View::title);
+  REQUIRE(table != views.end());
+  // No share of another rung's opponent.
+  CHECK(std::ranges::find(table->columns, "of_opponent") != table->columns.end());
+  CHECK(std::ranges::none_of(table->columns,
+                             [](const std::string& c) { return c.starts_with("of_level:"); }));
+  CHECK_FALSE(library_of(std::vector{promoted, fast}, "fp8"));
+  CHECK(library_of(std::vector{fast}, "fp8")->throughput == 1497e12);
+}
+
+TEST_CASE("the contests of a type stand in its own section", "[gemm]") {
+  const auto contest = [](const char* type) {
+    Entry e = entry("22_planned_tiles", 1e12, 8192, type);
+    for (auto& [name, value] : e.axes) {
+      if (name == "part") value = std::string("contest");
+    }
+    return e;
+  };
+  const std::vector entries{contest("fp32"), contest("bf16")};
+  const std::vector<View> views = gemm::conclude(entries).views;
+  for (const Entry& e : entries) {
+    const std::string type = std::get<std::string>(*find_axis(e, "type"));
+    const auto view =
+        std::ranges::find(views, "Against the vendor's library: " + type, &View::title);
+    REQUIRE(view != views.end());
+    CHECK(view->section == type);
+    CHECK(std::ranges::count_if(entries, [&](const Entry& o) { return matches(o, *view); }) == 1);
+  }
+  CHECK(std::ranges::all_of(views, [](const View& v) { return !v.section.empty(); }));
+}
+
 TEST_CASE("the page has a section for each type that was measured, with peak and library as lines",
           "[gemm]") {
   Entry top = contender(56e12);

@@ -57,10 +57,12 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK(paths.pages.front() == folder.path() / "ladder.md");
   const std::string readme = file_text(paths.readme), page = file_text(paths.pages.front());
   CHECK_THAT(readme, ContainsSubstring("[The matrix-product ladder](ladder.md)") &&
-                         ContainsSubstring("Against the vendor's library") &&
+                         !ContainsSubstring("Against the vendor's library") &&
                          !ContainsSubstring("The ladder: fp32"));
   CHECK_THAT(page, ContainsSubstring("## fp32\n") && ContainsSubstring("## bf16\n") &&
                        ContainsSubstring("The ladder: fp32 at 4096 cubed") &&
+                       ContainsSubstring("Against the vendor's library: fp32") &&
+                       ContainsSubstring("Against the vendor's library: bf16") &&
                        ContainsSubstring("Throughput by size, in figures: bf16") &&
                        ContainsSubstring("**Note:** Tuned") &&
                        ContainsSubstring("nvjet_hsh_256x128") && ContainsSubstring("## Claims"));
@@ -156,9 +158,9 @@ TEST_CASE("Shares of an opponent are of the entry's own, and power is not a burs
   e.metric.better = Better::lower;
   CHECK(cell("of_opponent", e) == fmt::format("{:.1f}", 100 * *e.opponents[0].value / value));
   e.telemetry.power_w.median = 450;
-  CHECK(cell("power", e) == "450");
-  e.timing.rest = 2;
   CHECK(cell("power", e) == "–");
+  e.timing.rest = 0;
+  CHECK(cell("power", e) == "450");
 }
 
 TEST_CASE("A rate per cycle is the metric by the measured clock, of opponents too", "[reports]") {
