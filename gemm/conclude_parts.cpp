@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "gemm/problem.h"
 #include "results/query.h"
-#include "results/statistics.h"
 
 namespace fathom::gemm {
 namespace {
@@ -72,52 +72,39 @@ const Entry* contender_among(std::vector<const Entry*> rungs) {
   return best(rungs);
 }
 
+std::string sums_of(const Entry& entry) {
+  if (!matches(entry, {{"type", traits(Class::fp8).name}})) return "";
+  return rung_of(entry).ends_with("_promoted") ? "promoted sums" : "fast sums";
+}
+
 std::optional<Library> faster_library(const Entry& entry) {
   std::optional<Library> faster;
   for (const Opponent& opponent : entry.opponents) {
     if (!opponent.value || (faster && *opponent.value <= faster->throughput)) continue;
-    faster = Library{*opponent.value, opponent.name, entry.name};
+    faster = Library{*opponent.value, opponent.name, entry.name, sums_of(entry)};
   }
   return faster;
 }
 
-std::optional<Library> library_among(std::span<const Entry* const> rungs) {
-  std::optional<Library> faster;
+std::vector<Library> libraries_among(std::span<const Entry* const> rungs) {
+  std::vector<Library> found;
   for (const Entry* entry : rungs) {
     const std::optional<Library> here = faster_library(*entry);
-    if (here && (!faster || here->throughput > faster->throughput)) faster = here;
+    if (!here) continue;
+    const auto same = std::ranges::find(found, here->sums, &Library::sums);
+    if (same == found.end()) {
+      found.push_back(*here);
+    } else if (here->throughput > same->throughput) {
+      *same = *here;
+    }
   }
-  return faster;
+  return found;
 }
 
 std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
                                   std::int64_t size) {
-  return library_among(select(entries, at_size(type, size)));
-}
-
-double swept_m(const Entry& entry) {
-  return static_cast<double>(std::get<std::int64_t>(*find_axis(entry, "m")));
-}
-
-double paid_flop(const Entry& entry) { return entry.extras.at("flop") / entry.extras.at("tile_efficiency"); }
-
-TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type) {
-  TileSweep sweep;
-  sweep.entries = select(entries, {{"part", "tiles"}, {"type", type}});
-  std::erase_if(sweep.entries, [](const Entry* entry) {
-    const AxisValue* m = find_axis(*entry, "m");
-    const auto positive = [&](const char* extra) {
-      const auto found = entry->extras.find(extra);
-      return found != entry->extras.end() && found->second > 0;
-    };
-    return m == nullptr || !std::holds_alternative<std::int64_t>(*m) || !entry->metric.value ||
-           !(entry->real_time_s > 0) || !positive("flop") || !positive("tile_efficiency");
-  });
-  std::ranges::sort(sweep.entries, {}, [](const Entry* entry) { return swept_m(*entry); });
-  std::vector<double> seconds;
-  for (const Entry* entry : sweep.entries) seconds.push_back(entry->real_time_s / paid_flop(*entry));
-  if (!seconds.empty()) sweep.seconds_per_flop = median(seconds);
-  return sweep;
+  const std::vector<Library> found = libraries_among(select(entries, at_size(type, size)));
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
 std::optional<double> ratio_to_faster(const Entry& entry) {

@@ -39,32 +39,26 @@ std::string product_of(const Entry& entry);
 /// The fastest of these that were timed alternately with the library, or null.
 const Entry* contender_among(std::vector<const Entry*> rungs);
 
+/// How an 8-bit floating point rung adds up, and the library beside it: "fast sums" or "promoted
+/// sums", which are more work. Empty for all other types, which have one way to.
+std::string sums_of(const Entry& entry);
+
 /// The faster of the vendor's two ways.
 struct Library {
   double throughput = 0;
   std::string name;      ///< "cuBLAS"
   std::string evidence;  ///< the entry that it was timed beside
+  std::string sums;      ///< as that entry's
 };
-/// Beside one entry; beside any of these; at the compared size of a type. Nothing where no library
-/// was timed.
+/// Beside one entry; beside any of these, for each kind of sums; at the compared size of a type
+/// that has one kind. Nothing where no library was timed.
 std::optional<Library> faster_library(const Entry& entry);
-std::optional<Library> library_among(std::span<const Entry* const> rungs);
+std::vector<Library> libraries_among(std::span<const Entry* const> rungs);
 std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
                                   std::int64_t size = compared_size);
 
 /// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
 std::optional<double> ratio_to_faster(const Entry& entry);
-
-/// Entries of one type around multiples of a tile, by m, with figure and model; and the seconds of a FLOP
-/// paid for that suit them best (their median).
-struct TileSweep {
-  std::vector<const Entry*> entries;
-  double seconds_per_flop = 0;
-};
-TileSweep tile_sweep(std::span<const Entry> entries, const std::string& type);
-/// Of an entry of such a sweep: its m, and the FLOP paid for, what whole tiles in whole waves could do.
-double swept_m(const Entry& entry);
-double paid_flop(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// GT1, GT2, GC10 and GC11: what the fp32 ladders move, and what that makes warps wait for.

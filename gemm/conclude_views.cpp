@@ -17,7 +17,7 @@ struct Ladder {
   std::string type, at;  ///< "fp32", "fp32 at 4096 cubed"
   decltype(View::where) where;
   const Entry* top = nullptr;
-  std::optional<Library> library;
+  std::vector<Library> libraries;
 
   View view(View::Kind kind, const std::string& title) const {
     View view;
@@ -34,7 +34,7 @@ Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::i
           fmt::format("{} at {} cubed", type, size),
           {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
           best_of_ladder(entries, type, size),
-          library_of(entries, type, size)};
+          libraries_among(ladder_of(entries, type, size))};
 }
 
 /// The rungs on the product that the command line asked for.
@@ -43,7 +43,7 @@ Ladder ladder_asked_for(const std::string& type, const std::vector<const Entry*>
           fmt::format("{} {}", type, product_of(*rungs.front())),
           {{"part", {"request"}}, {"type", {type}}},
           best(rungs),
-          library_among(rungs)};
+          libraries_among(rungs)};
 }
 
 std::vector<PlotLevel> peaks(const Ladder& ladder) {
@@ -60,9 +60,14 @@ std::vector<PlotLevel> peaks(const Ladder& ladder) {
   return levels;
 }
 
+std::string label_of(const Library& library) {
+  return library.name + (library.sums.empty() ? "" : ", " + library.sums);
+}
+
 std::vector<PlotLevel> levels_of(const Ladder& ladder) {
   std::vector<PlotLevel> levels = peaks(ladder);
-  if (ladder.library) levels.push_back({ladder.library->throughput, ladder.library->name});
+  for (const Library& library : ladder.libraries)
+    levels.push_back({library.throughput, label_of(library)});
   return levels;
 }
 
@@ -80,15 +85,23 @@ View picture(const Ladder& ladder) {
 
 View figures(const Ladder& ladder) {
   View view = ladder.view(View::Kind::table, "The ladder: ");
-  view.note =
-      "A ratio is of times taken alternately with the library's; a share of the library is of its "
-      "median "
-      "beside the top of the ladder, in the same run.";
+  view.note = "A ratio is of times taken alternately with the library's";
   view.columns = {"rung", "time", "metric"};
   view.levels = levels_of(ladder);
-  if (ladder.library) view.columns.push_back("of_level:" + ladder.library->name);
-  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "sm_clock", "power",
-                             "throttle_reasons", "verdict"}) {
+  if (ladder.libraries.size() == 1) {
+    view.note +=
+        "; a share of the library is of its median beside the top of the ladder, in the same run.";
+    view.columns.push_back("of_level:" + label_of(ladder.libraries.front()));
+  } else if (!ladder.libraries.empty()) {
+    // The line of another kind of sums is another work's.
+    view.note +=
+        "; a share of its opponent is of the median beside the rung itself, with the same sums.";
+    view.columns.push_back("of_opponent");
+  } else {
+    view.note += ".";
+  }
+  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt,
+                             "sm_clock", "throttle_reasons", "verdict"}) {
     view.columns.emplace_back(column);
   }
   return view;
@@ -196,13 +209,26 @@ View roofline(const Ladder& ladder) {
   return view;
 }
 
-View contest() {
+View contest(const std::string& type) {
   View view;
-  view.title = "Against the vendor's library";
+  view.title = "Against the vendor's library: " + type;
   view.note = "A ratio above 1 is faster than the library, timed alternately in the same run.";
-  view.where = {{"part", {"contest", "request"}}};
-  view.columns = {"type",   "rung",     "layout",  "m",         "n",        "k",
-                  "time",   "metric",   "of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt, "verdict"};
+  view.section = type;
+  view.where = {{"part", {"contest", "request"}}, {"type", {type}}};
+  view.columns = {"rung",
+                  "layout",
+                  "m",
+                  "n",
+                  "k",
+                  "time",
+                  "metric",
+                  "of_bound",
+                  "of_bound_at_clock",
+                  ratio_to_cublas,
+                  ratio_to_cublaslt,
+                  "sm_clock",
+                  "throttle_reasons",
+                  "verdict"};
   return view;
 }
 
@@ -219,7 +245,7 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
       "Sustained: after two seconds of load, eight turns of half a second each, alternately with "
       "the library; joules of one product from step to step of the GPU's energy counter, which a "
       "burst is too short for, and the half width of the median turn's interval as a share of "
-      "them.";
+      "them. Of a burst no power is told: NVML's readings mix its load with its rests.";
   view.section = type;
   view.where = {
       {"part", {"ladder", "contest", "sustained"}}, {"type", {type}}, {"m", sizes}, {"rung", rungs}};
@@ -249,9 +275,6 @@ bool measured(std::span<const Entry> entries, const AxisFilter& filter) {
 
 std::vector<View> ladder_views(std::span<const Entry> entries) {
   std::vector<View> views;
-  if (measured(entries, {{"part", "contest"}}) || measured(entries, {{"part", "request"}})) {
-    views.push_back(contest());
-  }
   const std::int64_t size = shown_size(entries);
   for (const ClassTraits& row : all_classes()) {
     const Ladder ladder = ladder_at(entries, row.name, size);
@@ -269,13 +292,17 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
       for (const auto& view : {resources, memory_counters, issue_counters})
         views.push_back(view(asked));
     }
+    for (const char* part : {"contest", "request"}) {
+      if (!measured(entries, {{"part", part}, {"type", row.name}})) continue;
+      views.push_back(contest(row.name));
+      break;
+    }
     if (measured(entries, {{"part", "layouts"}, {"type", row.name}}))
       views.push_back(layouts_view(entries, row.name));
-    if (measured(entries, {{"part", "sizes"}, {"type", row.name}}))
-      views.push_back(sizes_view(row.name));
-    if (measured(entries, {{"part", "tiles"}, {"type", row.name}})) {
-      views.push_back(tiles_view(row.name, tile_sweep(entries, row.name)));
-      views.push_back(tiles_table(row.name));
+    for (const auto& [part, curve] :
+         {std::pair{"sizes", &sizes_views}, std::pair{"tiles", &tiles_views}}) {
+      if (!measured(entries, {{"part", part}, {"type", row.name}})) continue;
+      for (View& view : curve(entries, row.name)) views.push_back(std::move(view));
     }
     if (measured(entries, {{"part", "sustained"}, {"type", row.name}})) {
       views.push_back(lasting_load(entries, row.name));

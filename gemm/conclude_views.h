@@ -10,8 +10,8 @@
 namespace fathom::gemm {
 
 /// What the ladder's page shows: for each type that was measured a section with its rungs, what
-/// each step gained, the counters, the roofline, the layouts, the sizes and lasting load; the same
-/// of the product that the command line asked for; and the contests of all.
+/// each step gained, the counters, the roofline, the contests, the layouts, the sizes and lasting
+/// load; the same of the product that the command line asked for.
 std::vector<View> ladder_views(std::span<const Entry> entries);
 
 // What it is made of.
@@ -21,11 +21,10 @@ inline constexpr const char* ratio_to_cublas = "ratio:cuBLAS";
 inline constexpr const char* ratio_to_cublaslt = "ratio:cuBLASLt, best of 32";
 
 /// A type's last contenders at the compared size in all transpositions; its top rung and the
-/// library over sizes; around multiples of a tile, with the model's saw-tooth; and the latter as a
-/// table.
+/// library over sizes, and around multiples of a tile with the model's saw-tooth, both as a picture
+/// and as a table.
 View layouts_view(std::span<const Entry> entries, const std::string& type);
-View sizes_view(const std::string& type);
-View tiles_view(const std::string& type, const TileSweep& sweep);
-View tiles_table(const std::string& type);
+std::vector<View> sizes_views(std::span<const Entry> entries, const std::string& type);
+std::vector<View> tiles_views(std::span<const Entry> entries, const std::string& type);
 
 }  // namespace fathom::gemm

@@ -5,6 +5,7 @@
 
 #include "gemm/autotune.h"
 #include "gemm/kernel_names.h"
+#include "gemm/kernel_note.h"
 #include "gemm/launched_kernels.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"
@@ -56,7 +57,7 @@ Multiplying multiplying_kernel(const std::function<void()>& launch, cudaStream_t
   return {*kernel, resources_of(*kernel), ""};
 } catch (const Error& error) {
   if (error.code() == ExitCode::gpu_lost) throw;
-  return {std::nullopt, {}, std::string("unknown: ") + error.what()};
+  return {std::nullopt, {}, std::string(unknown_kernel) + error.what()};
 }
 
 /// Whether it is the rung's kernel for this product, however that was compiled for how operands
@@ -159,8 +160,8 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   workload.notes = [notes = way.notes, multiplying] {
     auto all = notes;
     const Multiplying& found = multiplying();
-    if (found.kernel) all["kernel"] = ladder_kernel_name(found.kernel->name);
-    if (!found.unknown.empty()) all["kernel"] = found.unknown;
+    if (found.kernel) all[kernel_note] = ladder_kernel_name(found.kernel->name);
+    if (!found.unknown.empty()) all[kernel_note] = found.unknown;
     return all;
   };
   return workload;

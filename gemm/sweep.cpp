@@ -26,7 +26,9 @@ class GemmLadder : public Probe {
            "up to 32 of its algorithms with a workspace of 64 MiB. All of a ladder are timed in bursts: before a sample "
            "the GPU rests twice as long as the last one took. A product counts 2 m n k FLOP. The top rung "
            "of each ladder is swept over sizes, and around multiples of its tile, beside the library as it "
-           "is called by default (of fp8, which cuBLAS itself does not take, the best of cuBLASLt).";
+           "is called by default (of fp8, which cuBLAS itself does not take, the best of cuBLASLt): without "
+           "rests, so that each point has the clock that power leaves it, and what tiles cost is counted in "
+           "cycles.";
   }
   std::vector<std::string> claim_ids() const override { return fathom::gemm::claim_ids(); }
   std::vector<ProbeOption> options() const override { return ladder_options(); }

@@ -133,6 +133,19 @@ Column level_column(const std::string& label, const EntryList& entries,
   });
 }
 
+/// Of the best of the entry's own opponents: not the ratio, which is of pairs timed alternately.
+std::optional<double> share_of_opponent(const Entry& entry) {
+  const bool higher = entry.metric.better == Better::higher;
+  std::optional<double> best;
+  for (const Opponent& opponent : entry.opponents) {
+    if (!opponent.value || !(*opponent.value > 0)) continue;
+    if (!best || (higher ? *opponent.value > *best : *opponent.value < *best))
+      best = opponent.value;
+  }
+  if (!best || !entry.metric.value || !(*entry.metric.value > 0)) return std::nullopt;
+  return higher ? *entry.metric.value / *best : *best / *entry.metric.value;
+}
+
 Column text_column(std::string name, const EntryList& entries,
                    const std::function<std::string(const Entry&)>& text) {
   Column column{std::move(name), "", Align::left, {}};
@@ -148,14 +161,31 @@ std::string note_of(const Entry& entry, const std::string& name) {
   return found == entry.notes.end() ? "" : found->second;
 }
 
+/// Whether the SMs' own counters saw a clock clearly below the highest.
+bool held_down(const Entry& entry) {
+  constexpr double clearly = 0.03;
+  const auto& clock = entry.timing.sm_clock_hz;
+  return clock && entry.bound && entry.bound->clock_hz &&
+         *clock < (1 - clearly) * *entry.bound->clock_hz;
+}
+
 std::string throttle_text(const Entry& entry) {
-  if (!entry.telemetry.missing_reason.empty()) return "";
+  const std::string at_default_too = "applications_clocks_setting";
+  const Telemetry& telemetry = entry.telemetry;
+  if (!telemetry.missing_reason.empty()) return "";
   std::string text;
-  for (const std::string& reason : entry.telemetry.throttle_reasons) {
-    if (reason == "applications_clocks_setting") continue;  // set at its default too
-    text += (text.empty() ? "" : ", ") + spaced(reason);
+  for (const std::string& reason : telemetry.throttle_reasons) {
+    if (reason != at_default_too) text += (text.empty() ? "" : ", ") + spaced(reason);
   }
-  return text.empty() ? "none" : text;
+  if (!text.empty()) return text;
+  if (!held_down(entry)) return "none";
+  // NVML is asked every 10 ms, of bursts mostly in the rests between them.
+  return telemetry.throttle_reasons.empty() ? "not seen by NVML" : spaced(at_default_too);
+}
+
+/// Nothing of bursts: NVML's readings mix load and rests.
+std::optional<double> power_under_load(const Entry& entry) {
+  return entry.timing.rest > 0 ? std::nullopt : entry.telemetry.power_w.median;
 }
 
 }  // namespace
@@ -199,6 +229,7 @@ Column make_column(const std::string& name, const EntryList& entries,
   }
   if (name == "of_bound") return share_column("of bound", entries, share_of_bound);
   if (name == "of_bound_at_clock") return share_column("of bound at its clock", entries, share_at_clock);
+  if (name == "of_opponent") return share_column("of its opponent", entries, share_of_opponent);
   if (name.starts_with("of_level:")) return level_column(after("of_level:"), entries, levels);
   if (name == "time") {
     return number_column("time", "s", entries, [](const Entry& entry) {
@@ -209,8 +240,7 @@ Column make_column(const std::string& name, const EntryList& entries,
     return number_column("SM clock", "Hz", entries, sm_clock_of);
   }
   if (name == "power") {
-    return number_column("power", "W", entries,
-                         [](const Entry& entry) { return entry.telemetry.power_w.median; });
+    return number_column("power", "W", entries, power_under_load);
   }
   if (name == "throttle_reasons") return text_column("throttled by", entries, throttle_text);
   if (name.starts_with("note:")) {

@@ -81,15 +81,20 @@ double place(const View& view, const Row& row, const std::vector<std::string>& c
                              categories.begin());
 }
 
-/// A line for each opponent beside each series; only of the metric have opponents figures.
+/// The opponent's figure where the view shows what it has one of.
+std::optional<double> figure_of_opponent(const Row& row, const Opponent& opponent) {
+  if (!opponent.value || !row.figure.of_metric) return std::nullopt;
+  return drawable(*opponent.value * *row.figure.of_metric);
+}
+
+/// A line for each opponent beside each series.
 void add_opponents(const View& view, const std::vector<Row>& rows, double factor, bool logarithmic,
                    std::map<std::string, std::size_t>& known, PlotData& data) {
-  if (view.y != "metric") return;
   // A name in common says nothing of its own where there is one series of entries.
   const bool apart = known.size() > 1;
   for (const Row& row : rows) {
     for (const Opponent& opponent : row.entry->opponents) {
-      const auto value = drawable(opponent.value);
+      const auto value = figure_of_opponent(row, opponent);
       if (!value || (logarithmic && *value <= 0)) continue;
       const std::string own = apart ? series_label(view, *row.entry) : "";
       const std::string label = own.empty() ? opponent.name : opponent.name + " beside " + own;
@@ -255,8 +260,9 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   Extent values;
   for (const Row& row : rows) {
     values.include(row.figure.value);
-    if (!view.show_opponents || view.y != "metric") continue;
-    for (const Opponent& opponent : row.entry->opponents) values.include(drawable(opponent.value));
+    if (!view.show_opponents) continue;
+    for (const Opponent& opponent : row.entry->opponents)
+      values.include(figure_of_opponent(row, opponent));
   }
   const bool logarithmic = view.y_log && values.low > 0;
   // The ticks of a logarithmic axis carry their own prefixes.

@@ -14,13 +14,33 @@ namespace {
 std::optional<Figure> figure_of_metric(const Entry& entry) {
   const auto value = drawable(entry.metric.value);
   if (!value) return std::nullopt;
-  Figure figure{entry.metric.name, entry.metric.unit, *value, {}, {}, {}, {}};
+  Figure figure{entry.metric.name, entry.metric.unit, *value, {}, {}, {}, {}, {}};
   if (entry.interval) {
     figure.low = drawable(entry.interval->low);
     figure.high = drawable(entry.interval->high);
   }
   if (entry.bound) figure.bound = drawable(entry.bound->value);
   if (entry.expected) figure.expected = drawable(entry.expected->value);
+  figure.of_metric = 1;
+  return figure;
+}
+
+/// A rate by the SM clock that was measured, which its bound has at a clock of its own.
+std::optional<Figure> figure_per_cycle(const Entry& entry) {
+  constexpr std::string_view per_second = "/s";
+  const auto clock = sm_clock_of(entry);
+  if (!clock || !(*clock > 0) || !entry.metric.unit.ends_with(per_second)) return std::nullopt;
+  auto figure = figure_of_metric(entry);
+  if (!figure) return std::nullopt;
+  const double cycle = 1 / *clock;
+  figure->name += "_per_cycle";
+  figure->unit.replace(figure->unit.size() - per_second.size(), per_second.size(), "/cycle");
+  figure->value *= cycle;
+  // The interval is of time: of the cycles, which have a clock for each sample, none is known.
+  figure->low = figure->high = figure->expected = figure->bound = std::nullopt;
+  if (entry.bound && entry.bound->clock_hz.value_or(0) > 0)
+    figure->bound = drawable(entry.bound->value / *entry.bound->clock_hz);
+  figure->of_metric = cycle;
   return figure;
 }
 
@@ -33,20 +53,21 @@ std::optional<double> drawable(const std::optional<double>& value) {
 
 std::optional<Figure> figure_of(const Entry& entry, const std::string& y) {
   if (y == "metric") return figure_of_metric(entry);
+  if (y == "metric_per_cycle") return figure_per_cycle(entry);
   const bool any = !y.starts_with("counter:") && !y.starts_with("extra:");
   const std::string name = any ? y : y.substr(y.find(':') + 1);
   if (any || y.starts_with("counter:")) {
     if (const Counter* counter = find_counter(entry, name)) {
       const auto value = drawable(counter->value);
       if (!value) return std::nullopt;
-      return Figure{name, counter->unit, *value, {}, {}, {}, drawable(counter->expected)};
+      return Figure{name, counter->unit, *value, {}, {}, {}, drawable(counter->expected), {}};
     }
   }
   const auto extra = entry.extras.find(name);
   if (extra == entry.extras.end() || y.starts_with("counter:")) return std::nullopt;
   const auto value = drawable(extra->second);
   if (!value) return std::nullopt;
-  return Figure{name, "", *value, {}, {}, {}, {}};
+  return Figure{name, "", *value, {}, {}, {}, {}, {}};
 }
 
 std::optional<double> number_of(const AxisValue& value) {

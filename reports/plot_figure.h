@@ -18,9 +18,12 @@ struct Figure {
   std::string name, unit;
   double value = 0;
   std::optional<double> low, high, bound, expected;
+  /// What the metric was multiplied with: opponents have no other figures. Nothing for another's.
+  std::optional<double> of_metric;
 };
 
-/// By a view's `y`: "metric", a counter's role or an extra's name. Nothing if the entry lacks it.
+/// By a view's `y`: "metric", "metric_per_cycle", a counter's role or an extra's name. Nothing if
+/// the entry lacks it.
 std::optional<Figure> figure_of(const Entry& entry, const std::string& y);
 
 /// Of a value that is a quantity; nothing for a word.

@@ -75,22 +75,26 @@ std::string figures_axis(const PlotData& data, double width) {
          ticks_script("xtics", kept);
 }
 
-/// The levels as lines from the foot up to their names above the frame. The lowest level's name is nearest to
-/// the frame: each stands left of its line, where the lines of higher levels do not pass.
-std::string levels_script(const PlotData& data, const Theme& theme, double top, double left, double right,
-                          double height) {
+/// The levels as lines from the foot up to their names above the frame. The lowest level's name is
+/// nearest to the frame: each stands left of its line, where the lines of higher levels do not
+/// pass, or where there is no room, from the picture's edge on, and its line ends below it.
+std::string levels_script(const PlotData& data, const Theme& theme, double top, double left,
+                          double right, double height) {
+  constexpr double gap = 8, edge = 4;
   std::string script;
   double y = top + level_height / 2.0 + 2;
   for (std::size_t i = 0; i < data.levels.size(); ++i, y += level_height) {
     const Level& level = data.levels[i];
     const std::string& colour = i == 0 ? theme.series[1] : i == 1 ? theme.text : theme.frame;
     const double place = left + (right - left) * fraction(data.y, level.y);
-    const bool fits = place - 12 >= static_cast<double>(length(level.label)) * character_width;
+    const double width = static_cast<double>(length(level.label)) * character_width;
+    const bool fits = place - gap - edge >= width;
     script += fmt::format(
-        "set arrow from first {0}, graph 0 to first {0}, screen {1} nohead lw 2 dt (10,6) lc rgb '{2}' back\n"
-        "set label {3} at screen {4}, screen {1} {5} textcolor rgb '{2}' front\n",
-        level.y, y / height, colour, quoted(level.label), (fits ? place - 8 : place + 8) / picture_width,
-        fits ? "right" : "left");
+        "set arrow from first {0}, graph 0 to first {0}, screen {1} nohead lw 2 dt (10,6) lc rgb "
+        "'{2}' back\n"
+        "set label {3} at screen {4}, screen {5} {6} textcolor rgb '{2}' front\n",
+        level.y, (fits ? y : y - level_height / 2.0) / height, colour, quoted(level.label),
+        (fits ? place - gap : edge) / picture_width, y / height, fits ? "right" : "left");
   }
   return script;
 }

@@ -15,8 +15,8 @@ namespace fathom::plots {
 namespace {
 
 // In pixels.
-constexpr int left = 104, name_height = 21, foot_height = 14, key_row_height = 29, label_height = 28,
-              tick_height = 40, least_frame = 340;
+constexpr int left = 104, name_height = 21, foot_height = 14, key_row_height = 29,
+              label_height = 28, tick_height = 40, least_frame = 340, level_height = 22;
 constexpr int small_font = 14;
 constexpr double small_character = character_width / font_size * small_font;
 constexpr std::size_t name_limit = 26;
@@ -60,6 +60,34 @@ std::string roof_block(const RooflineData& data, std::size_t index) {
   const double to = std::min(data.x.high, peak / bandwidth);
   if (!(from < to)) return fmt::format("$roof{} << END\nNaN NaN\nEND\n", index);
   return fmt::format("$roof{} << END\n{} {}\n{} {}\nEND\n", index, from, from * bandwidth, to, to * bandwidth);
+}
+
+/// Lines across, and their names above the highest, where no kernel is. The highest line's name is
+/// nearest to it; from each other's a lead goes down to its own line, left of the names below.
+std::string levels_script(const RooflineData& data, const Theme& theme, double bottom, double frame,
+                          double height) {
+  constexpr double edge = 0.015, indent = 0.03;  // of the frame's width
+  std::string script;
+  const std::size_t count = data.levels.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Level& level = data.levels[i];
+    const double x = edge + indent * static_cast<double>(i);
+    const double y = (bottom + frame * fraction(data.y, data.levels.back().y) +
+                      level_height * (static_cast<double>(count - i) - 0.4)) /
+                     height;
+    const bool led = i + 1 < count;
+    script += fmt::format(
+        "set arrow from graph 0, first {0} to graph 1, first {0} nohead lw 2 dt (10,6) lc rgb "
+        "'{1}' back\n"
+        "set label {2} at graph {3}, screen {4} left textcolor rgb '{1}' front\n",
+        level.y, theme.text, quoted(level.label), led ? x + indent / 2 : x, y);
+    if (!led) continue;
+    script += fmt::format(
+        "set arrow from graph {0}, screen {1} to graph {0}, first {2} head filled size screen "
+        "0.008,20 lw 1 lc rgb '{3}' back\n",
+        x, y, level.y, theme.text);
+  }
+  return script;
 }
 
 std::string places_block(const RooflineData& data, std::size_t index, bool counted) {
@@ -178,15 +206,7 @@ std::string roofline_script(const RooflineData& data, const Theme& theme, Source
       quoted(shortened(data.y_label, 40)), theme.text, data.x.low, data.x.high, data.y.low, data.y.high,
       up(foot_height), theme.text);
   script += ticks_script("xtics", data.x.ticks) + ticks_script("ytics", data.y.ticks);
-  for (std::size_t i = 0; i < data.levels.size(); ++i) {
-    // All names stand above the highest line, in the lines' order: no kernel is there.
-    script += fmt::format(
-        "set arrow from graph 0, first {0} to graph 1, first {0} nohead lw 2 dt (10,6) lc rgb "
-        "'{1}' back\n"
-        "set label {2} at graph 0.015, first {3} left offset 0,{4} textcolor rgb '{1}' front\n",
-        data.levels[i].y, theme.text, quoted(data.levels[i].label), data.levels.back().y,
-        0.6 + static_cast<double>(i));
-  }
+  script += levels_script(data, theme, bottom, frame, height);
   const std::vector<double> heights = name_heights(data, frame);
   for (std::size_t i = 0; i < data.kernels.size(); ++i) {
     const RooflineData::Kernel& kernel = data.kernels[i];

@@ -210,8 +210,8 @@ struct View {
   /// Where its probe has a page of its own: the heading there that it stands under. Empty: it stands
   /// in the probe's section of the report.
   std::string section;
-  // A plot: x is an axis, y "metric" or a counter's role or an extra's name; one line per distinct
-  // combination of the `series` axes.
+  // A plot: x is an axis, y "metric", "metric_per_cycle" (of the SM clock that was measured; a rate's), a
+  // counter's role or an extra's name; one line per distinct combination of the `series` axes.
   std::string x, x_label;
   std::string y = "metric", y_label;
   bool x_log2 = false, y_log = false, y_from_zero = true;
@@ -222,8 +222,8 @@ struct View {
   // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
   std::vector<PlotMarker> markers;
   std::vector<PlotStretch> stretches;
-  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (of the
-  // bound at the clock that was measured), "of_level:<label>" (of `levels`), "expected", "ratio:<opponent>",
+  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (at the one
+  // measured), "of_level:<label>" (of `levels`), "of_opponent" (the best of its own), "expected", "ratio:<opponent>",
   // "counter:<role>", "extra:<name>", "note:<name>", "time", "sm_clock", "power", "throttle_reasons", "verdict".
   // Steps: `x` names the entries, which stand in their order, each with its notes and with what it
   // gained over the one before: its metric, and those of the `columns` that changed most.

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "gemm/conclude_parts.h"
 #include "gemm/rung.h"
 
 using namespace fathom;
@@ -43,6 +44,16 @@ TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[ge
   hopper.exact_capability = true;
   CHECK(runs_on(hopper, 9, 0));
   CHECK_FALSE(runs_on(hopper, 10, 0));
+}
+
+TEST_CASE("an 8-bit rung that promotes its sums says so in its name", "[gemm]") {
+  // By which conclusions, that see a document alone, tell which library it was held against.
+  for (const Rung* rung : rungs_of(Class::fp8)) {
+    CAPTURE(rung->id);
+    Entry entry;
+    entry.axes = {{"type", "fp8"}, {"rung", rung->id.substr(rung->id.find('/') + 1)}};
+    CHECK(sums_of(entry) == (rung->promoted ? "promoted sums" : "fast sums"));
+  }
 }
 
 TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[gemm]") {

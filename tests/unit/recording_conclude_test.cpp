@@ -1,11 +1,14 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "gemm/conclude.h"
 #include "probes/bank_conflicts/conclude.h"
 #include "probes/copy_bandwidth/conclude.h"
 #include "probes/model_validation/conclude.h"
@@ -22,18 +25,48 @@ using namespace fathom;
 
 namespace {
 
+Document read_recording(const std::string& name) {
+  return read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200" / name);
+}
+
 const Document& recording() {
-  static const Document document =
-      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json");
+  static const Document document = read_recording("result.json");
   return document;
 }
 
-std::vector<Entry> entries_of(const std::string& probe) {
+const Document& ladder_recording() {
+  static const Document document = read_recording("gemm/result.json");
+  return document;
+}
+
+/// What the probe concludes today against what the recording says. `since`: figures of the claims
+/// that are concluded otherwise since it was made, by id. How many claims there are.
+std::size_t check_conclusions(const Document& document, const std::string& name,
+                              const std::function<Findings(std::span<const Entry>)>& conclude,
+                              const std::map<std::string, std::string>& since = {}) {
+  CAPTURE(name);
   std::vector<Entry> entries;
-  for (const Entry& entry : recording().entries) {
-    if (entry.probe == probe) entries.push_back(entry);
+  for (const Entry& entry : document.entries) {
+    if (entry.probe == name) entries.push_back(entry);
   }
-  return entries;
+  REQUIRE_FALSE(entries.empty());
+  const Findings findings = conclude(entries);
+  for (const ProbeSummary& probe : document.probes) {
+    if (probe.name == name) CHECK(findings.answer == probe.answer);
+  }
+  for (const Claim& claim : findings.claims) {
+    CAPTURE(claim.id);
+    const auto recorded = std::ranges::find_if(document.claims, [&](const Claim& other) {
+      return other.id == claim.id && other.probe == name;
+    });
+    REQUIRE(recorded != document.claims.end());
+    CHECK(claim.verdict == recorded->verdict);
+    CHECK(claim.evidence == recorded->evidence);
+    const auto otherwise = since.find(claim.id);
+    CHECK(claim.figure == (otherwise == since.end() ? recorded->figure : otherwise->second));
+    if (otherwise != since.end()) CHECK(claim.figure != recorded->figure);
+  }
+  return findings.claims.size();
 }
 
 }  // namespace
@@ -47,38 +80,54 @@ TEST_CASE("probes conclude from the recording what it says they concluded", "[pr
       {"tail_effect", tail_effect::conclude},
       {"warp_reduce", warp_reduce::conclude}};
   std::size_t claims = 0;
-  for (const auto& [name, conclude] : probes) {
-    CAPTURE(name);
-    const std::vector<Entry> entries = entries_of(name);
-    REQUIRE_FALSE(entries.empty());
-    const Findings findings = conclude(entries);
-    for (const ProbeSummary& probe : recording().probes) {
-      if (probe.name == name) CHECK(findings.answer == probe.answer);
-    }
-    for (const Claim& claim : findings.claims) {
-      CAPTURE(claim.id);
-      ++claims;
-      bool recorded = false;
-      for (const Claim& other : recording().claims) {
-        if (other.id != claim.id || other.probe != name) continue;
-        recorded = true;
-        CHECK(claim.verdict == other.verdict);
-        CHECK(claim.figure == other.figure);
-      }
-      CHECK(recorded);
-    }
-  }
+  for (const auto& [name, conclude] : probes)
+    claims += check_conclusions(recording(), name, conclude);
   CHECK(claims == recording().claims.size());
 }
 
-TEST_CASE("the recording's entries are judged as they were", "[recording]") {
-  for (const Entry& recorded : recording().entries) {
-    CAPTURE(recorded.name);
-    Entry entry = recorded;
-    judge_entry(entry);
-    CHECK(entry.verdict == recorded.verdict);
+TEST_CASE("the ladders conclude from their recording what it says they concluded, but for T2",
+          "[gemm][recording]") {
+  // Recorded, T2 was judged by the mean over all jumps in time. Since then it is by the median over
+  // those where the kernel stays, in cycles, and names the types left out: fp64's 4096 ran at 1.62
+  // GHz and its neighbour at 1.86 GHz, and fp32-3xtf32's kernels took turns, by which jumps of +288
+  // % and -137 % made up an average. fp64 stays refuted because the recording counts its pairs of
+  // tiles along m (docs/gemm.md).
+  const std::map<std::string, std::string> since{
+      {"T2",
+       "fp32 is left out: no jump of its model reaches 1.05 x (the largest is 1.042 x); "
+       "fp32-3xtf32 pays 56 % of the model's jump (one jump; from m = 4096 to 4112 its "
+       "cycles grow 1.070 x, what whole waves of whole tiles take 1.125 x; 4 more left "
+       "out, where another kernel takes over); all 16 sizes are within 4.54 % of that "
+       "model; fp64 pays 47 % of the model's jump (the median of 5 jumps; from m = 3072 "
+       "to 3088 its cycles grow 1.045 x, what whole waves of whole tiles take 1.083 x); "
+       "all 16 sizes are within 3.86 % of that model; fp16 pays 79 % of the model's "
+       "jump (the median of 2 jumps; from m = 3072 to 3088 its cycles grow 1.255 x, "
+       "what whole waves of whole tiles take 1.333 x); all 16 sizes are within 3.4 % of "
+       "that model; bf16 pays 84 % of the model's jump (the median of 2 jumps; from m = "
+       "3072 to 3088 its cycles grow 1.268 x, what whole waves of whole tiles take "
+       "1.333 x); all 16 sizes are within 2.72 % of that model; tf32 pays 89 % of the "
+       "model's jump (the median of 2 jumps; from m = 3072 to 3088 its cycles grow "
+       "1.326 x, what whole waves of whole tiles take 1.333 x); all 16 sizes are within "
+       "3.73 % of that model; fp8 pays 86 % of the model's jump (the median of 2 jumps; "
+       "from m = 3072 to 3088 its cycles grow 1.281 x, what whole waves of whole tiles "
+       "take 1.333 x); all 16 sizes are within 3.12 % of that model; int8 pays 83 % of "
+       "the model's jump (the median of 2 jumps; from m = 3072 to 3088 its cycles grow "
+       "1.263 x, what whole waves of whole tiles take 1.333 x); all 16 sizes are within "
+       "4.37 % of that model"}};
+  CHECK(check_conclusions(ladder_recording(), "gemm", gemm::conclude, since) ==
+        ladder_recording().claims.size());
+}
+
+TEST_CASE("the recordings' entries are judged as they were", "[recording]") {
+  for (const Document* document : {&recording(), &ladder_recording()}) {
+    for (const Entry& recorded : document->entries) {
+      CAPTURE(recorded.name);
+      Entry entry = recorded;
+      judge_entry(entry);
+      CHECK(entry.verdict == recorded.verdict);
+    }
+    CHECK(document->source == Source::measured);
   }
-  CHECK(recording().source == Source::measured);
 }
 
 TEST_CASE("every exact counter of the recording equals its expectation", "[recording]") {

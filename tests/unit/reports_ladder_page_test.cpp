@@ -7,6 +7,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <sstream>
+#include <utility>
 
 #include "reports/columns.h"
 #include "reports/plot.h"
@@ -14,6 +15,7 @@
 #include "reports/plot_ladder.h"
 #include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
+#include "reports/plot_text.h"
 #include "reports/roofline.h"
 #include "results/query.h"
 #include "tests/unit/report_folder.h"
@@ -55,9 +57,14 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK(paths.pages.front() == folder.path() / "ladder.md");
   const std::string readme = file_text(paths.readme), page = file_text(paths.pages.front());
   CHECK_THAT(readme, ContainsSubstring("[The matrix-product ladder](ladder.md)") &&
-                         ContainsSubstring("Against the vendor's library") && !ContainsSubstring("The ladder: fp32"));
+                         !ContainsSubstring("Against the vendor's library") &&
+                         !ContainsSubstring("The ladder: fp32"));
   CHECK_THAT(page, ContainsSubstring("## fp32\n") && ContainsSubstring("## bf16\n") &&
-                       ContainsSubstring("The ladder: fp32 at 4096 cubed") && ContainsSubstring("**Note:** Tuned") &&
+                       ContainsSubstring("The ladder: fp32 at 4096 cubed") &&
+                       ContainsSubstring("Against the vendor's library: fp32") &&
+                       ContainsSubstring("Against the vendor's library: bf16") &&
+                       ContainsSubstring("Throughput by size, in figures: bf16") &&
+                       ContainsSubstring("**Note:** Tuned") &&
                        ContainsSubstring("nvjet_hsh_256x128") && ContainsSubstring("## Claims"));
 
   // A page without a name, or without a view for it, is none; names of the report's own are not taken.
@@ -115,12 +122,23 @@ TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and
   e.timing.sm_clock_hz = 660e6;  // what the samples themselves ran at says more
   CHECK(cell("of_bound_at_clock", e) == fmt::format("{:.1f}", 300 * value / 60e12));
   CHECK(cell("sm_clock", e) == "660");
-  e.bound->clock_hz.reset();
+  const std::optional<double> highest = std::exchange(e.bound->clock_hz, std::nullopt);
   CHECK(cell("of_bound_at_clock", e) == "–");
   e.telemetry.throttle_reasons = {"applications_clocks_setting"};
   CHECK(cell("throttle_reasons", e) == "none");
   e.telemetry.throttle_reasons = {"sw_power_cap"};
   CHECK(cell("throttle_reasons", e) == "sw power cap");
+  // A clock that the SMs' own counters saw below the highest, NVML need not have seen held down.
+  e.bound->clock_hz = highest;
+  CHECK(cell("throttle_reasons", e) == "sw power cap");
+  e.telemetry.throttle_reasons.clear();
+  CHECK(cell("throttle_reasons", e) == "not seen by NVML");
+  e.telemetry.throttle_reasons = {"applications_clocks_setting"};
+  CHECK(cell("throttle_reasons", e) == "applications clocks setting");
+  e.timing.sm_clock_hz = 0.98 * *highest;
+  CHECK(cell("throttle_reasons", e) == "none");
+  e.timing.sm_clock_hz.reset();  // NVML's own reading of it says nothing against NVML's reasons
+  CHECK(cell("throttle_reasons", e) == "none");
   e.telemetry.missing_reason = "no NVML";
   CHECK(cell("throttle_reasons", e) == "–");
   CHECK(cell("note:variant", e) == "–");
@@ -128,6 +146,48 @@ TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and
   CHECK(cell("note:variant", e) == "a &#124; b");
   e.real_time_s = 0;
   CHECK(cell("time", e) == "–");
+}
+
+TEST_CASE("Shares of an opponent are of the entry's own, and power is not a burst's", "[reports]") {
+  Entry e = sample::product_entry("ladder", "fp32", "01_naive", 64, 64, 64, 30, 60);
+  CHECK(cell("of_opponent", e) == "–");
+  const double value = *e.metric.value;
+  e.opponents = {sample::sample_opponent("cuBLAS", e, 0.5, ""),
+                 sample::sample_opponent("another", e, 2, "")};
+  CHECK(cell("of_opponent", e) == fmt::format("{:.1f}", 100 * value / *e.opponents[1].value));
+  e.metric.better = Better::lower;
+  CHECK(cell("of_opponent", e) == fmt::format("{:.1f}", 100 * *e.opponents[0].value / value));
+  e.telemetry.power_w.median = 450;
+  CHECK(cell("power", e) == "–");
+  e.timing.rest = 0;
+  CHECK(cell("power", e) == "450");
+}
+
+TEST_CASE("A rate per cycle is the metric by the measured clock, of opponents too", "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::plot, "around multiples of the tile: fp32");
+  view.y = "metric_per_cycle";
+  std::vector<Entry> tiles;
+  for (const Entry& e : d.entries) {
+    if (matches(e, view)) tiles.push_back(e);
+  }
+  for (Entry& e : tiles) e.timing.sm_clock_hz = 1e9;
+  const auto data = plots::collect(view, tiles);
+  REQUIRE(data);
+  REQUIRE(data->series.size() == 2);
+  CHECK(data->y_label == "Throughput (FLOP/cycle)");
+  CHECK_THAT(data->series[0].points[0].y, WithinRel(*tiles[0].metric.value / 1e9, 1e-9));
+  CHECK_FALSE(
+      data->series[0].points[0].high);  // of the time, whose samples had clocks of their own
+  CHECK_THAT(data->series[1].points[0].y, WithinRel(*tiles[0].opponents[0].value / 1e9, 1e-9));
+  // The bound is per cycle of the clock that it holds at.
+  view.show_bound = true;
+  CHECK_THAT(*plots::collect(view, tiles)->bound, WithinRel(66.9e12 / 1980e6, 1e-9));
+  for (Entry& e : tiles) {
+    e.timing.sm_clock_hz.reset();
+    e.telemetry.sm_clock_hz = {};
+  }
+  CHECK_FALSE(plots::collect(view, tiles));
 }
 
 TEST_CASE("Levels are lines across, and one far above the data is only named", "[reports]") {
@@ -218,14 +278,54 @@ TEST_CASE("The roofline's names keep a line's height apart and stay on the pictu
   CHECK_FALSE(plots::collect_roofline(view_of(d, View::Kind::roofline, "fp32"), {}, d.bounds));
 }
 
+TEST_CASE("Of several levels each name leads to its own line", "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::roofline, "fp32");
+  view.levels = {{66.9e12, "peak"}, {60e12, "peak at a lower clock"}};
+  const auto data = plots::collect_roofline(view, d.entries, d.bounds);
+  REQUIRE(data);
+  REQUIRE(data->levels.size() == 2);
+  const std::string script = plots::roofline_script(*data, plots::light_theme(), Source::measured);
+  // Heights on the picture: the higher line's name is next to it, the other's lead ends at its own.
+  const auto height_of = [&](const plots::Level& level) {
+    const std::size_t at = script.find("set label " + plots::quoted(level.label));
+    REQUIRE(at != std::string::npos);
+    return std::stod(script.substr(script.find(", screen ", at) + 9));
+  };
+  CHECK(height_of(data->levels[1]) < height_of(data->levels[0]));
+  CHECK_THAT(script, ContainsSubstring(", first 60 head filled") &&
+                         !ContainsSubstring(", first 66.9 head"));
+}
+
+TEST_CASE("A level's name that has no room left of its line begins at the picture's edge",
+          "[reports]") {
+  Document d = sample::ladder_document();
+  View view = view_of(d, View::Kind::plot, "Throughput by rung: fp32");
+  const auto alignment = [&](double low, double high) {
+    view.levels = {{low * 1e12, "a library with a name longer than rungs have"},
+                   {high * 1e12, "peak"}};
+    const auto data = plots::collect(view, d.entries);
+    REQUIRE(data);
+    const std::string script = plots::ladder_script(*data, plots::light_theme(), Source::measured);
+    const std::size_t at = script.find("set label " + plots::quoted(data->levels.front().label));
+    REQUIRE(at != std::string::npos);
+    return script.substr(at, script.find('\n', at) - at);
+  };
+  CHECK_THAT(alignment(60, 66), ContainsSubstring(" right "));
+  // From the picture's edge on: right of its line the higher one's would run through it.
+  CHECK_THAT(alignment(2, 66),
+             ContainsSubstring("at screen 0.005,") && ContainsSubstring(" left "));
+}
+
 TEST_CASE("Pictures of the ladder are drawn", "[reports]") {
   if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;
   Document d = sample::ladder_document();
   const std::string page = file_text(write_report(d, folder.path()).pages.front());
   CHECK_THAT(page, !ContainsSubstring("there is nothing to draw"));
-  for (const char* name : {"gemm-roofline-fp32-at-4096-cubed", "gemm-throughput-by-rung-bf16-at-4096-cubed",
-                           "gemm-throughput-around-multiples-of-the-tile-fp32"}) {
+  for (const char* name :
+       {"gemm-roofline-fp32-at-4096-cubed", "gemm-throughput-by-rung-bf16-at-4096-cubed",
+        "gemm-throughput-a-cycle-around-multiples-of-the-tile-fp32"}) {
     CAPTURE(name);
     CHECK_THAT(page, ContainsSubstring(name));
     CHECK_THAT(file_text(folder.path() / (std::string(name) + "-light.svg")), ContainsSubstring("</svg>"));

@@ -104,9 +104,12 @@ inline Entry product_entry(const char* part, const char* type, const std::string
   e.extras = {{"flop", flop},
               {"compulsory_bytes", element * double(m * k + k * n + m * n)},
               {"own_path", 1}};
-  e.timing = {"hot", "cudaEvent", 1, 3, 0, "converged", 0.1};
+  const double rest = plain || std::string(part) == "layouts" ? 2 : 0;
+  e.timing = {"hot", "cudaEvent", 1, 3, rest, "converged", 0.1};
   return e;
 }
+
+inline double flop_of(const Entry& e) { return e.extras.at("flop"); }
 
 inline void add_resources(Entry& e, const SampleRung& r) {
   e.extras.insert({{"threads_per_block", 256},
@@ -198,6 +201,11 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
   const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
                        const char* layout = "NN") {
     Entry e = product_entry(part, type, top, m, n, k, tflops, peak, layout);
+    if (std::string(part) == "tiles" || std::string(part) == "sizes") {
+      // What power leaves of it falls with the product's size.
+      e.timing.sm_clock_hz = 1980e6 / (1 + flop_of(e) / 1e14);
+      e.notes["kernel"] = std::string(type) + "::product<256>";
+    }
     if (std::string(part) == "tiles") {
       e.extras["waves"] = std::ceil(double(m) / 256) * 32 / 132;
       e.extras["tile_efficiency"] = double(m) / 256 * 32 / 132 / (sample_steps(m) / 256);
