@@ -267,7 +267,7 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
       Mistake{{"shared", "--active-mask", "100000000"}, "beyond 31"},
       Mistake{{"shared", "--active-mask", "g"}, "hexadecimal"},
       Mistake{{"shared", "--patterns", "absent.csv"}, "absent.csv cannot be read"},
-      Mistake{{"shared", "--patterns", ""}, "cannot be read"},
+      Mistake{{"shared", "--patterns", ""}, "--patterns: it is empty"},
       Mistake{{"shared", "--active", ""}, "no list of lanes"},
       Mistake{{"shared", "--active-mask", ""}, "hexadecimal"},
       Mistake{{"shared", "--patterns", "-", "--json"}, "excludes"},
