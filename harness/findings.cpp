@@ -63,7 +63,7 @@ void conclude_again(const Probe& probe, const std::filesystem::path& from,
     throw Error(ExitCode::bad_input,
                 fmt::format("{} has nothing of the probe `{}`.", from.string(), probe.name()));
   put_findings(probe, document);
-  const std::string beginning = fmt::format("What is concluded of `{}` is of ", probe.name());
+  const std::string beginning = fmt::format("What the probe {} concludes is of ", probe.name());
   std::erase_if(document.notes, [&](const auto& note) { return note.starts_with(beginning); });
   document.notes.push_back(fmt::format("{}fathom {} ({}), from what fathom {} ({}) measured.",
                                        beginning, version(), commit(), document.fathom_version,

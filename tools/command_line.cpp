@@ -127,10 +127,13 @@ void add_report(CLI::App& app, ReportArguments& options) {
   app.add_option("--out", options.out, "Folder of the report (default: report, beside FILE)")
       ->check(not_empty())
       ->type_name("DIR");
+  app.add_flag("--conclude", options.conclude,
+               "With what today's probes conclude from it, instead of what they concluded when it "
+               "was measured");
   app.footer(
       "Examples:\n"
       "  fathom report fathom-h200-20260131T120000Z/result.json\n"
-      "  fathom report recordings/h200/result.json --out /tmp/h200\n");
+      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n");
 }
 
 void add_doctor(CLI::App& app, DoctorArguments& options) {

@@ -48,9 +48,10 @@ ExitCode doctor_command(const DoctorArguments& options);
 struct ReportArguments {
   std::filesystem::path document;
   std::filesystem::path out;  ///< empty: "report" beside the document
+  bool conclude = false;      ///< with what the probes' programs conclude from it today
 };
 
-/// Makes the report of a result document.
+/// Makes the report of a result document, which stays as it is.
 ExitCode report_command(const ReportArguments& options);
 
 }  // namespace fathom

@@ -48,6 +48,33 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
   }
 }
 
+TEST_CASE("A report can have what today's programs conclude, and the document stays", "[e2e]") {
+  Hidden box;
+  const std::string recorded = read_text(FATHOM_RECORDING_FILE);
+  const auto page = [&](const char* name, std::vector<std::string> more) {
+    const std::filesystem::path folder = box.folder() / name;
+    more.insert(more.begin(), {"report", FATHOM_RECORDING_FILE, "--out", folder.string()});
+    const auto run = box.fathom(more);
+    CHECK(code(run) == 0);
+    return read_text(folder / "README.md");
+  };
+  const std::string said = "is of fathom ";
+  CHECK(page("then", {}).find(said) == std::string::npos);
+  CHECK_THAT(page("now", {"--conclude"}), ContainsSubstring(said));
+  CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
+  // A program that is not there leaves what it concluded.
+  const std::filesystem::path some = box.folder() / "programs";
+  std::filesystem::create_directories(some);
+  std::filesystem::create_symlink(programs / "probe_occupancy", some / "probe_occupancy");
+  box.set("FATHOM_BIN_DIR", some);
+  const auto run = box.fathom({"report", FATHOM_RECORDING_FILE, "--out",
+                               (box.folder() / "some").string(), "--conclude"});
+  CHECK(code(run) == 0);
+  CHECK_THAT(run.errors, ContainsSubstring("No program of the probe `copy_bandwidth`"));
+  CHECK_THAT(read_text(box.folder() / "some/README.md"),
+             ContainsSubstring("What the probe occupancy concludes is of fathom "));
+}
+
 TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {
   std::vector<std::string> names;
   for (const ProbeBinary& probe :

@@ -9,7 +9,7 @@
 
 #include "harness/cuda_handles.h"
 #include "results/error.h"
-#include "tools/flag_checks.h"
+#include "results/flag_checks.h"
 
 namespace {
 

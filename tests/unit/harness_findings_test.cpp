@@ -85,7 +85,7 @@ TEST_CASE("Concluded again, a document says who measured and who concluded", "[h
   CHECK(document.entries == before.entries);
   CHECK(document.fathom_commit == before.fathom_commit);
   REQUIRE(document.notes.size() == before.notes.size() + 1);
-  CHECK(document.notes.back().starts_with("What is concluded of `tail_effect` is of fathom "));
+  CHECK(document.notes.back().starts_with("What the probe tail_effect concludes is of fathom "));
   CHECK(document.notes.back().find(before.fathom_commit) != std::string::npos);
   CHECK_THROWS_AS(conclude_again(CountingProbe("nobody"), from, to), Error);
   fs::remove_all(folder);
