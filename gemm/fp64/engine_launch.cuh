@@ -110,7 +110,7 @@ void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   p.workers = static_cast<int>(tiles);
   if constexpr (d.persistent) {
-    static const int resident = resident_clusters(kernel, launch);
+    static const int resident = needed_clusters(kernel, launch);
     p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
     if constexpr (d.stream_k) share_along_k<d>(p, tiles, resident, workspace, stream);
   }
