@@ -22,7 +22,8 @@ struct Arguments {
   void* c = nullptr;
 };
 
-/// What a launch may use beside its operands.
+/// What a launch may use beside its operands: one launch at a time, since those of several streams
+/// would write each other's sums and flags. Launches of one stream may share it.
 struct Workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;  ///< at least the rung's `workspace_bytes`

@@ -157,6 +157,8 @@ void launch_cut(const Arguments& arguments, const Workspace& workspace, Sharing 
   const auto kernel = fed_product<Tile, Feeder>;
   constexpr int shared_bytes = fed_shared_bytes<Tile, Feeder>();
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
+  // an SM, so that no other kernel that keeps its SMs may run beside this one.
   const int blocks = sharing == Sharing::none ? p.shares.tiles : workspace.sms;
   kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
