@@ -78,6 +78,9 @@ struct Problem {
 /// Largest m, n or k, so that sizes fit an int and rounding them up to a tile does too.
 inline constexpr std::int64_t largest_size = std::int64_t{1} << 30;
 
+/// How many of `b`, tiles, stages or waves, hold `a`.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 /// A product with the smallest leading dimensions that hold it.
 Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k,
                      Transpose transa = Transpose::no, Transpose transb = Transpose::no,

@@ -30,6 +30,9 @@ struct Workspace {
   int sms = 1;            ///< of the GPU, for grids that fill it once
 };
 
+/// What a part of a workspace takes up to where the next may start: each on 256 bytes, as all do.
+constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 /// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
 struct CounterModel {
   std::string role;

@@ -14,11 +14,11 @@ template <class Layout, int columns>
 struct BriefTile : Layout {
   static constexpr bool below = columns == 160 && Layout::majors.b != Major::k;
   static constexpr Design design{.n = columns,
-                                 .stages = columns <= 64    ? 9
-                                           : columns <= 128 ? 7
-                                                            : 5,
+                                 .stages = columns <= most_narrow ? 9
+                                           : columns <= 128       ? 7
+                                                                  : 5,
                                  .cluster_m = below ? 2 : 1,
-                                 .cluster_n = columns > 64 && !below ? 2 : 1,
+                                 .cluster_n = columns > most_narrow && !below ? 2 : 1,
                                  .band = 1,
                                  .early = true,
                                  .brief = true,

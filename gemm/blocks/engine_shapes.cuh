@@ -95,11 +95,6 @@ struct ColumnHalves : Layout {
       .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .brief = true};
 };
 
-/// Most columns of the small side for which the narrow shapes are meant.
-inline constexpr std::int64_t most_skinny = 128;
-
-inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
-
 /// Whether the operands are exchanged so that the small side is the columns of the product in
 /// row-major terms: these are BLAS's m, or exchanged n.
 inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }

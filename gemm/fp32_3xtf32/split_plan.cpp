@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gemm/problem.h"
+
 namespace fathom::gemm::fp32_3xtf32 {
 namespace {
 
 constexpr std::int64_t tile_rows = 128, stage_k = 32;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow tiles
 /// wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096 cubed on an
