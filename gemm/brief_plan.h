@@ -9,6 +9,10 @@
 
 namespace fathom::gemm {
 
+/// Most columns of a tile whose threads keep the registers that they begin with
+/// (gemm/blocks/brief_block.cuh): it is a cluster of its own.
+inline constexpr int most_narrow = 64;
+
 struct BriefPlan {
   int columns = 0;  ///< of a tile
   double us = 0;    ///< estimated, of an H200

@@ -5,8 +5,6 @@
 namespace fathom::gemm {
 namespace {
 
-constexpr std::int64_t copy_alignment = 256;
-
 bool fits(const EngineOperand& x, const std::optional<Major>& taken) {
   return (!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment);
 }
@@ -22,8 +20,8 @@ EngineOperand copy_of(EngineOperand x, const std::optional<Major>& taken) {
 
 std::size_t bytes_of(const EngineOperand& copy) {
   const std::int64_t columns = copy.major == Major::k ? copy.outer : copy.k;
-  const std::int64_t bytes = copy.stride * columns * element_bytes(copy.element);
-  return static_cast<std::size_t>((bytes + copy_alignment - 1) / copy_alignment * copy_alignment);
+  return workspace_part(
+      static_cast<std::size_t>(copy.stride * columns * element_bytes(copy.element)));
 }
 
 }  // namespace

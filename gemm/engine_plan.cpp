@@ -14,8 +14,6 @@ constexpr double clocks_of_a_wide_stage = 1024, clocks_of_a_small_stage = 512;
 /// by three products (gemm/fp32_3xtf32/split_plan.cpp).
 constexpr double around_a_wide_tile = 3000, around_a_small_tile = 8000;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 double clocks(std::int64_t blocks, int sms, std::int64_t stages, double of_a_stage, double around) {
   return static_cast<double>(ceil_div(blocks, sms)) *
          (static_cast<double>(stages) * of_a_stage + around);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "gemm/problem.h"
@@ -8,6 +9,11 @@
 // product is cut into where it fills the GPU with none of them.
 
 namespace fathom::gemm {
+
+/// Most columns of the small side for which the narrow shapes are meant.
+inline constexpr std::int64_t most_skinny = 128;
+
+inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
 
 /// Whether tiles of 128 x 128, of each of which two blocks share k, are done sooner on so many SMs
 /// than tiles of 128 x 256 in clusters of two: estimated in waves of blocks, one an SM, times the

@@ -7,9 +7,9 @@
 
 namespace fathom::gemm {
 
-/// The kernels that `launch` puts on the stream, in order: "ampere_sgemm_128x128_nn,
-/// splitKreduce_kernel" (gemm/launched_kernels.h). Says why where the driver cannot tell (it names
-/// kernels since CUDA 12.3).
+/// The kernels that `launch` puts on the stream, in the order of launched_kernels
+/// (gemm/launched_kernels.h): "ampere_sgemm_128x128_nn, splitKreduce_kernel". Says why
+/// where the driver cannot tell (it names kernels since CUDA 12.3).
 std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream);
 
 /// A kernel's name for people: demangled, without return type and arguments, at most `limit`

@@ -17,9 +17,12 @@ struct LaunchedKernel {
   int dynamic_shared_bytes = 0;
 };
 
-/// The kernels that `launch` puts on the stream, in order; found by capturing it, so that nothing
-/// of it runs, and known to be what it runs whoever chose among kernels. Throws Error for a launch
-/// that cannot be captured, and where the driver cannot tell.
+/// The kernels that `launch` puts on the stream, in the order in which the driver lists the nodes
+/// of its capture. CUDA promises no order of these, and drivers so far list them as captured: of a
+/// launch of two products tests/gpu/gemm_launched_kernels_test.cpp would see the other one first.
+/// Found by capturing, so that nothing of it runs, and known to be what it runs whoever chose
+/// among kernels. Throws Error for a launch that cannot be captured, and where the driver cannot
+/// tell.
 std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
                                              cudaStream_t stream);
 

@@ -9,7 +9,7 @@
 #include "gemm/algorithm_choice.h"
 #include "gemm/cublas_library.h"
 #include "gemm/kernel_names.h"
-#include "gemm/library_types.h"
+#include "gemm/cublas_types.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "results/error.h"

@@ -45,8 +45,8 @@ enum class Transpose { no, yes };
 ///
 /// A row-major product needs no case of its own. Column-major C is row-major C^T, and
 /// C^T = op(B)^T op(A)^T: a kernel that thinks in rows takes B as its first operand, A as its second,
-/// and m and n exchanged, and reads the very same memory (gemm/blocks/operands.h). BLAS's NN is then
-/// the row-major NN: the first operand contiguous along k, the second and C contiguous along a row.
+/// and m and n exchanged, and reads the very same memory (gemm/blocks/operands.cuh). BLAS's NN is
+/// then the row-major NN: the first operand contiguous along k, the second and C along a row.
 struct Problem {
   Class of = Class::fp32;
   std::int64_t m = 0, n = 0, k = 0;
@@ -77,6 +77,9 @@ struct Problem {
 
 /// Largest m, n or k, so that sizes fit an int and rounding them up to a tile does too.
 inline constexpr std::int64_t largest_size = std::int64_t{1} << 30;
+
+/// How many of `b`, tiles, stages or waves, hold `a`.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// A product with the smallest leading dimensions that hold it.
 Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k,

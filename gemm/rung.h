@@ -22,12 +22,16 @@ struct Arguments {
   void* c = nullptr;
 };
 
-/// What a launch may use beside its operands.
+/// What a launch may use beside its operands: one launch at a time, since those of several streams
+/// would write each other's sums and flags. Launches of one stream may share it.
 struct Workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;  ///< at least the rung's `workspace_bytes`
   int sms = 1;            ///< of the GPU, for grids that fill it once
 };
+
+/// What a part of a workspace takes up to where the next may start: each on 256 bytes, as all do.
+constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
 struct CounterModel {

@@ -11,8 +11,6 @@ constexpr std::int64_t deepest = 2048;
 /// the memory bus, and for which the rungs before have tiles.
 constexpr std::int64_t skinny = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// Most blocks that are sure to run at once where so many of them are a cluster. The SMs of a GPC
 /// are no multiple of more than two: with a block an SM an H200 ran 36 clusters of three at once,
 /// but not 16 of seven. What would not run at once takes twice as long, so that k is not shared

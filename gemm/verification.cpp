@@ -27,6 +27,26 @@ Fill fill_of(Element element) {
 /// Multiplications and additions that a reference may take.
 constexpr double most_reference_work = 0x1p40;
 
+/// Bytes from a line to the next that cudaMemcpy2D takes (cudaDeviceProp::memPitch).
+constexpr std::size_t largest_pitch = (std::size_t{1} << 31) - 1;
+
+/// Copies `columns` of so many bytes that start every `pitch` bytes, and nothing between them.
+void copy_columns(void* to, const void* from, std::size_t bytes, std::size_t columns,
+                  std::size_t pitch, cudaStream_t stream) {
+  if (pitch == bytes || columns == 1) {
+    FATHOM_CUDA(cudaMemcpyAsync(to, from, bytes * columns, cudaMemcpyDeviceToDevice, stream));
+  } else if (pitch <= largest_pitch) {
+    FATHOM_CUDA(cudaMemcpy2DAsync(to, pitch, from, pitch, bytes, columns, cudaMemcpyDeviceToDevice,
+                                  stream));
+  } else {  // few, of which each begins 2 GiB after the last
+    for (std::size_t i = 0; i < columns; ++i) {
+      FATHOM_CUDA(cudaMemcpyAsync(static_cast<std::byte*>(to) + i * pitch,
+                                  static_cast<const std::byte*>(from) + i * pitch, bytes,
+                                  cudaMemcpyDeviceToDevice, stream));
+    }
+  }
+}
+
 }  // namespace
 
 /// What the reference depends on: buffers of one role hold the same random data wherever they are.
@@ -125,10 +145,9 @@ void Operands::reset_c() const {
   const Problem& p = arguments_.problem;
   if (p.m == 0 || p.n == 0) return;
   const auto size = static_cast<std::size_t>(element_bytes(traits(p.of).output));
-  const std::size_t pitch = static_cast<std::size_t>(p.ldc) * size;
-  FATHOM_CUDA(cudaMemcpy2DAsync(c_.data, pitch, old_c_, pitch, static_cast<std::size_t>(p.m) * size,
-                                static_cast<std::size_t>(p.n), cudaMemcpyDeviceToDevice,
-                                context_->stream()));
+  copy_columns(c_.data, old_c_, static_cast<std::size_t>(p.m) * size,
+               static_cast<std::size_t>(p.n), static_cast<std::size_t>(p.ldc) * size,
+               context_->stream());
 }
 
 std::optional<std::string> Operands::verify(Accuracy& accuracy) const {

@@ -3,6 +3,7 @@
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
+#include "gemm/brief_plan.h"
 
 // The beginning and the end of a block whose launch takes microseconds: of a product of 1024 cubed
 // they were half.
@@ -12,7 +13,7 @@ namespace fathom::gemm {
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
 /// waits for who loads. A thread's sums of more columns do not fit into those.
 template <Design d>
-inline constexpr bool keeps_registers = d.brief&& d.n <= 64 && !d.promoted;
+inline constexpr bool keeps_registers = d.brief&& d.n <= most_narrow && !d.promoted;
 
 /// Brings all of a product's maps into the cache that the engine reads them from.
 template <class P>

@@ -14,11 +14,11 @@ template <class Layout, int columns>
 struct BriefTile : Layout {
   static constexpr bool below = columns == 160 && Layout::majors.b != Major::k;
   static constexpr Design design{.n = columns,
-                                 .stages = columns <= 64    ? 9
-                                           : columns <= 128 ? 7
-                                                            : 5,
+                                 .stages = columns <= most_narrow ? 9
+                                           : columns <= 128       ? 7
+                                                                  : 5,
                                  .cluster_m = below ? 2 : 1,
-                                 .cluster_n = columns > 64 && !below ? 2 : 1,
+                                 .cluster_n = columns > most_narrow && !below ? 2 : 1,
                                  .band = 1,
                                  .early = true,
                                  .brief = true,
@@ -39,21 +39,31 @@ struct Columns192 : Layout {
   }();
 };
 
-/// In the tile of a plan.
+/// Calls `use` with the tile of a plan.
+template <class Layout, class Types, class Use>
+auto with_brief_tile(int columns, Use&& use) {
+  if constexpr (sizeof(typename Types::In) == 1) {
+    if (columns == 16) return use(BriefTile<Layout, 16>{});
+  }
+  if (columns == 64) return use(BriefTile<Layout, 64>{});
+  if (columns == 128) return use(BriefTile<Layout, 128>{});
+  if (columns == 160) return use(BriefTile<Layout, 160>{});
+  return use(BriefTile<Layout, 192>{});
+}
+
 template <class Layout, class Types>
 void launch_brief(int columns, const Arguments& arguments, const Workspace& workspace,
                   cudaStream_t stream) {
-  if constexpr (sizeof(typename Types::In) == 1) {
-    if (columns == 16)
-      return launch_shape<BriefTile<Layout, 16>, Types>(arguments, workspace, stream);
-  }
-  if (columns == 64)
-    return launch_shape<BriefTile<Layout, 64>, Types>(arguments, workspace, stream);
-  if (columns == 128)
-    return launch_shape<BriefTile<Layout, 128>, Types>(arguments, workspace, stream);
-  if (columns == 160)
-    return launch_shape<BriefTile<Layout, 160>, Types>(arguments, workspace, stream);
-  launch_shape<BriefTile<Layout, 192>, Types>(arguments, workspace, stream);
+  with_brief_tile<Layout, Types>(columns, [&](auto shape) {
+    launch_shape<decltype(shape), Types>(arguments, workspace, stream);
+  });
+}
+
+/// What a rung reports of it; `function` as of engine_kernel.
+template <class Layout, class Types>
+RungKernel brief_kernel(const void* function, int columns) {
+  return with_brief_tile<Layout, Types>(
+      columns, [&](auto shape) { return engine_kernel<decltype(shape), Types>(function); });
 }
 
 /// As launch_best_shape where none of these is sooner.
@@ -66,6 +76,20 @@ void launch_fullest_waves(const Arguments& arguments, const Workspace& workspace
   if (waves_of_192_are_sooner(p, workspace.sms))
     return launch_shape<Columns192<Layout>, Types>(arguments, workspace, stream);
   launch_best_shape<Layout, Types>(arguments, workspace, stream);
+}
+
+/// The top rung of a type whose small products are these tiles.
+template <class Layout, class Types>
+Rung fullest_waves_rung(Class of, const char* name) {
+  Rung rung = best_rung<Layout, Types>(of, name);
+  rung.launch = &launch_fullest_waves<Layout, Types>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int sms) {
+    if (const auto plan = brief_plan(p, sms))
+      return brief_kernel<Layout, Types>(function, plan->columns);
+    if (waves_of_192_are_sooner(p, sms)) return engine_kernel<Columns192<Layout>, Types>(function);
+    return best_shape_kernel<Layout, Types>(function, p, sms);
+  };
+  return rung;
 }
 
 }  // namespace fathom::gemm

@@ -33,21 +33,29 @@ inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
   return rung;
 }
 
+/// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
+/// alone (gemm/rung_workload.cpp), and to name this one would compile it here too.
+template <class Shape, class Types>
+RungKernel engine_kernel(const void* function) {
+  constexpr Design d = Shape::design;
+  return {function,
+          d.threads(),
+          specialised_shared_bytes<d>(),
+          d.m(),
+          d.n,
+          stage_depth<typename Types::In>,
+          d.split_k,
+          d.cluster_m,
+          d.cluster_n};
+}
+
 template <class Shape, class Types>
 Rung shape_rung(Class of, const char* name) {
   using Config = EngineConfig<Shape, Types, Shape::majors.a.value_or(Major::k),
                               Shape::majors.b.value_or(Major::outer)>;
-  constexpr Design d = Shape::design;
   Rung rung = hopper_rung(of, name, Shape::majors);
-  rung.kernel = {reinterpret_cast<const void*>(&specialised_product<Config>),
-                 d.threads(),
-                 specialised_shared_bytes<d>(),
-                 d.m(),
-                 d.n,
-                 stage_depth<typename Types::In>,
-                 d.split_k,
-                 d.cluster_m,
-                 d.cluster_n};
+  rung.kernel =
+      engine_kernel<Shape, Types>(reinterpret_cast<const void*>(&specialised_product<Config>));
   rung.launch = &launch_shape<Shape, Types>;
   return rung;
 }

@@ -95,28 +95,28 @@ struct ColumnHalves : Layout {
       .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .brief = true};
 };
 
-/// Most columns of the small side for which the narrow shapes are meant.
-inline constexpr std::int64_t most_skinny = 128;
+/// Whether the operands are exchanged so that the small side is the columns of the product in
+/// row-major terms: these are BLAS's m, or exchanged n.
+inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
 
-inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
+/// Calls `use` with the narrow shape that the small side asks for.
+template <class Layout, class Use>
+auto with_skinny_shape(const Problem& p, Use&& use) {
+  const std::int64_t columns = std::min(p.m, p.n);
+  if (columns <= Columns16<Layout>::design.n) return use(Columns16<Layout>{});
+  if (columns <= Columns64<Layout>::design.n) return use(Columns64<Layout>{});
+  return use(Columns128<Layout>{});
+}
 
-/// Launches the narrow shape that the small side asks for: it is the columns of the product in
-/// row-major terms, which is BLAS's m, or with the operands exchanged n.
 template <class Layout, class Types>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const EngineOperands operands =
       EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream);
   const Problem& p = arguments.problem;
-  const bool swapped = p.n < p.m;
-  const std::int64_t columns = swapped ? p.n : p.m;
-  if (columns <= 16) {
-    launch_engine_product<Columns16<Layout>, Types>(arguments, operands, swapped, stream);
-  } else if (columns <= 64) {
-    launch_engine_product<Columns64<Layout>, Types>(arguments, operands, swapped, stream);
-  } else {
-    launch_engine_product<Columns128<Layout>, Types>(arguments, operands, swapped, stream);
-  }
+  with_skinny_shape<Layout>(p, [&](auto shape) {
+    launch_engine_product<decltype(shape), Types>(arguments, operands, small_side_is_n(p), stream);
+  });
 }
 
 /// For more than 64 columns, at most 128.
@@ -124,9 +124,8 @@ template <class Layout, class Types>
 void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   launch_engine_product<ColumnHalves<Layout>, Types>(
-      arguments,
-      EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream),
-      arguments.problem.n < arguments.problem.m, stream);
+      arguments, EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream),
+      small_side_is_n(arguments.problem), stream);
 }
 
 template <class Layout, class Types>
@@ -136,23 +135,69 @@ void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cu
   launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 
-/// The same, with large clusters for what fills them, halves of 128 columns, and small products in
-/// the tiles of skinny ones where those occupy more SMs.
+/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
+/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
+/// more SMs.
+enum class BestShape { large, halves, skinny, wide };
+
+template <class Layout>
+BestShape best_shape(const Problem& p, int sms) {
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return BestShape::large;
+  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
+  // H200, where blocks that share k reach 0.81.
+  if (!Layout::promoted && is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::design.n)
+    return BestShape::halves;
+  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms)) return BestShape::skinny;
+  return BestShape::wide;
+}
+
 template <class Layout, class Types>
 void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
                        cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  if (!is_skinny(p) && fills_large_clusters<Layout>(p, workspace.sms))
-    return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
-  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
-  // H200, where blocks that share k reach 0.81.
-  if constexpr (!Layout::promoted) {
-    if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::design.n)
-      return launch_halves<Layout, Types>(arguments, workspace, stream);
+  switch (best_shape<Layout>(arguments.problem, workspace.sms)) {
+    case BestShape::large:
+      return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
+    case BestShape::halves:
+      if constexpr (!Layout::promoted)
+        launch_halves<Layout, Types>(arguments, workspace, stream);
+      return;
+    case BestShape::skinny:
+      return launch_skinny<Layout, Types>(arguments, workspace, stream);
+    case BestShape::wide:
+      return launch_any_shape<Layout, Types>(arguments, workspace, stream);
   }
-  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, workspace.sms))
-    return launch_skinny<Layout, Types>(arguments, workspace, stream);
-  launch_any_shape<Layout, Types>(arguments, workspace, stream);
+}
+
+// What a rung reports of what these launch; `function` as of engine_kernel.
+
+template <class Layout, class Types>
+RungKernel skinny_kernel(const void* function, const Problem& p) {
+  const RungKernel kernel = with_skinny_shape<Layout>(
+      p, [&](auto shape) { return engine_kernel<decltype(shape), Types>(function); });
+  return small_side_is_n(p) ? kernel.transposed() : kernel;
+}
+
+template <class Layout, class Types>
+RungKernel any_shape_kernel(const void* function, const Problem& p) {
+  return is_skinny(p) ? skinny_kernel<Layout, Types>(function, p)
+                      : engine_kernel<WideTile<Layout>, Types>(function);
+}
+
+template <class Layout, class Types>
+RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
+  switch (best_shape<Layout>(p, sms)) {
+    case BestShape::large:
+      return engine_kernel<LargeClusters<Layout>, Types>(function);
+    case BestShape::halves: {
+      const RungKernel kernel = engine_kernel<ColumnHalves<Layout>, Types>(function);
+      return small_side_is_n(p) ? kernel.transposed() : kernel;
+    }
+    case BestShape::skinny:
+      return skinny_kernel<Layout, Types>(function, p);
+    case BestShape::wide:
+      return any_shape_kernel<Layout, Types>(function, p);
+  }
+  return {};
 }
 
 /// A rung that takes every shape by tiles of its own for each.
@@ -161,6 +206,9 @@ Rung top_rung(Class of, const char* name) {
   Rung rung = shape_rung<WideTile<Layout>, Types>(of, name);
   rung.contender = true;
   rung.launch = &launch_any_shape<Layout, Types>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int) {
+    return any_shape_kernel<Layout, Types>(function, p);
+  };
   return rung;
 }
 
@@ -171,6 +219,9 @@ Rung best_rung(Class of, const char* name) {
   rung.contender = true;
   rung.promoted = Layout::promoted;
   rung.launch = &launch_best_shape<Layout, Types>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int sms) {
+    return best_shape_kernel<Layout, Types>(function, p, sms);
+  };
   return rung;
 }
 

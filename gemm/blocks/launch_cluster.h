@@ -3,8 +3,10 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <string>
 
 #include "harness/cuda_check.h"
+#include "results/error.h"
 
 namespace fathom::gemm {
 
@@ -57,6 +59,18 @@ int resident_clusters(Kernel kernel, ClusterLaunch launch) {
     FATHOM_CUDA(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
   });
   return clusters;
+}
+
+/// The same of a kernel that no other stands in for; throws Error where the GPU runs none.
+template <class Kernel>
+int needed_clusters(Kernel kernel, const ClusterLaunch& launch) {
+  const int clusters = resident_clusters(kernel, launch);
+  if (clusters > 0) return clusters;
+  throw Error(ExitCode::partitioned_gpu,
+              "This GPU runs no cluster of " + std::to_string(launch.cluster) + " blocks of " +
+                  std::to_string(launch.threads) + " threads and " +
+                  std::to_string(launch.shared_bytes) +
+                  " bytes of shared memory: take a whole GPU, or a rung without clusters.");
 }
 
 }  // namespace fathom::gemm

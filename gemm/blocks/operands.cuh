@@ -69,8 +69,6 @@ Product<In, Out, Scalar> row_major(const Arguments& arguments) {
 /// Whether nothing is to be written.
 inline bool is_empty(const Problem& problem) { return problem.m == 0 || problem.n == 0; }
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// Tiles of a grid that has one block a tile in the x dimension alone, the only one that is not
 /// limited to 65535 blocks.
 struct TileGrid {

@@ -20,7 +20,7 @@ template <auto kernel, Design d, class P>
 void launch_walk(P product, ClusterLaunch launch) {
   int clusters = product.end;
   if constexpr (d.persistent) {
-    static const int resident = resident_clusters(kernel, launch);
+    static const int resident = needed_clusters(kernel, launch);
     clusters = std::min(clusters, resident);
   }
   product.step = clusters;
@@ -58,7 +58,8 @@ void launch_walk_with_rest(P product, ClusterLaunch launch, ClusterLaunch rest_l
     product.step *= rest.parent();
     product.end = entries * rest.parent();
     rest_launch.blocks = rest_clusters * rest.cluster();
-    rest_launch.beside_previous = true;
+    // It leaves the wait for the kernel before both to the large clusters.
+    rest_launch.beside_previous = clusters > 0;
     launch_cluster(rest_kernel, rest_launch, product);
   }
 }

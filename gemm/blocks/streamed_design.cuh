@@ -22,6 +22,8 @@ inline constexpr int streamed_rows = 16;
 /// Of each row a warp multiplies so many bytes at once: two chunks of 16 for each of four lanes.
 inline constexpr int streamed_step = 128;
 
+/// Rungs take one block a launch and SM that starts when the launch before has ended: `blocks`,
+/// `early` and `prefetches` are what gemm/tuning/streamed_variants.cu tries beside it.
 struct StreamedDesign {
   int warps = 8;         ///< that multiply
   int warp_bytes = 256;  ///< of a row's bytes in a stage, those of one warp

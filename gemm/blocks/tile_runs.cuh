@@ -3,7 +3,7 @@
 #include "gemm/blocks/tile_ring.cuh"
 
 // Stages of a ring that are asked for together, so that what a row has of them, 128 bytes each, is
-// read from memory as one run.
+// read from memory as one run. For `Design::together`, which gemm/half/tuning alone sets.
 
 namespace fathom::gemm {
 

@@ -22,7 +22,7 @@ struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;
   int m, n;
   int depth;             ///< stages of k
-  int tiles_m, tiles_n;  ///< entries of the walk (specialised_product.cuh)
+  int tiles_m, tiles_n;  ///< entries of the walk (tile_walk.cuh)
   int first, step, end;  ///< of the walk, for the first cluster: in cluster tiles
   Scalar alpha, beta;
   Matrix<Out> c;

@@ -10,8 +10,7 @@ namespace fathom::gemm::fp32 {
 void launch_planned(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const Plan plan = make_plan(arguments.problem, workspace.sms);
   if (plan.tiling == nullptr) return launch_slower_path(arguments, stream);
-  plan.tiling->launch(arguments, plan.parts, reinterpret_cast<float*>(workspace.data), workspace.sms,
-                      stream);
+  plan.tiling->launch(arguments, plan.parts, reinterpret_cast<float*>(workspace.data), stream);
 }
 
 Rung planned_tiles() {

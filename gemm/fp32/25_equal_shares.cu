@@ -12,7 +12,7 @@ namespace fathom::gemm::fp32 {
 namespace {
 
 /// What a copied byte must be worth: measured on an H200, copying it takes as long as some 30 FLOP of the
-/// product, and feeding by threads costs a twentieth of all.
+/// product, and feeding by threads costs a twentieth of all. That is 600, and neither is exact.
 constexpr double flops_a_copied_byte = 700;
 
 /// Of the tiles that transpose what lies along k, the one that lies best; null where lines do not start on 16

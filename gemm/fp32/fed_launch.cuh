@@ -104,9 +104,6 @@ Cut cut_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
   return few ? Cut::bodies : Cut::stages;
 }
 
-/// Copies start on 256 bytes.
-constexpr std::size_t on_256(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-
 /// Bytes for the sums that blocks leave each other, and the words that say so.
 template <class Tile>
 std::size_t shared_sums_bytes(const WorkShares& shares, int sms) {
@@ -132,7 +129,7 @@ std::size_t fed_workspace_bytes(const Problem& p, int sms, Sharing sharing) {
   const std::size_t sums = with_cut<Tile, Feeder>(p, sms, sharing, [&]<class CutTile>(CutTile, bool swapped) {
     return shared_sums_bytes<CutTile>(shares_of<CutTile>(p, sms, sharing, swapped), sms);
   });
-  return on_256(sums) + FeederHost<Feeder>::copy_bytes(p);
+  return workspace_part(sums) + FeederHost<Feeder>::copy_bytes(p);
 }
 
 template <class Tile, class Feeder>
@@ -153,10 +150,13 @@ void launch_cut(const Arguments& arguments, const Workspace& workspace, Sharing 
     FATHOM_CUDA(cudaMemsetAsync(p.shared.ready, 0, flags, stream));
   }
   p.sources = FeederHost<Feeder>::template sources<Tile>(arguments, p.product, swapped,
-                                                         workspace.data + on_256(sums_bytes), stream);
+                                                         workspace.data + workspace_part(sums_bytes),
+                                                         stream);
   const auto kernel = fed_product<Tile, Feeder>;
   constexpr int shared_bytes = fed_shared_bytes<Tile, Feeder>();
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
+  // an SM, so that no other kernel that keeps its SMs may run beside this one.
   const int blocks = sharing == Sharing::none ? p.shares.tiles : workspace.sms;
   kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());

@@ -32,7 +32,7 @@ void launch_pipelined_with(const Product<float>& p, KParts parts, cudaStream_t s
 
 /// The product, which must have a tile, on the tiling; with several parts their sums too are added up.
 template <class Tile>
-void launch_pipelined(const Arguments& arguments, int parts, float* sums, int, cudaStream_t stream) {
+void launch_pipelined(const Arguments& arguments, int parts, float* sums, cudaStream_t stream) {
   const auto p = row_major<float>(arguments);
   const KParts k_parts{parts, sums};
   switch (along_of(p.a.column_stride, p.a.row_stride, p.m)) {

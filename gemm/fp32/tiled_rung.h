@@ -13,11 +13,11 @@ Rung tiled_rung() {
   rung.capability = 80;  // cp.async
   rung.kernel = tiling().kernel;
   rung.takes_own_path = [](const Problem& p) { return fits(tiling(), p.n, p.m, p.alpha == 0 ? 0 : p.k); };
-  rung.launch = [](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  rung.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     const Problem& p = arguments.problem;
     const TilingChoice choice = tiling();
     if (!fits(choice, p.n, p.m, p.alpha == 0 ? 0 : p.k)) return launch_slower_path(arguments, stream);
-    choice.launch(arguments, 1, nullptr, workspace.sms, stream);
+    choice.launch(arguments, 1, nullptr, stream);
   };
   return rung;
 }

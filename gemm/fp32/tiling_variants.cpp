@@ -12,8 +12,6 @@ namespace {
 /// Rounds of blocks on an SM beyond which there is nothing left that more parts could even out.
 constexpr std::int64_t most_rounds = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 Variant variant_of(const TilingChoice& tiling, int parts, const Problem& problem) {
   Variant variant;
   variant.name = fmt::format("{} in {} {}", tiling.name, parts, parts == 1 ? "part" : "parts");
@@ -22,7 +20,7 @@ Variant variant_of(const TilingChoice& tiling, int parts, const Problem& problem
   variant.workspace_bytes = bytes_of_parts(problem, parts);
   variant.launch = [&tiling, parts](const Arguments& arguments, const Workspace& workspace,
                                     cudaStream_t stream) {
-    tiling.launch(arguments, parts, reinterpret_cast<float*>(workspace.data), workspace.sms, stream);
+    tiling.launch(arguments, parts, reinterpret_cast<float*>(workspace.data), stream);
   };
   return variant;
 }

@@ -19,8 +19,6 @@ constexpr double clocks_around_a_tile = 4000;
 constexpr double clocks_of_adding = 6000, bytes_per_clock = 20;
 constexpr int most_parts_of_all = 64;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 double estimated_clocks(const TilingChoice& t, std::int64_t m, std::int64_t n, std::int64_t k, int sms,
                         int parts) {
   const std::int64_t blocks = ceil_div(m, t.m) * ceil_div(n, t.n) * parts;

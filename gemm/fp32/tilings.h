@@ -19,7 +19,7 @@ struct TilingChoice {
   /// Share of the multiplication rate that its inner loop can reach: of its instructions, those that
   /// multiply (tests/sass counts them).
   double efficiency;
-  void (*launch)(const Arguments&, int parts, float* sums, int sms, cudaStream_t);
+  void (*launch)(const Arguments&, int parts, float* sums, cudaStream_t);
   RungKernel kernel;  ///< as compiled for BLAS's NN with aligned columns
 };
 

@@ -30,8 +30,7 @@ SplitChoice choose_operands(const Arguments& arguments) {
 }
 
 std::size_t plane_bytes(const EngineOperand& second, int columns) {
-  constexpr std::size_t alignment = 256;
-  return (tf32_planes(second, columns).bytes() + alignment - 1) / alignment * alignment;
+  return workspace_part(tf32_planes(second, columns).bytes());
 }
 
 std::size_t split_workspace_bytes(const Problem& problem, int columns) {

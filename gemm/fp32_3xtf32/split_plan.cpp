@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gemm/problem.h"
+
 namespace fathom::gemm::fp32_3xtf32 {
 namespace {
 
 constexpr std::int64_t tile_rows = 128, stage_k = 32;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow tiles
 /// wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096 cubed on an
@@ -20,8 +20,15 @@ double stage_clocks(const SplitTile& tile) {
   return std::max(least, tile.columns < 128 ? clocks * narrow : clocks);
 }
 
-/// Clocks to fill the ring and to store a tile, and more where blocks add their sums.
-double other_clocks(const SplitTile& tile) { return tile.split_k > 1 ? 8000 : 3000; }
+/// Clocks beside the stages of so many waves: to fill the ring and to store a tile, and more where
+/// blocks add their sums. Each wave of those after the first costs more than that explains, 15 to
+/// 24 thousand in the recorded times of products of 3, 9, 13 and 15 such waves, where a clock of
+/// this model is 0.60 ns in those of whole tiles (docs/gemm/tuning-tf32.md).
+double other_clocks(const SplitTile& tile, std::int64_t waves) {
+  constexpr double whole = 3000, shared = 8000, later_shared = 19000;
+  const auto n = static_cast<double>(waves);
+  return tile.split_k > 1 ? shared + (n - 1) * later_shared : n * whole;
+}
 
 }  // namespace
 
@@ -33,8 +40,9 @@ int best_tile(std::int64_t rows, std::int64_t columns, std::int64_t k, int sms) 
     const std::int64_t blocks =
         ceil_div(rows, tile_rows) * ceil_div(columns, tile.columns) * tile.split_k;
     const double stages = static_cast<double>(ceil_div(ceil_div(k, stage_k), tile.split_k));
-    const double clocks = static_cast<double>(ceil_div(blocks, sms)) *
-                          (stages * stage_clocks(tile) + other_clocks(tile));
+    const std::int64_t waves = ceil_div(blocks, sms);
+    const double clocks = static_cast<double>(waves) * stages * stage_clocks(tile) +
+                          other_clocks(tile, waves);
     if (i > 0 && clocks >= least) continue;
     best = i;
     least = clocks;

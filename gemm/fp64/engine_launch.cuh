@@ -19,9 +19,6 @@ struct EngineConfig {
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// Parts of the workspace start on so many bytes.
-inline constexpr std::int64_t copy_alignment = 256;
-
 /// An operand's lines in memory, and what has to become of the odd ones.
 struct OperandLines {
   std::int64_t inner, lines, stride;
@@ -33,8 +30,7 @@ struct OperandLines {
   bool split() const { return stride % 2 != 0; }
   std::int64_t copied_stride() const { return inner + inner % 2; }
   std::size_t copied_bytes() const {
-    const std::size_t bytes = split() ? sizeof(double) * copied_stride() * (lines / 2) : 0;
-    return ceil_div(bytes, copy_alignment) * copy_alignment;
+    return workspace_part(split() ? sizeof(double) * copied_stride() * (lines / 2) : 0);
   }
 };
 
@@ -66,8 +62,7 @@ inline OperandMaps operand_maps(const EngineOperand& x, int rows, std::byte*& wo
 
 template <Design d>
 std::size_t flag_bytes(int blocks) {
-  const std::size_t bytes = static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned);
-  return ceil_div(bytes, copy_alignment) * copy_alignment;
+  return workspace_part(static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned));
 }
 /// Room for what is handed over between blocks, on as many SMs.
 template <Design d>
@@ -110,7 +105,7 @@ void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   p.workers = static_cast<int>(tiles);
   if constexpr (d.persistent) {
-    static const int resident = resident_clusters(kernel, launch);
+    static const int resident = needed_clusters(kernel, launch);
     p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
     if constexpr (d.stream_k) share_along_k<d>(p, tiles, resident, workspace, stream);
   }

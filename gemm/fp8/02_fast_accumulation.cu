@@ -7,8 +7,7 @@
 namespace fathom::gemm::fp8 {
 
 Rung fast_accumulation() {
-  Rung rung = best_rung<AlongK, Types>(Class::fp8, "02_fast_accumulation");
-  rung.launch = &launch_fullest_waves<AlongK, Types>;
+  Rung rung = fullest_waves_rung<AlongK, Types>(Class::fp8, "02_fast_accumulation");
   rung.idea = "Tiles of 128 x 256 x 128 whose sums stay with the tensor cores over all of k.";
   rung.gain =
       "No additions beside the products, and these twice as wide: 4096 multiplications a clock "

@@ -27,6 +27,9 @@ Rung rung_of(Class of) {
       "instead, and the memory bus is the limit (28 us of an H200's for 8192 x 8192 elements), "
       "without a workspace or a second kernel.";
   rung.launch = &launch_skinny<AnyLayout, Types<Element>>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int) {
+    return skinny_kernel<AnyLayout, Types<Element>>(function, p);
+  };
   return rung;
 }
 

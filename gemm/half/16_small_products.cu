@@ -36,10 +36,28 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   }
 }
 
+/// Of what mma.sync multiplies there is no tile to tell of.
+template <class Element>
+RungKernel kernel_for(const Rung& before, const Problem& p, int sms) {
+  const SmallChoice choice = small_choice(p, sms);
+  switch (choice.kernel) {
+    case SmallChoice::Kernel::mma:
+      return {};
+    case SmallChoice::Kernel::brief:
+      return brief_kernel<AnyLayout, Types<Element>>(before.kernel.function, choice.columns);
+    case SmallChoice::Kernel::waves:
+      return engine_kernel<Columns192<AnyLayout>, Types<Element>>(before.kernel.function);
+    case SmallChoice::Kernel::before:
+      return before.kernel_for(p, sms);
+  }
+  return {};
+}
+
 }  // namespace
 
 Rung small_products(Class of) {
-  Rung rung = deferred_stores(of);
+  const Rung before = deferred_stores(of);
+  Rung rung = before;
   rung.id = std::string(traits(of).name) + "/16_small_products";
   rung.idea =
       "Small products are cut into tiles of 32 x 32 to 64 x 64 by mma.sync, where those are too "
@@ -54,6 +72,10 @@ Rung small_products(Class of) {
       "occupy the SMs with nothing to add. A launch starts while the one before it ends.";
   rung.contender = true;
   rung.launch = of == Class::fp16 ? &launch<__half> : &launch<__nv_bfloat16>;
+  rung.kernel_for = [before](const Problem& p, int sms) {
+    return before.of == Class::fp16 ? kernel_for<__half>(before, p, sms)
+                                    : kernel_for<__nv_bfloat16>(before, p, sms);
+  };
   return rung;
 }
 

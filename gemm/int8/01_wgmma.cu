@@ -6,8 +6,7 @@
 
 namespace fathom::gemm::int8 {
 Rung wgmma() {
-  Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");
-  rung.launch = &launch_fullest_waves<AlongK, Types>;
+  Rung rung = fullest_waves_rung<AlongK, Types>(Class::int8, "01_wgmma");
   rung.idea =
       "Tiles of 128 x 256 x 128 by wgmma, clusters with multicast, persistent, stores by the copy "
       "engine: as "

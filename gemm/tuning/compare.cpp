@@ -26,11 +26,15 @@ Workspace workspace_for(Context& context, const Problem& problem, std::span<cons
 }
 
 /// After so many launches one right after the other, of which each must leave the same.
-Candidate verified(const Trial& trial, const std::shared_ptr<Operands>& operands,
-                   const Workspace& workspace, cudaStream_t stream, int launches = 1) {
+Candidate verified(Context& context, const std::shared_ptr<ReferenceStore>& references,
+                   const Trial& trial, const Problem& problem, const Workspace& workspace,
+                   int launches = 1) {
+  // All have one C.
+  const auto operands =
+      std::make_shared<Operands>(context, references, problem, "variant", trial.promoted);
   Candidate candidate;
   candidate.name = trial.name;
-  candidate.workload.launch = [=, launch = trial.launch] {
+  candidate.workload.launch = [=, launch = trial.launch, stream = context.stream()] {
     launch(operands->arguments(), workspace, stream);
   };
   operands->reset_c();
@@ -80,18 +84,21 @@ void print(std::span<const Candidate> candidates, const Problem& problem, bool s
 
 }  // namespace
 
-Trial trial_of(const Rung& rung) { return {rung.id, rung.workspace_bytes, rung.launch}; }
+Trial trial_of(const Rung& rung) {
+  Trial trial{rung.id, rung.workspace_bytes, rung.launch};
+  trial.promoted = rung.promoted;
+  return trial;
+}
 
 bool compare(Context& context, const Problem& problem, std::span<const Trial> variants,
              const Comparison& how) {
   const auto references = std::make_shared<ReferenceStore>();
-  const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
   const Workspace workspace = workspace_for(context, problem, variants);
   std::vector<Candidate> candidates;
   bool right = true;
   for (const Trial& variant : variants) {
     if (!variant.takes(problem) || !variant.suits(problem)) continue;
-    candidates.push_back(verified(variant, operands, workspace, context.stream()));
+    candidates.push_back(verified(context, references, variant, problem, workspace));
     right = right && candidates.back().wrong.empty();
   }
   if (how.opponents) {
@@ -137,12 +144,11 @@ bool check_small_products(Context& context, Class of, std::span<const Trial> var
       problem.lda = columns(problem.lda, of_bit(2));
       problem.ldb = columns(problem.ldb, of_bit(3));
       problem.ldc += kind % 3;
-      const auto operands = std::make_shared<Operands>(context, references, problem, "variant");
       const Workspace workspace = workspace_for(context, problem, variants);
       for (const Trial& variant : variants) {
         if (!variant.takes(problem)) continue;
         const Candidate c =
-            verified(variant, operands, workspace, context.stream(), problem.beta == 0 ? 3 : 1);
+            verified(context, references, variant, problem, workspace, problem.beta == 0 ? 3 : 1);
         if (!c.wrong.empty()) fmt::print("WRONG {}: {}\n", c.name, c.wrong);
         ++(c.wrong.empty() ? right : wrong);
       }

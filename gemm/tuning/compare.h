@@ -22,6 +22,7 @@ struct Trial {
   std::function<bool(const Problem&)> takes = [](const Problem&) { return true; };
   /// Whether it is made for products of about this shape: others it does, but is not timed on.
   std::function<bool(const Problem&)> suits = [](const Problem&) { return true; };
+  bool promoted = false;  ///< as of a rung (gemm/rung.h)
 };
 
 /// A rung as it is, to hold the others against.

@@ -11,8 +11,8 @@
 
 namespace fathom::gemm {
 
-/// Blocks of a launch that are worth a try: not less than a sixth of an H200's SMs, and few to
-/// each.
+/// Blocks of a launch that are worth a try: not less than 16, an eighth of an H200's SMs, and few
+/// to each.
 inline bool occupies(const Problem& p, int tile_m, int tile_n, int tile_k, int parts) {
   const std::int64_t blocks = (p.n + tile_m - 1) / tile_m * ((p.m + tile_n - 1) / tile_n) * parts;
   return blocks >= 16 && blocks <= 720 && (parts == 1 || blocks <= 432) &&

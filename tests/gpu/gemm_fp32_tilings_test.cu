@@ -54,8 +54,7 @@ TEST_CASE("every fp32 tiling is right for operands of every kind", "[gpu][gemm][
                   "sums", std::max<std::size_t>(fp32::bytes_of_parts(problem, parts), 16));
               context.buffers().poison(sums);
               operands.reset_c();
-              tiling.launch(operands.arguments(), parts, sums.as<float>(), gpu.facts.sms,
-                            gpu.stream.get());
+              tiling.launch(operands.arguments(), parts, sums.as<float>(), gpu.stream.get());
               FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
               Accuracy accuracy;
               const auto wrong = operands.verify(accuracy);
@@ -84,7 +83,7 @@ TEST_CASE("products whose k does not fill the pipeline are right", "[gpu][gemm][
       CAPTURE(tiling.name, problem.describe());
       const Operands operands(context, references, problem, "test");
       operands.reset_c();
-      tiling.launch(operands.arguments(), 1, nullptr, gpu.facts.sms, gpu.stream.get());
+      tiling.launch(operands.arguments(), 1, nullptr, gpu.stream.get());
       FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
       Accuracy accuracy;
       const auto wrong = operands.verify(accuracy);

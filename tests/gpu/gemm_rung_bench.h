@@ -16,8 +16,8 @@ struct RungBench : Gpu {
   Context context{facts, stream.get(), 1};
   std::shared_ptr<gemm::ReferenceStore> references = std::make_shared<gemm::ReferenceStore>();
 
-  /// `sms`: for which the rung plans; 0: those of the GPU.
-  void check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
+  /// `sms`: for which the rung plans; 0: those of the GPU. Returns how far the last launch was off.
+  gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
     if (sms == 0) sms = facts.sms;
     CAPTURE(rung.id, problem.describe(), sms);
     REQUIRE_FALSE(invalid(problem).has_value());
@@ -44,6 +44,7 @@ struct RungBench : Gpu {
     const auto outside = context.buffers().guards_intact();
     CAPTURE(outside.value_or("intact"));
     CHECK_FALSE(outside.has_value());
+    return accuracy;
   }
 };
 

@@ -79,3 +79,15 @@ TEST_CASE("every fp32 rung is right on every small product", "[gpu][gemm][saniti
     for (const ClaimTwin& twin : claim_twins()) bench.check(twin.twin, problem);
   }
 }
+
+// The runtime copies no lines that are further apart than 2 GiB less a byte: what C was before is
+// put there column by column.
+TEST_CASE("a C whose columns lie 2 GiB apart is added to", "[gpu][gemm]") {
+  test::RungBench bench;
+  std::size_t free_bytes = 0, total_bytes = 0;
+  FATHOM_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+  if (free_bytes < std::size_t{12} << 30) SKIP("C and what it was before take 8 GiB.");
+  Problem p = make_problem(Class::fp32, 3, 2, 4, Transpose::no, Transpose::no, 2, -3);
+  p.ldc = std::int64_t{1} << 29;
+  bench.check(*find_rung("fp32/01_naive"), p);
+}

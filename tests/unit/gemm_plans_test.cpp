@@ -193,6 +193,38 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(tile("tf32/02_a_in_registers", 4096, 4096, 4096) == std::tuple{256, 128, 1});
   CHECK(kernel("tf32/02_a_in_registers", 16, 8192, 8192).function == nullptr);
 
+  // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny products
+  // have the small side as columns, and halves of it one beside the other.
+  const auto engine = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k) {
+    const RungKernel found = kernel(id, m, n, k);
+    CHECK(found.function == find_rung(id)->kernel.function);
+    return std::tuple{found.tile_m, found.tile_n, found.parts, found.cluster_m, found.cluster_n};
+  };
+  for (const char* id : {"bf16/15_deferred_stores", "bf16/16_small_products", "fp8/01_promoted",
+                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+    CAPTURE(id);
+    CHECK(engine(id, 4096, 4096, 4096) == std::tuple{128, 256, 1, 4, 2});
+    CHECK(engine(id, 2048, 2048, 8192) == std::tuple{128, 256, 1, 2, 1});
+  }
+  for (const char* id : {"fp16/15_deferred_stores", "fp8/02_fast_accumulation"}) {
+    CAPTURE(id);
+    CHECK(engine(id, 128, 8192, 8192) == std::tuple{128, 64, 1, 1, 2});
+    CHECK(engine(id, 8192, 128, 8192) == std::tuple{64, 128, 1, 2, 1});
+  }
+  CHECK(engine("fp8/01_promoted", 128, 8192, 8192) == std::tuple{128, 128, 2, 1, 1});
+  CHECK(engine("fp8/01_promoted", 8192, 16, 8192) == std::tuple{16, 128, 2, 1, 1});
+  CHECK(engine("bf16/12_split_depth", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
+  CHECK(engine("bf16/13_all_layouts", 4096, 4096, 4096) == std::tuple{128, 256, 1, 2, 1});
+  CHECK(engine("bf16/13_all_layouts", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
+  CHECK(engine("tf32/01_wgmma", 16, 8192, 8192) == std::tuple{128, 16, 2, 1, 1});
+  // What the kernel notes of recordings/h200/gemm say of the same products.
+  CHECK(engine("fp8/02_fast_accumulation", 1024, 1024, 1024) == std::tuple{128, 64, 1, 1, 1});
+  CHECK(engine("fp8/02_fast_accumulation", 1536, 1536, 1536) == std::tuple{128, 160, 1, 1, 2});
+  CHECK(engine("fp8/02_fast_accumulation", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
+  CHECK(engine("fp8/01_promoted", 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
+  CHECK(engine("bf16/16_small_products", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
+  CHECK(kernel("bf16/16_small_products", 256, 256, 256).function == nullptr);  // by mma.sync
+
   const auto cluster = [&](const char* id, Transpose a, Transpose b) {
     const RungKernel k = kernel(id, 4096, 4096, 4096, a, b);
     return std::pair{k.cluster_m, k.cluster_n};

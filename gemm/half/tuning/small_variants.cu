@@ -78,7 +78,7 @@ void add_design(std::vector<Trial>& list) {
                   &launch_shape<S, Types>});
   list.back().suits = [d](const Problem& p) {
     const std::int64_t blocks = (p.n + d.m() - 1) / d.m() * ((p.m + d.n - 1) / d.n);
-    return blocks <= 132 && (blocks >= 48 || d.n <= 64);
+    return blocks <= planned_sms && (blocks >= 48 || d.n <= 64);
   };
 }
 

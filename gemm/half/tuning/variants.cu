@@ -147,6 +147,7 @@ void add_shape(std::vector<Trial>& to, bool promoted) {
                 [](const Problem& p, int) { return EngineOperands::copy_bytes(p, S::majors); },
                 &launch_shape<S, T>});
   to.back().suits = [](const Problem& p) { return is_skinny(p) == is_skinny(list); };
+  to.back().promoted = promoted;
 }
 
 template <List list, int... Indices>

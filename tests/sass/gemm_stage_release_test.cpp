@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "tests/sass/sass_file.h"
 
-// When the multiplying threads give a stage of the ring back to those who fill it.
+// When the multiplying threads give a stage of the ring back to those who fill it, of fp32's rings
+// and of fp64's.
 
 namespace {
 
@@ -52,4 +54,36 @@ TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") 
     }
   }
   CHECK(kernels == 9);
+}
+
+// The release of an mbarrier is the same to the compiler. All kernels of fp64's ring release a
+// stage before they read the next one, so that no load at all may be in flight.
+TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "[sass][gemm]") {
+  if (!disassemble_ladder("fp64").front().for_hopper())
+    SKIP("This build is for a chip other than Hopper.");
+  int kernels = 0, releases = 0;
+  for (const SassFunction& kernel : disassemble_ladder("fp64")) {
+    if (kernel.name.find("engine_product<") == std::string::npos) continue;
+    CAPTURE(kernel.name);
+    ++kernels;
+    REQUIRE(kernel.scoreboards.size() == kernel.lines.size());
+    int in_kernel = 0;
+    for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+      const std::string& instruction = kernel.instructions[i];
+      // The loading thread's arrival, which expects bytes, counts none: it lacks the A1T0.
+      if (!instruction.starts_with("SYNCS.ARRIVE") || !instruction.ends_with("A1T0")) continue;
+      ++in_kernel;
+      CAPTURE(i);
+      CHECK(loads_in_flight(kernel, i) == 0);
+    }
+    CHECK((in_kernel == 1 || in_kernel == 2));
+    releases += in_kernel;
+    const auto load = std::ranges::find_if(
+        kernel.instructions, [](const std::string& s) { return s.starts_with("LDS"); });
+    REQUIRE(load != kernel.instructions.end());
+    CHECK(loads_in_flight(kernel,
+                          static_cast<std::size_t>(load - kernel.instructions.begin())) == 1);
+  }
+  CHECK(kernels == 24);
+  CHECK(releases == 44);
 }
