@@ -15,7 +15,7 @@
 #include "results/document_io.h"
 #include "results/query.h"
 
-// docs/gemm/reached.md against the recording, cell by cell: what was reached, where that is as much
+// docs/gemm/reached.md, and the README's table, against the recording, cell by cell: what was reached, where that is as much
 // as was asked, and of all that was missed what the recording's counters and clocks say.
 
 using namespace fathom;
@@ -26,9 +26,10 @@ const std::filesystem::path root = FATHOM_SOURCE_DIR;
 
 using Row = std::vector<std::string>;
 
-/// Rows of the table whose heading begins with this word, the heading first.
-std::vector<Row> table(const std::string& heading) {
-  std::ifstream page(root / "docs/gemm/reached.md");
+/// Rows of the table whose heading begins with these words, the heading first.
+std::vector<Row> table(const std::string& heading,
+                       const std::string& file = "docs/gemm/reached.md") {
+  std::ifstream page(root / file);
   REQUIRE(page);
   std::vector<Row> rows;
   for (std::string line; std::getline(page, line);) {
@@ -152,6 +153,22 @@ TEST_CASE("what the ladder reached is what was recorded, and bold where it was a
         expected = goal && ratio >= *goal ? "**" + ratio_text(ratio) + "**" : ratio_text(ratio);
       }
       CHECK((*row)[i + 1] == expected);
+    }
+  }
+}
+
+TEST_CASE("the README's table of the ladder is what was recorded", "[golden]") {
+  const std::vector<Row> rows =
+      table("Throughput over the faster of cuBLAS and cuBLASLt", "README.md");
+  constexpr std::size_t columns[] = {0, 5, 1, 6, 2, 3, 4};  // of `products`, as they stand there
+  REQUIRE(rows.front().size() == std::size(columns) + 1);
+  CHECK(rows.size() == 10);
+  for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
+    const Ladder ladder = Ladder::of(row->front());
+    for (std::size_t i = 0; i < std::size(columns); ++i) {
+      CAPTURE(row->front(), products[columns[i]].missed);
+      const Entry* entry = ladder.entry(products[columns[i]]);
+      CHECK((*row)[i + 1] == (entry == nullptr ? "-" : ratio_text(*gemm::ratio_to_faster(*entry))));
     }
   }
 }
