@@ -33,7 +33,8 @@ struct Jump {
 /// A type's jumps that say what tiles cost, and why others do not.
 struct Jumps {
   std::vector<Jump> judged;
-  std::size_t other_kernel = 0;  ///< so many more where the kernel changes with the size
+  std::size_t other_kernel = 0;    ///< so many more where the kernel changes with the size
+  std::size_t unknown_kernel = 0;  ///< and where nobody could tell whether it does
   double largest_step = 1;       ///< of the model, whatever its size
 };
 
@@ -48,7 +49,7 @@ Jumps jumps_of(const TileSweep& sweep) {
     if (same_kernel(before, after)) {
       jumps.judged.push_back({&before, &after, model, sweep.taken(after) / sweep.taken(before)});
     } else {
-      ++jumps.other_kernel;
+      ++(knows_kernel(before) && knows_kernel(after) ? jumps.other_kernel : jumps.unknown_kernel);
     }
   }
   return jumps;
@@ -62,14 +63,23 @@ double median_paid(const Jumps& jumps) {
   return median(paid);
 }
 
+std::size_t left_out(const Jumps& jumps) { return jumps.other_kernel + jumps.unknown_kernel; }
+
+std::string cause(const Jumps& jumps) {
+  if (jumps.unknown_kernel == 0) return "another kernel takes over";
+  return jumps.other_kernel == 0 ? "the kernel is not known"
+                                 : "another kernel takes over or the kernel is not known";
+}
+
 std::string why_left_out(const Jumps& jumps) {
-  if (jumps.other_kernel == 0) {
+  if (left_out(jumps) == 0) {
     return fmt::format("no jump of its model reaches {:.2f} x (the largest is {:.3f} x)",
                        least_jump, jumps.largest_step);
   }
   return fmt::format(
-      "at {} another kernel takes over",
-      jumps.other_kernel == 1 ? "its only jump" : fmt::format("all {} jumps", jumps.other_kernel));
+      "at {} {}",
+      left_out(jumps) == 1 ? "its only jump" : fmt::format("all {} jumps", left_out(jumps)),
+      cause(jumps));
 }
 
 std::string figure_of(const TileSweep& sweep, const Jumps& jumps) {
@@ -83,8 +93,8 @@ std::string figure_of(const TileSweep& sweep, const Jumps& jumps) {
       swept_m(*largest.before), swept_m(*largest.after),
       sweep.in_cycles() ? "cycles grow" : "time, for want of the clock, grows", largest.measured,
       largest.model);
-  if (jumps.other_kernel > 0)
-    text += fmt::format("; {} more left out, where another kernel takes over", jumps.other_kernel);
+  if (left_out(jumps) > 0)
+    text += fmt::format("; {} more left out, where {}", left_out(jumps), cause(jumps));
   return text + fmt::format("); all {} sizes are within {} of that model", sweep.entries().size(),
                             format_percent(sweep.farthest()));
 }
@@ -100,7 +110,7 @@ Claim tile_claim(std::span<const Entry> entries) {
   for (const ClassTraits& row : all_classes()) {
     const TileSweep sweep(entries, row.name);
     const Jumps jumps = jumps_of(sweep);
-    if (jumps.other_kernel == 0 && jumps.largest_step == 1) continue;  // no step to speak of
+    if (left_out(jumps) == 0 && jumps.largest_step == 1) continue;  // no step to speak of
     claim.figure += fmt::format("{}{} ", claim.figure.empty() ? "" : "; ", row.name);
     if (jumps.judged.empty()) {
       claim.figure += "is left out: " + why_left_out(jumps);

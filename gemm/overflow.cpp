@@ -25,6 +25,10 @@ double deviation(Element element) {
 /// times 2^40 elements is 2^1024: one more than fp64 has.
 constexpr double largest_checked = 0x1p480;
 
+/// Of scalars so large that what they make of sums has no number any more: the same products,
+/// smaller by this, have one.
+constexpr double far_less = 0x1p-600;
+
 /// Rounded to three digits, towards 0.
 double rounded_down(double x) {
   const double digit = std::pow(10, std::floor(std::log10(x)) - 2);
@@ -66,21 +70,26 @@ std::optional<std::string> overflows(const Problem& p) {
   const Element output = traits(p.of).output;
   const double limit = std::min(largest(output), largest_checked), reached = largest_of_product(p);
   if (reached <= limit) return std::nullopt;
+  Problem less = p;
+  less.alpha *= far_less;
+  less.beta *= far_less;
+  const double share = limit * far_less / largest_of_product(less);
   const bool whole = output == Element::s32, of_alpha = p.beta == 0,
              of_beta = p.k == 0 || p.alpha == 0;
   std::string instead;
   if (of_alpha || of_beta) {
-    const double most = std::abs(of_alpha ? p.alpha : p.beta) * (limit / reached);
+    const double most = std::abs(of_alpha ? p.alpha : p.beta) * share;
     instead = fmt::format("{} up to {:.6g}", of_alpha ? "alpha" : "beta",
                           whole ? std::floor(most) : rounded_down(most));
   } else {
-    instead = fmt::format("both smaller, by a factor of {:.3g}", 1.01 * (reached / limit));
+    instead = fmt::format("both smaller, by a factor of {:.3g}", 1.01 / share);
   }
   return fmt::format(
-      "alpha is {} and beta {}: with k = {}, an element of C may reach {:.3g}, and the largest "
+      "alpha is {} and beta {}: with k = {}, an element of C may reach {}, and the largest "
       "that {} is "
       "{}: take {}",
-      p.alpha, p.beta, p.k, reached,
+      p.alpha, p.beta, p.k,
+      std::isfinite(reached) ? fmt::format("{:.3g}", reached) : "more than fp64 holds",
       limit == largest(output) ? fmt::format("C of {} holds", traits(p.of).name) : "can be checked",
       whole ? fmt::format("{:.0f}", limit) : fmt::format("{:.6g}", limit), instead);
 }

@@ -36,9 +36,13 @@ double paid_flop(const Entry& entry) {
   return entry.extras.at("flop") / entry.extras.at("tile_efficiency");
 }
 
+bool knows_kernel(const Entry& entry) {
+  const std::string kernel = kernel_of(entry);
+  return !kernel.empty() && !kernel.starts_with(unknown_kernel);
+}
+
 bool same_kernel(const Entry& a, const Entry& b) {
-  const std::string kernel = kernel_of(a);
-  return !kernel.empty() && !kernel.starts_with(unknown_kernel) && kernel == kernel_of(b);
+  return knows_kernel(a) && kernel_of(a) == kernel_of(b);
 }
 
 TileSweep::TileSweep(std::span<const Entry> entries, const std::string& type)

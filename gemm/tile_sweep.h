@@ -38,5 +38,7 @@ double swept_m(const Entry& entry);
 double paid_flop(const Entry& entry);
 /// Whether both are known to have run one and the same kernel.
 bool same_kernel(const Entry& a, const Entry& b);
+/// Whether its kernel is known at all.
+bool knows_kernel(const Entry& entry);
 
 }  // namespace fathom::gemm

@@ -45,8 +45,11 @@ int run(int argc, char** argv) {
       ->type_name("N");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : to_int(fathom::ExitCode::bad_input);
+    fmt::print(stderr, "fathom-device: {}: see fathom-device --help.\n", fathom::complaint(error));
+    return to_int(fathom::ExitCode::bad_input);
   }
   if (gpus)
     return print({{"gpus", fathom::to_json(fathom::visible_devices(fathom::NvmlLibrary()))}});

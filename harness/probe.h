@@ -32,7 +32,7 @@ struct ProbeOption {
   std::string description;  ///< for --help, without the defaults
   // Of a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
-  std::int64_t least = 1, most = 0;      ///< 0 at least, of at most 18 digits
+  std::int64_t least = 1, most = 0;      ///< 0 at least
   Kind kind = Kind::whole_number;
   /// Has no value unless it is given; so has every number, text and flag (1 where it is given).
   bool optional = false;

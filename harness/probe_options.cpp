@@ -91,7 +91,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       ->type_name("FILE");
   app.add_option("--conclude", options.conclude,
                  "Measure nothing: write this earlier result to --out, with what today's program "
-                 "concludes from it")
+                 "concludes from it; takes no other flag")
       ->check(not_empty())
       ->type_name("RESULT")
       ->needs("--out");
@@ -143,6 +143,17 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input,
                 fmt::format("{}. See {} --help.", complaint(error), probe.program()));
+  }
+  if (!options.conclude.empty()) {
+    for (const CLI::Option* option : app.get_options())
+      if (option->count() > 0 && !option->check_lname("conclude") && !option->check_lname("out"))
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{} is of no use beside --conclude, which measures nothing.",
+                                option->get_name()));
+    if (options.benchmark_arguments.size() > 1)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} is of no use beside --conclude, which measures nothing.",
+                              options.benchmark_arguments[1]));
   }
   for (const ProbeOption& option : own_options) {
     const std::optional<std::string>& text = given[option.name];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <regex>
@@ -38,9 +39,11 @@ CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
       open ? fmt::format("from {} on", lowest) : fmt::format("from {} to {}", lowest, highest);
   return CLI::Validator(
       [=](std::string& text) {
-        const bool digits = !text.empty() && text.size() <= 18 &&
-                            text.find_first_not_of("0123456789") == std::string::npos;
-        const bool good = digits && std::stoull(text) >= lowest && std::stoull(text) <= highest;
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [parsed, error] = std::from_chars(text.data(), end, value);
+        const bool good =
+            error == std::errc() && parsed == end && value >= lowest && value <= highest;
         return good ? "" : fmt::format("`{}` is not a whole number {}", text, range);
       },
       "");

@@ -10,7 +10,7 @@ namespace fathom {
 // Checks of a flag's value that answer in a user's words, for `fathom` and the probes; CLI11's own
 // answer with the limits of a type.
 
-/// A whole number of at most 18 digits that is at least `lowest`.
+/// A whole number of 64 bits that is at least `lowest`.
 CLI::Validator whole_number(std::uint64_t lowest = 0);
 
 /// The same with a highest value: "8 to 64".

@@ -12,7 +12,13 @@ namespace fathom {
 namespace fs = std::filesystem;
 
 TemporaryFolder::TemporaryFolder(const std::string& instead) {
-  std::string pattern = (fs::temp_directory_path() / "fathom-XXXXXX").string();
+  std::error_code nowhere;
+  const fs::path parent = fs::temp_directory_path(nowhere);
+  std::string pattern = (parent / "fathom-XXXXXX").string();
+  if (nowhere)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("There is no folder for temporary files ({}): {}.", nowhere.message(),
+                            instead));
   if (!mkdtemp(pattern.data()))
     throw Error(ExitCode::output_unwritable,
                 fmt::format("{} cannot be made: {}.", pattern, instead));

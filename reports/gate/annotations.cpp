@@ -44,6 +44,7 @@ std::string commands(const char* level, const std::string& title,
 }  // namespace
 
 std::string github_annotations(const CheckResult& result) {
+  if (result.ended) return commands("error", "Check ended", result.refusals);
   const auto lines = [&](Outcome outcome) {
     std::vector<std::string> found;
     for (const MetricDecision* metric : with_outcome(result, outcome))
@@ -52,7 +53,6 @@ std::string github_annotations(const CheckResult& result) {
   };
   std::string text = commands("error", "Regression", lines(Outcome::regression)) +
                      commands("error", "Missing metric", lines(Outcome::missing));
-  if (result.ended) return commands("error", "Check ended", result.refusals);
   std::vector<std::string> undecided = why_undecided(result);
   for (const std::string& line : lines(Outcome::inconclusive)) undecided.push_back(line);
   text += commands("warning", "Inconclusive", undecided);

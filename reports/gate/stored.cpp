@@ -79,7 +79,8 @@ MetricDecision decision_without_test(const MetricSeries& series, const Rule* rul
   // Too few to say that it is worse, and no reason to say that it is not.
   const double effect = effect_for(rule, options);
   const Evidence evidence = evidence_of_rounds(series, options, effect);
-  const bool worse = evidence.worse >= least_effect(evidence, series, effect);
+  const bool worse =
+      evidence.worse > 0 && evidence.worse >= least_effect(evidence, series, effect);
   decision.outcome = worse ? Outcome::inconclusive : Outcome::added;
   decision.reason = fmt::format(
       "{}only {} of the earlier runs {} it, and {} are needed to decide.",

@@ -62,6 +62,12 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   CHECK(page("then", {}).find(said) == std::string::npos);
   CHECK_THAT(page("now", {"--conclude"}), ContainsSubstring(said));
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
+  // What would choose what to measure has no meaning there.
+  const auto useless = run_and_capture(
+      programs / "probe_occupancy",
+      {"--conclude", FATHOM_RECORDING_FILE, "--out", (box.folder() / "x.json").string(), "--seed", "3"}, 30s);
+  CHECK(code(useless) == to_int(ExitCode::bad_input));
+  CHECK_THAT(useless.errors, ContainsSubstring("--seed is of no use beside --conclude"));
   // A program that is not there leaves what it concluded.
   const std::filesystem::path some = box.folder() / "programs";
   std::filesystem::create_directories(some);

@@ -169,7 +169,8 @@ TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
   const fs::path torn = file.string() + ".123-0badcafe.tmp";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
   // Nobody's but its owner's to remove, in a folder that `add` did not make least of all.
-  const fs::path notes = file.parent_path() / "notes.tmp", elsewhere = folder.path / "mine" / torn.filename();
+  const fs::path notes = file.parent_path() / "notes.tmp",
+                 elsewhere = folder.path / "mine" / torn.filename();
   fs::create_directories(elsewhere.parent_path());
   for (const fs::path& other : {notes, elsewhere}) {
     std::ofstream(other) << "x";
@@ -200,7 +201,8 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
     return std::string();
   };
   CHECK(message().find("9999-0123456789abcdef.json") != std::string::npos);
-  CHECK(message().find("`fathom baseline prune --baseline " + folder.path.string() + "` removes such") != std::string::npos);
+  CHECK(message().find("`fathom baseline prune --baseline " + folder.path.string() +
+                       "` removes such") != std::string::npos);
   CHECK(baseline.count_like(planted_run(1)) == 4);
   REQUIRE(baseline.newest_of_each().size() == 1);
   CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);

@@ -262,7 +262,8 @@ TEST_CASE("Nothing compared is told by every output", "[gate]") {
   const std::string xml = junit_xml(result);
   CHECK(xml.find("tests=\"2\" failures=\"0\" errors=\"1\"") != std::string::npos);
   CHECK(xml.find("message=\"nothing was compared") != std::string::npos);
-  for (const std::string& text : {markdown_summary(result), decision_json(result), terminal_table(result, false)})
+  for (const std::string& text :
+       {markdown_summary(result), decision_json(result), terminal_table(result, false)})
     CHECK(text.find("nothing was compared") != std::string::npos);
 }
 
@@ -275,7 +276,8 @@ TEST_CASE("What ended a check is an error everywhere, and not inconclusive", "[g
   CHECK(github_annotations(result).starts_with("::error title=Check ended::Round 1"));
   CHECK(junit_xml(result).find("type=\"ended\"") != std::string::npos);
   CHECK(nlohmann::json::parse(decision_json(result)).at("exit_code") == 2);
-  for (const std::string& text : {markdown_summary(result), junit_xml(result), decision_json(result), github_annotations(result)}) {
+  for (const std::string& text : {markdown_summary(result), junit_xml(result),
+                                  decision_json(result), github_annotations(result)}) {
     CHECK(text.find("nconclusive") == std::string::npos);
     CHECK(text.find("INCONCLUSIVE") == std::string::npos);
   }

@@ -160,7 +160,8 @@ TEST_CASE("A value that no measurement has is refused, and says of what", "[gate
   CHECK(refusal_of(baseline("1", "1e308")).find("the SM clock of \"a/b\"") != std::string::npos);
 }
 
-TEST_CASE("A time or rate of zero or below is no improvement, and a count of zero is a value", "[gate]") {
+TEST_CASE("A time or rate of zero or below is no improvement, and a count of zero is a value",
+          "[gate]") {
   const auto problem_of = [](const char* unit, const char* value) {
     const std::string text = fmt::format(
         R"({{"fathom_baseline": 1, "program": "fathom", "date": "", "commit": "", "suite": "",

@@ -111,8 +111,9 @@ TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {
   for (const char* command : {"cp x \"{out}\"", "cp x '{out}'", "run \"--out={out}\" {filter}",
                               "run {out} '--filter={filter}'", "sh -c \"echo \\\"a\\\" > {out}\""})
     CHECK_THROWS_AS(SideCommand(Side::head, command), Error);
-  for (const char* command : {"run \"a b\" {out} 'c'", "run it\\'s {out} {filter}",
-                              "run 'a \"b' {out} \"c 'd\" {filter}"})
+  for (const char* command :
+       {"run \"a b\" {out} 'c'", "run it\\'s {out} {filter}", "true # don't {out}", "a#b {out}",
+        "run 'a \"b' {out} \"c 'd\" {filter}"})
     CHECK_NOTHROW(SideCommand(Side::head, command));
 }
 
@@ -122,7 +123,8 @@ TEST_CASE("A result that cannot be read is told by its round", "[gate]") {
   ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path / "garbage",
                         std::chrono::seconds(20));
   const std::string message = message_of(garbage, Side::head);
-  CHECK(message.starts_with("Round 1 of --head left no usable result (--keep DIR keeps it): "));
+  CHECK(message.starts_with(
+      "Round 1 of --head left no usable result, in a folder that --keep DIR keeps: "));
   CHECK(message.find("is not JSON") != std::string::npos);
 }
 

@@ -188,6 +188,12 @@ TEST_CASE("What has too few earlier values and looks worse is no pass", "[gate]"
   result = check(baseline, head);
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(result.metrics[39].outcome == Outcome::added);
+  // A count of errors that was none and is none.
+  for (RunMetrics* run : {&baseline[5], &baseline[6], &baseline[7], &head})
+    run->metrics.push_back({"errors", "errors", Better::lower, 0, 0, {}, ""});
+  CHECK(check(baseline, head).metrics.back().outcome == Outcome::added);
+  head.metrics.back().value = 1;
+  CHECK(check(baseline, head).metrics.back().outcome == Outcome::inconclusive);
 }
 
 TEST_CASE("What one of several new results lacks is missing", "[gate]") {

@@ -108,5 +108,12 @@ TEST_CASE("scalars that C cannot hold are refused with the largest that it can",
              ContainsSubstring("the largest that can be checked is 3.12"));
   CHECK_THAT(refusal({{"alpha", 1000.0}}),
              ContainsSubstring("120; --type or --rung choose others."));
-  CHECK_FALSE(refusal({{"alpha", 1e200}}).empty());
+  // Where even the bound has no number.
+  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 1e308}}),
+             ContainsSubstring("may reach more than fp64 holds") &&
+                 ContainsSubstring("take alpha up to 5.73e+141."));
+  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 0.0}, {"beta", 1.7e308}}),
+             ContainsSubstring("take beta up to 3.9e+143."));
+  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 1e308}, {"beta", 1.0}}),
+             ContainsSubstring("take both smaller, by a factor of 1.76e+166."));
 }

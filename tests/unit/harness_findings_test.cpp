@@ -8,6 +8,7 @@
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "tests/unit/report_folder.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
@@ -17,7 +18,8 @@ namespace {
 /// Concludes how many entries it was given.
 class CountingProbe : public Probe {
  public:
-  explicit CountingProbe(std::string name) : name_(std::move(name)) {}
+  explicit CountingProbe(std::string name, std::vector<Fact> facts = {})
+      : name_(std::move(name)), facts_(std::move(facts)) {}
   std::string name() const override { return name_; }
   std::string question() const override { return "How many?"; }
   std::string method() const override { return "By counting."; }
@@ -30,11 +32,13 @@ class CountingProbe : public Probe {
     claim.id = "T2";
     claim.figure = "counted " + findings.answer;
     findings.claims = {claim};
+    findings.facts = facts_;
     return findings;
   }
 
  private:
   std::string name_;
+  std::vector<Fact> facts_;
 };
 
 Document recording(const std::string& name) {
@@ -73,11 +77,31 @@ TEST_CASE("What a probe concludes takes the place of what it concluded before", 
     if (other.name != probe) CHECK(summary_of(document, other.name) == other);
 }
 
+TEST_CASE("Facts have what others published of the document's GPU, whoever measures today",
+          "[harness]") {
+  const Document before = recording("atlas/result.json");
+  const auto known = std::ranges::find_if(
+      before.facts, [](const Fact& fact) { return fact.published.has_value(); });
+  REQUIRE(known != before.facts.end());
+  Fact bare = *known;
+  bare.published.reset();
+  bare.probe.clear();
+  Document document = before;
+  put_findings(CountingProbe(known->probe, {bare}), document);
+  CHECK(std::ranges::count(document.facts, known->probe, &Fact::probe) == 1);
+  const Fact& now = *std::ranges::find(document.facts, known->probe, &Fact::probe);
+  CHECK(now == *known);
+  const auto others = [&](const Document& of) {
+    return std::ranges::count_if(of.facts,
+                                 [&](const Fact& fact) { return fact.probe != known->probe; });
+  };
+  CHECK(others(document) == others(before));
+}
+
 TEST_CASE("Concluded again, a document says who measured and who concluded", "[harness]") {
-  const fs::path folder = fs::temp_directory_path() / "fathom-conclude-again";
-  fs::create_directories(folder);
+  const ReportFolder folder;
   const fs::path from = fs::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json",
-                 to = folder / "again.json";
+                 to = folder.path() / "again.json";
   const CountingProbe probe("tail_effect");
   conclude_again(probe, from, to);
   conclude_again(probe, to, to);  // says so once
@@ -88,5 +112,4 @@ TEST_CASE("Concluded again, a document says who measured and who concluded", "[h
   CHECK(document.notes.back().starts_with("What the probe tail_effect concludes is of fathom "));
   CHECK(document.notes.back().find(before.fathom_commit) != std::string::npos);
   CHECK_THROWS_AS(conclude_again(CountingProbe("nobody"), from, to), Error);
-  fs::remove_all(folder);
 }

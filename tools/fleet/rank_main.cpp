@@ -17,6 +17,7 @@
 
 #include "reports/fleet/fleet.h"
 #include "results/error.h"
+#include "results/flag_checks.h"
 #include "tools/fleet/gathered.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/machine.h"
@@ -90,7 +91,7 @@ FleetRunArguments parse(int argc, char** argv) {
     std::exit(0);
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: see `fathom fleet run --help`.", error.what()));
+                fmt::format("{}: see `fathom fleet run --help`.", complaint(error)));
   }
   complete(arguments);
   return arguments;

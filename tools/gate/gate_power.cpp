@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "gate_power: {}\n", error.what());
+    fmt::print(stderr, "gate_power: {}: see gate_power --help.\n", complaint(error));
     return to_int(ExitCode::bad_input);
   } catch (const Error& error) {
     fmt::print(stderr, "gate_power: {}\n", error.what());

@@ -127,7 +127,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   } catch (const Error& error) {
     // The path names a folder that may be gone by the time it is read.
     throw Error(error.code(),
-                fmt::format("Round {} of --{} left no usable result (--keep DIR keeps it): {}",
+                fmt::format("Round {} of --{} left no usable result, in a folder that --keep DIR "
+                            "keeps: {}",
                             rounds_, to_string(side), error.what()));
   }
 }
