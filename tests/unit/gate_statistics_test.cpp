@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -103,7 +103,7 @@ TEST_CASE("The normal approximation corrects for ties and for continuity", "[gat
 TEST_CASE("A hundred rounds of thousands of metrics cost no minutes", "[gate]") {
   std::mt19937_64 generator(5);
   std::normal_distribution<double> noise;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   for (int metric = 0; metric < 2000; ++metric) {
     std::vector<double> base(50), head(50);
     for (double& value : base) value = noise(generator);
@@ -111,7 +111,9 @@ TEST_CASE("A hundred rounds of thousands of metrics cost no minutes", "[gate]") 
       value = metric % 2 == 0 ? noise(generator) : std::round(noise(generator));
     rank_test_greater(base, head);
   }
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  // Of the CPU, which other work on the machine does not add to; a table for each metric took half
+  // a minute.
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 5);
 }
 
 TEST_CASE("Hodges and Lehmann's estimate and its interval", "[gate]") {

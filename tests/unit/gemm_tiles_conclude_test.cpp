@@ -1,0 +1,159 @@
+// What is concluded from sweeps of sizes, whole tiles above all: claim T2, its pictures and tables.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "gemm/conclude.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+
+namespace {
+
+/// A product around multiples of a tile: how many waves the model says, and the time that it took.
+Entry around_tiles(std::int64_t m, double waves, double seconds, const char* kernel = "tile<128>",
+                   const char* type = "fp32") {
+  Entry e = planted::entry(
+      std::string("gemm/") + type + "/22_planned_tiles/" + std::to_string(m) + "/tiles",
+      {{"part", "tiles"}, {"type", type}, {"rung", "22_planned_tiles"}, {"m", m}}, 1e12);
+  e.real_time_s = seconds;
+  e.extras = {{"flop", 1e9}, {"tile_efficiency", 1 / waves}};
+  e.notes = {{"kernel", kernel}};
+  return e;
+}
+
+/// The same by its cycles, at a clock.
+Entry at_clock(Entry e, double cycles, double clock_hz) {
+  e.real_time_s = cycles / clock_hz;
+  e.timing.sm_clock_hz = clock_hz;
+  return e;
+}
+
+Claim tiles_claim(const std::vector<Entry>& entries) {
+  return planted::claim(gemm::conclude(entries).claims, "T2");
+}
+
+ClaimVerdict verdict_of(const std::vector<Entry>& entries) { return tiles_claim(entries).verdict; }
+
+bool says(const Claim& claim, const char* words) {
+  return claim.figure.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a product just past a tile pays for it if its time jumps as whole tiles do", "[gemm]") {
+  const auto answer = [](double before, double after) {
+    return verdict_of({around_tiles(3072, 3, before), around_tiles(3088, 4, after),
+                       around_tiles(3200, 4, after)});
+  };
+  CHECK(answer(3e-3, 4e-3) == ClaimVerdict::confirmed);
+  CHECK(answer(3e-3, 3.6e-3) == ClaimVerdict::confirmed);
+  CHECK(answer(3e-3, 3.05e-3) == ClaimVerdict::refuted);
+  CHECK(verdict_of({around_tiles(3072, 3, 3e-3)}) == ClaimVerdict::not_measured);
+  // A jump far from its neighbour, or that the model does not see, says nothing.
+  CHECK(verdict_of({around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}) ==
+        ClaimVerdict::not_measured);
+  CHECK(verdict_of({around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}) ==
+        ClaimVerdict::not_measured);
+  const Claim claim = tiles_claim({around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 4e-3)});
+  CHECK(says(claim, "from m = 3072 to 3088 its time, for want of the clock, grows 1.333 x"));
+  CHECK(claim.evidence.size() == 2);
+}
+
+TEST_CASE("what a tile costs is counted in cycles, whatever the clock did", "[gemm]") {
+  // The cycles grow as whole waves do, and the time falls, since the clock was lower before.
+  const std::vector entries{at_clock(around_tiles(3072, 3, 0), 3e6, 1.2e9),
+                            at_clock(around_tiles(3088, 4, 0), 4e6, 1.8e9)};
+  REQUIRE(entries[1].real_time_s < entries[0].real_time_s);
+  const Claim claim = tiles_claim(entries);
+  CHECK(claim.verdict == ClaimVerdict::confirmed);
+  CHECK(says(claim, "fp32 pays 100 %"));
+  CHECK(says(claim, "its cycles grow 1.333 x, what whole waves of whole tiles take 1.333 x"));
+  CHECK(says(claim, "all 2 sizes are within 0 % of that model"));
+  // A clock that is not known of one leaves time alone to compare.
+  std::vector mixed = entries;
+  mixed[0].timing.sm_clock_hz.reset();
+  CHECK(tiles_claim(mixed).verdict == ClaimVerdict::refuted);
+  CHECK(says(tiles_claim(mixed), "for want of the clock"));
+  // NVML's median lags behind and is none.
+  mixed[0].telemetry.sm_clock_hz.median = 1.2e9;
+  CHECK(tiles_claim(mixed).verdict == ClaimVerdict::refuted);
+}
+
+TEST_CASE("jumps at which another kernel takes over say nothing of tiles", "[gemm]") {
+  const std::vector entries{around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 3e-3, "other"),
+                            around_tiles(3328, 4, 4e-3), around_tiles(3344, 5, 5e-3)};
+  const Claim claim = tiles_claim(entries);
+  CHECK(claim.verdict == ClaimVerdict::confirmed);
+  CHECK(says(claim, "one jump; from m = 3328 to 3344"));
+  CHECK(says(claim, "1 more left out, where another kernel takes over"));
+  // Each kernel has a speed of its own in the model.
+  CHECK(says(claim, "all 4 sizes are within 0 % of that model"));
+  // A kernel that nobody could name may be another.
+  const Claim unknown = tiles_claim({around_tiles(3072, 3, 3e-3, "unknown: no driver"),
+                                     around_tiles(3088, 4, 4e-3, "unknown: no driver")});
+  CHECK(unknown.verdict == ClaimVerdict::not_measured);
+  CHECK(says(unknown, "fp32 is left out: at its only jump the kernel is not known"));
+}
+
+TEST_CASE("of many jumps the median counts, and types that have none are named", "[gemm]") {
+  // Two of three pay, and the third, disturbed, falls by more than both rose.
+  const std::vector entries{around_tiles(3072, 3, 3e-3),
+                            around_tiles(3088, 4, 4e-3),
+                            around_tiles(3328, 4, 4e-3),
+                            around_tiles(3344, 5, 5e-3),
+                            around_tiles(3584, 5, 40e-3),
+                            around_tiles(3600, 6, 6e-3),
+                            around_tiles(3072, 24, 1e-3, "tile", "fp64"),
+                            around_tiles(3088, 25, 1e-3, "tile", "fp64")};
+  const Claim claim = tiles_claim(entries);
+  CHECK(claim.verdict == ClaimVerdict::confirmed);
+  CHECK(says(claim, "the median of 3 jumps"));
+  CHECK(says(claim,
+             "fp64 is left out: no jump of its model reaches 1.05 x (the largest is 1.042 x)"));
+}
+
+TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kernel", "[gemm]") {
+  std::vector entries{at_clock(around_tiles(3072, 3, 0), 3e6, 1.2e9),
+                      at_clock(around_tiles(3088, 4, 0), 4e6, 1.8e9),
+                      at_clock(around_tiles(3200, 4, 0), 4e6, 1.7e9),
+                      at_clock(around_tiles(3328, 4, 0, "other"), 9e6, 1.7e9)};
+  for (Entry& e : entries) e.bound = Bound{2e12, "planted", 1.98e9};
+  Entry large = entries[0];
+  for (auto& [name, value] : large.axes) {
+    if (name == "part") value = std::string("sizes");
+  }
+  const auto view = [&](const std::string& title) {
+    std::vector<Entry> all = entries;
+    all.push_back(large);
+    for (const View& v : gemm::conclude(all).views) {
+      if (v.title == title) return v;
+    }
+    FAIL("no view " << title);
+    return View{};
+  };
+  const View picture = view("Throughput a cycle around multiples of the tile: fp32");
+  CHECK(picture.y == "metric_per_cycle");
+  // One tooth: the last size ran another kernel. 1e9 FLOP in 4e6 cycles.
+  REQUIRE(picture.stretches.size() == 1);
+  CHECK(picture.stretches[0].first_x == 3088);
+  CHECK(picture.stretches[0].last_x == 3200);
+  CHECK(std::abs(picture.stretches[0].last_y - 250) < 1e-9);
+  for (const char* title :
+       {"What whole tiles and waves cost: fp32", "Throughput by size, in figures: fp32"}) {
+    const View table = view(title);
+    CHECK(table.kind == View::Kind::table);
+    CHECK(table.section == "fp32");
+    for (const char* column : {"sm_clock", "throttle_reasons", "of_bound_at_clock"})
+      CHECK(std::ranges::find(table.columns, column) != table.columns.end());
+  }
+  const std::string note = view("What whole tiles and waves cost: fp32").note;
+  CHECK(note.find("without rests") != std::string::npos);
+  CHECK(note.find("1.2 GHz to 1.8 GHz of at most 1.98 GHz") != std::string::npos);
+  entries[0].timing.sm_clock_hz.reset();
+  CHECK(view("Throughput around multiples of the tile: fp32").y == "metric");
+  CHECK(view("What whole tiles and waves cost: fp32").note.find("not known of 1 of 4") !=
+        std::string::npos);
+}
