@@ -218,11 +218,11 @@ ExitCode run_command(const RunArguments& options) {
   if (options.replay && options.require_gpu)
     throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
   const fs::path programs = program_folder();
-  if (!has_probes(programs)) return replay_without_probes(options);
+  // Nor does a replay need the programs of its suite, which may not be built.
+  if (options.replay || !has_probes(programs)) return replay_without_probes(options);
   const auto probes =
       select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
   check_selected("--counters-of", options.counters_of, probes);
-  if (options.replay) return replay(options, asked_for);
   Fingerprint fingerprint;
   try {
     fingerprint = query_device(programs, options.device);

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
 # From a bare machine to built programs: checks, installs, configures, builds. What was found is
-# kept in <build>/setup.stamp, so that the next call goes straight to the build tool.
+# kept in <build>/setup-KIND.stamp, so that the next call goes straight to the build tool.
 
 set_up() {
   trap 'clear_progress; fail "$INTERRUPTED" "interrupted; the next call goes on from here"' INT TERM
@@ -13,16 +13,17 @@ set_up() {
     fi
   fi
   prepare_build_folder
-  local state stamp=$build/setup.stamp
+  local state stamp=$build/setup-$kind.stamp before=()
   state=$(setup_state)
   : >"$log"
-  if [[ $install == yes ]] && grep -qsxF "$kind $state" "$stamp"; then
-    toolkit=$(sed -n "s/^toolkit $kind //p" "$stamp")
+  if [[ $install == yes && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
+  if [[ ${before[0]-} == "$state" ]]; then
+    toolkit=${before[1]-}
   else
     look_around
     refuse_full_disk
     install_missing
-    printf '%s\n' "$kind $state" "toolkit $kind $toolkit" >>"$stamp"
+    printf '%s\n' "$state" "$toolkit" >"$stamp"
   fi
   configure
   compile
@@ -108,7 +109,7 @@ configure() {
 
 # The next call then checks everything again: a package may have been removed since.
 build_failed() {
-  rm -f "$build/setup.stamp"
+  rm -f "$build"/setup-*.stamp
   if grep -q 'No space left on device' "$log"; then
     give_up "the disk under $build is full: make room and start again, which goes on from here," \
       "or name another folder with --build-dir DIR"
@@ -146,7 +147,9 @@ show_build() {
     elif ((status <= 128)); then
       break # the end; above 128 it is the second that went by
     fi
-    if ((done > 0 && total > 3)); then
+    if ((SECONDS == start)); then
+      continue # nothing to do, or the first second
+    elif ((done > 0)); then
       left=$(((SECONDS - start) * (total - done) / done))
       progress "building $done of $total, about $(duration $left) left"
     elif ((status > 128)); then
