@@ -20,7 +20,7 @@ set_up() {
   if [[ ${before[0]-} == "$state" ]]; then
     toolkit=${before[1]-}
   else
-    look_around
+    if [[ $install == yes ]]; then look_around; fi
     refuse_full_disk
     install_missing
     printf '%s\n' "$state" "$toolkit" >"$stamp"
@@ -51,17 +51,16 @@ prepare_build_folder() {
 }
 
 # In megabytes, what the build of each kind takes at most, with the toolkit's wheels.
-declare -gA room=([host]=300 [cuda]=2000 [tests]=4000 [all]=6000)
+declare -gA room=([host]=150 [cuda]=1200 [tests]=2000 [all]=4000)
 refuse_full_disk() {
-  local free
+  local free built
   free=$(df -Pm "$build" 2>/dev/null | awk 'NR == 2 { print $4 - 0 }')
-  if [[ -n $free ]] && ((free + $(used_megabytes) < room[$kind])); then
+  built=$(du -sm "$build" 2>/dev/null | cut -f 1) # by an earlier call
+  if [[ -n $free ]] && ((free + built < room[$kind])); then
     give_up "the disk under $build has $free MB left, and this build takes up to" \
       "${room[$kind]} MB: make room, or name another folder with --build-dir DIR"
   fi
 }
-# What an earlier call has built counts as there.
-used_megabytes() { du -sm "$build" 2>/dev/null | cut -f 1; }
 
 # One line that changes when anything does that the checks depend on.
 setup_state() {

@@ -7,7 +7,7 @@ plan() {
     test) plan_tests ;;
     doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
     run | build) plan_measuring default ;;
-    fleet) if [[ " ${arguments[*]} " == *" run "* ]]; then plan_measuring quick; fi ;;
+    fleet) if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi ;;
   esac
 }
 
