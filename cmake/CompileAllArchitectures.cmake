@@ -42,5 +42,5 @@ if(FATHOM_TESTS)
     COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target all_architectures
             --parallel ${fathom_cores})
   set_tests_properties(${fathom_test} PROPERTIES
-    LABELS sass RUN_SERIAL TRUE TIMEOUT 3600 FIXTURES_SETUP all_architectures)
+    LABELS "sass;slow" RUN_SERIAL TRUE TIMEOUT 3600 FIXTURES_SETUP all_architectures)
 endif()

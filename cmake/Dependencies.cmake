@@ -1,69 +1,30 @@
-# What Fathom is built from. Each library is looked for on the machine first; where it is absent,
-# its source is fetched at the commit of the release named beside it (the releases that Debian 12
-# ships, so that both ways build the same thing). `./fathom` installs the packages before it comes
-# to that. Include after CudaLanguage.cmake.
+# Finds what Fathom is built from, as cmake/dependencies.txt lists it. Each library is looked for on the
+# machine first; where it is absent, its source is fetched at the commit that stands there. `./fathom`
+# installs the packages before it comes to that. The CUDA toolkit is in CudaDependencies.cmake.
 #
-# Targets: benchmark::benchmark, CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json,
+# Targets: benchmark::benchmark (FATHOM_CUDA only), CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json,
 # ValiJSON::valijson, simdjson::simdjson, pugixml::pugixml, tomlplusplus::tomlplusplus,
-# Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only),
-# CUDA::cudart and CUDA::cudart_static, fathom_cupti_headers.
+# Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only).
 
 include(FetchContent)
 
-# --- The CUDA toolkit ----------------------------------------------------------------------------
+set(fathom_dependency_list ${CMAKE_CURRENT_LIST_DIR}/dependencies.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fathom_dependency_list})
 
-# 12.8 is the first that compiles for Blackwell and has CUPTI's range profiler for it.
-find_package(CUDAToolkit 12.8 REQUIRED)
-
-# CUPTI is loaded at run time, so that a machine without it still measures times: only its headers
-# are needed here, and where the toolkit keeps its library, as a place to look first. An installed
-# toolkit has them under extras/CUPTI, one from wheels beside everything else.
-set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
-    ${CUDAToolkit_BIN_DIR}/..)
-find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
-  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${fathom_toolkit_roots}
-  PATH_SUFFIXES include extras/CUPTI/include)
-find_file(FATHOM_CUPTI_LIBRARY NAMES libcupti.so libcupti.so.13 libcupti.so.12
-  HINTS ${CUDAToolkit_LIBRARY_DIR} ${fathom_toolkit_roots}
-  PATH_SUFFIXES lib64 lib extras/CUPTI/lib64)
-mark_as_advanced(FATHOM_CUPTI_INCLUDE_DIR FATHOM_CUPTI_LIBRARY)
-if(NOT FATHOM_CUPTI_INCLUDE_DIR)
-  message(FATAL_ERROR "The CUDA toolkit in ${CUDAToolkit_BIN_DIR} has no cupti_range_profiler.h: "
-    "install its CUPTI part (package cuda-cupti-dev), or run ./fathom with FATHOM_TOOLKIT=wheels.")
-endif()
-
-# FATHOM_CUPTI_LIBRARY_DIR is a string literal, empty where the toolkit has no CUPTI library.
-add_library(fathom_cupti_headers INTERFACE)
-target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${FATHOM_CUPTI_INCLUDE_DIR})
-target_link_libraries(fathom_cupti_headers INTERFACE CUDA::toolkit)
-if(FATHOM_CUPTI_LIBRARY)
-  get_filename_component(fathom_cupti_library_dir ${FATHOM_CUPTI_LIBRARY} DIRECTORY)
-endif()
-target_compile_definitions(fathom_cupti_headers INTERFACE
-  FATHOM_CUPTI_LIBRARY_DIR="${fathom_cupti_library_dir}")
-
-# For the compiled-code tests (and the sanitizer for the GPU tests): the toolkit's own, else those
-# that `./fathom test` put into the build tree. Each is <NAME>-NOTFOUND where there is none.
-foreach(tool cuobjdump nvdisasm compute-sanitizer)
-  string(TOUPPER FATHOM_${tool} variable)
-  string(REPLACE "-" "_" variable ${variable})
-  find_program(${variable} ${tool}
-    HINTS ${CUDAToolkit_BIN_DIR} ${PROJECT_BINARY_DIR}/toolkit/bin)
-  mark_as_advanced(${variable})
-endforeach()
-
-# --- C++ libraries -------------------------------------------------------------------------------
-
-# fathom_dependency(<package> <oldest version> <repository> <commit>)
-macro(fathom_dependency package version repository commit)
+# fathom_dependency(<name in the list>)
+macro(fathom_dependency package)
+  file(STRINGS ${fathom_dependency_list} fathom_line REGEX "^  ${package} ")
+  separate_arguments(fathom_line)
+  list(POP_FRONT fathom_line fathom_name fathom_version fathom_repository fathom_commit)
+  string(REPLACE "-" "" fathom_version "${fathom_version}")
   FetchContent_Declare(${package}
-    GIT_REPOSITORY ${repository} GIT_TAG ${commit} GIT_SUBMODULES ""
-    FIND_PACKAGE_ARGS ${version} QUIET)
+    GIT_REPOSITORY ${fathom_repository} GIT_TAG ${fathom_commit} GIT_SUBMODULES ""
+    FIND_PACKAGE_ARGS ${fathom_version} QUIET)
   FetchContent_MakeAvailable(${package})
   if(${package}_FOUND)
     message(STATUS "${package}: ${${package}_VERSION} (${${package}_DIR})")
   else()
-    message(STATUS "${package}: fetched from ${repository} at ${commit}")
+    message(STATUS "${package}: fetched from ${fathom_repository} at ${fathom_commit}")
   endif()
 endmacro()
 
@@ -77,28 +38,16 @@ set(JSON_BuildTests OFF)
 set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 
-# Release 1.7.1
-fathom_dependency(benchmark 1.7.1
-  https://github.com/google/benchmark.git d572f4777349d43653b21d6c2fc63020ab326db2)
-# Release 2.1.2
-fathom_dependency(CLI11 2.1
-  https://github.com/CLIUtils/CLI11.git 70f8072f9dd2292fd0b9f9e5f58e279f60483ed3)
-# Release 9.1.0
-fathom_dependency(fmt 9
-  https://github.com/fmtlib/fmt.git a33701196adfad74917046096bf5a2aa0ab0bb50)
-# Release 3.11.2
-fathom_dependency(nlohmann_json 3.11
-  https://github.com/nlohmann/json.git bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d)
-# Release 3.0.1: reads the gate's many and large documents
-fathom_dependency(simdjson 3.0
-  https://github.com/simdjson/simdjson.git 0d2455029d845e801809dd54b01ae47173d7d8e8)
-# Release 1.13: writes JUnit's XML
-fathom_dependency(pugixml 1.12
-  https://github.com/zeux/pugixml.git a0e064336317c9347a91224112af9933598714e9)
-# Release 3.3.0: reads the gate's rules
-fathom_dependency(tomlplusplus 3.2
-  https://github.com/marzer/tomlplusplus.git c635f218c0aefc801d9748841930365e54fe3089)
-# Release 1.0. Headers only, and not every package of it has CMake files: look for the header itself.
+if(FATHOM_CUDA)
+  fathom_dependency(benchmark)
+endif()
+fathom_dependency(CLI11)
+fathom_dependency(fmt)
+fathom_dependency(nlohmann_json)
+fathom_dependency(simdjson)
+fathom_dependency(pugixml)
+fathom_dependency(tomlplusplus)
+# Headers only, and not every package of it has CMake files: look for the header itself.
 find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
 mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)
 if(FATHOM_VALIJSON_INCLUDE_DIR)
@@ -107,8 +56,7 @@ if(FATHOM_VALIJSON_INCLUDE_DIR)
   target_compile_definitions(ValiJSON::valijson INTERFACE VALIJSON_USE_EXCEPTIONS=1)
   message(STATUS "valijson: ${FATHOM_VALIJSON_INCLUDE_DIR}")
 else()
-  fathom_dependency(valijson ""
-    https://github.com/tristanpenman/valijson.git 78ac8a737df56b5334354efe104ea8f99e2a2f00)
+  fathom_dependency(valijson)
 endif()
 
 # Boost.Math: headers only as well.
@@ -120,15 +68,11 @@ if(FATHOM_BOOST_INCLUDE_DIR)
   target_include_directories(Boost::math INTERFACE ${FATHOM_BOOST_INCLUDE_DIR})
   message(STATUS "Boost.Math: ${FATHOM_BOOST_INCLUDE_DIR}")
 else()
-  # Release 1.83.0, which can stand without the rest of Boost.
-  fathom_dependency(boost_math ""
-    https://github.com/boostorg/math.git 1a7be5d895d266a870af7a6ed258e5bcf9838277)
+  fathom_dependency(boost_math)
 endif()
 
 if(FATHOM_TESTS)
-  # Release 3.7.1
-  fathom_dependency(Catch2 3
-    https://github.com/catchorg/Catch2.git fa43b77429ba76c462b1898d6cd2f2d7a9416b14)
+  fathom_dependency(Catch2)
   if(NOT Catch2_FOUND)
     list(APPEND CMAKE_MODULE_PATH ${catch2_SOURCE_DIR}/extras)
   endif()

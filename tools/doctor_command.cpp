@@ -64,6 +64,17 @@ DoctorCheck check_folder() {
   return check;
 }
 
+/// What a build without CUDA can say of the GPU: it has no program that asks the driver.
+DoctorCheck check_gpu_without_probes() {
+  DoctorCheck check{"driver", "fail", {}, "NVIDIA driver", "There is no NVIDIA GPU on this machine.",
+                    "`fathom run` replays a recording meanwhile."};
+  if (const std::string address = nvidia_gpu_on_pci(); !address.empty()) {
+    check.detail = fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address);
+    check.what_to_do = "Install one, or, in a container, start it with --gpus all.";
+  }
+  return check;
+}
+
 /// The code that `fathom run` would meet, or what the failing check itself amounts to.
 ExitCode code_of(const DoctorCheck& failed, const fs::path& programs, int device) {
   try {
@@ -108,12 +119,15 @@ Json to_json(const std::vector<DoctorCheck>& checks) {
 
 ExitCode doctor_command(const DoctorArguments& arguments) {
   const fs::path programs = program_folder();
-  auto checks = query_checks(programs, arguments.device);
+  const bool measures = has_probes(programs);
+  auto checks = measures ? query_checks(programs, arguments.device)
+                         : std::vector<DoctorCheck>{check_gpu_without_probes()};
   for (const auto& check : {check_gnuplot(), check_folder(), check_disk()}) checks.push_back(check);
   if (arguments.json)
     fmt::print("{}\n", to_json(checks).dump(2));
   else
     print_checks(checks);
+  if (!measures) return ExitCode::no_driver;
 
   const auto failed = std::find_if(checks.begin(), checks.end(),
                                    [](const auto& check) { return check.status == "fail"; });

@@ -31,6 +31,16 @@ bool is_program(const std::filesystem::directory_entry& file) {
          (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
 }
 
+std::vector<std::filesystem::path> programs_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> programs;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(folder, error))
+    if (is_probe_name(file.path().filename().string()) && is_program(file))
+      programs.push_back(file.path());
+  std::sort(programs.begin(), programs.end());
+  return programs;
+}
+
 ProbeBinary described(const std::filesystem::path& program, CapturedChild& child) {
   const CapturedRun run = child.wait(description_limit);
   try {
@@ -64,17 +74,14 @@ std::filesystem::path program_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
+bool has_probes(const std::filesystem::path& folder) { return !programs_in(folder).empty(); }
+
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> programs;
-  std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(folder, error))
-    if (is_probe_name(file.path().filename().string()) && is_program(file))
-      programs.push_back(file.path());
+  const std::vector<std::filesystem::path> programs = programs_in(folder);
   if (programs.empty())
     throw Error(ExitCode::setup_incomplete,
                 fmt::format("There are no probe programs in {}: build Fathom with ./fathom run.",
                             folder.string()));
-  std::sort(programs.begin(), programs.end());
   std::vector<std::unique_ptr<CapturedChild>> children;  // all at once: each takes its time to load
   for (const auto& program : programs)
     children.push_back(

@@ -21,6 +21,9 @@ struct ProbeBinary {
   std::vector<std::string> claims;  ///< identifiers
 };
 
+/// False in a build without CUDA (FATHOM_CUDA=OFF), which replays but cannot measure.
+bool has_probes(const std::filesystem::path& folder);
+
 /// Every `probe_*` program of the folder and `gemm_ladder`, by name. Throws Error(setup_incomplete) if there is none,
 /// or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);

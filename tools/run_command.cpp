@@ -56,6 +56,26 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
+constexpr const char* asked_for = "a replay was asked for";
+constexpr const char* none_found = "no NVIDIA GPU found";
+
+Error gpu_required() {
+  return Error(ExitCode::gpu_required,
+               "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
+}
+
+/// A build without CUDA is for machines without a GPU.
+ExitCode replay_without_probes(const RunArguments& options) {
+  if (options.replay) return replay(options, asked_for);
+  if (const auto address = nvidia_gpu_on_pci(); !address.empty())
+    throw Error(ExitCode::setup_incomplete,
+                fmt::format("There is an NVIDIA GPU at PCI address {}, but this build has no probes: "
+                            "build them with ./fathom run, or see a recording with --replay.",
+                            address));
+  if (options.require_gpu) throw gpu_required();
+  return replay(options, none_found);
+}
+
 /// Holds the GPU for the whole run, so that nobody gets in between two probes.
 DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint,
                        const OutputFolder& folder) {
@@ -195,15 +215,14 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 }  // namespace
 
 ExitCode run_command(const RunArguments& options) {
+  if (options.replay && options.require_gpu)
+    throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
   const fs::path programs = program_folder();
+  // Nor does a replay need the programs of its suite, which may not be built.
+  if (options.replay || !has_probes(programs)) return replay_without_probes(options);
   const auto probes =
       select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
   check_selected("--counters-of", options.counters_of, probes);
-  if (options.replay) {
-    if (options.require_gpu)
-      throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
-    return replay(options, "a replay was asked for");
-  }
   Fingerprint fingerprint;
   try {
     fingerprint = query_device(programs, options.device);
@@ -217,10 +236,8 @@ ExitCode run_command(const RunArguments& options) {
                               "used: install it, or start the container with the GPU (--gpus all); "
                               "`fathom run --replay` shows a recording meanwhile.",
                               address));
-    if (options.require_gpu)
-      throw Error(ExitCode::gpu_required,
-                  "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
-    return replay(options, "no NVIDIA GPU found");
+    if (options.require_gpu) throw gpu_required();
+    return replay(options, none_found);
   }
   return measure(options, probes, fingerprint);
 }

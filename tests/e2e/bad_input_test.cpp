@@ -162,6 +162,22 @@ TEST_CASE("doctor says what is in order, and fails with the code of what is not"
   CHECK_THAT(box.fathom({"doctor", "--json"}).output, StartsWith("{\n  \"checks\": ["));
 }
 
+TEST_CASE("doctor of a build without probes still says what is missing", "[e2e]") {
+  Sandbox box({});
+  const auto devices = box.folder() / "devices";
+  std::filesystem::create_directories(devices / "0000:03:00.0");
+  box.set("FATHOM_PCI_DEVICES", devices);
+  const auto none = box.fathom({"doctor"});
+  CHECK(code(none) == to_int(ExitCode::no_driver));
+  CHECK_THAT(none.output, ContainsSubstring("FAIL  NVIDIA driver") &&
+                              ContainsSubstring("no NVIDIA GPU") && ContainsSubstring("gnuplot"));
+  write_text(devices / "0000:03:00.0" / "vendor", "0x10de\n");
+  write_text(devices / "0000:03:00.0" / "class", "0x030200\n");
+  const auto without_driver = box.fathom({"doctor"});
+  CHECK(code(without_driver) == to_int(ExitCode::no_driver));
+  CHECK_THAT(without_driver.output, ContainsSubstring("0000:03:00.0 has no driver"));
+}
+
 TEST_CASE("An answer about the GPU that does not fit is refused in one sentence", "[e2e]") {
   Sandbox box({"first"});
   box.set("FAKE_GPU", "strange");

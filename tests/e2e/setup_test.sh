@@ -1,124 +1,334 @@
 #!/usr/bin/env bash
 # Tests of ./fathom and tools/setup: setup_test.sh SOURCE_DIR CASE. Each case has a folder of its own and
-# a PATH without compilers, so that nothing is installed or built, whatever the machine has.
-# shellcheck disable=SC2154,SC2317  # variables of the parts, and functions in their place
+# a PATH without compilers; what builds and installs is faked, so that nothing is, whatever the machine
+# has. setup_build_test.sh has the cases with a real build.
+# shellcheck disable=SC2034,SC2154,SC2317  # variables of the parts, and functions in their place
 set -uo pipefail
 
 source_dir=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-# A machine with the everyday commands, and nothing to build with.
-bare=$scratch/bare
-mkdir "$bare"
-for name in bash env cat cksum sed grep head tail sort tr dirname readlink realpath mktemp mkdir rm \
-  ls cut flock nproc awk id; do
-  ln -s "$(command -v $name)" "$bare/$name"
-done
-
-# expect CODE COMMAND...: leaves what it wrote, on both streams, in $said.
-expect() {
-  local wanted=$1 code
-  shift
-  said=$("$@" 2>&1 </dev/null)
-  code=$?
-  [[ $code == "$wanted" ]] || die "'$*' ended with $code, not $wanted; it said: $said"
-}
-expect_said() { [[ $said == *"$1"* ]] || die "nothing says '$1' in: $said"; }
-expect_equal() { [[ $1 == "$2" ]] || die "got '$1', expected '$2'"; }
-die() { echo "FAILED: $*" >&2 && exit 1; }
-
-on_bare_machine() {
-  env -i HOME="$scratch" PATH="$bare" "$source_dir/fathom" --build-dir "$scratch/build" "$@"
-}
-
-# Makes the functions of the set-up callable here, for a build folder of the case's own.
-load_parts() {
-  # shellcheck disable=SC2034  # the parts read these
-  root=$source_dir build=$scratch/build log=$scratch/build/setup.log
-  mkdir -p "$build"
-  local part
-  for part in say needs packages toolkit build tests; do
-    # shellcheck source=/dev/null
-    source "$source_dir/tools/setup/$part.sh"
-  done
-}
+# shellcheck source=tests/e2e/setup_fakes.sh
+source "$source_dir/tests/e2e/setup_fakes.sh"
 
 case_help_needs_no_build() {
-  expect 0 on_bare_machine --help
+  expect 0 fathom --help
   expect_said "--no-install"
   expect_said "Examples:"
-  expect 0 on_bare_machine run --help
-  expect 0 on_bare_machine
+  expect 0 fathom run --help
+  expect 0 fathom build --help
+  expect 0 fathom
   [[ ! -e $scratch/build ]] || die "asking for help made a build folder"
 }
 
 case_unknown_command_is_bad_input() {
-  expect 2 on_bare_machine mesure
+  expect 2 fathom mesure
   expect_said "there is no command 'mesure'"
   expect 2 "$source_dir/fathom" --build-dir
   expect_said "--build-dir needs a folder"
 }
 
 case_two_dashes_before_the_command_change_nothing() {
-  expect 23 on_bare_machine --no-install -- run
+  expect 23 fathom --no-install -- run
   expect_said "cmake                configures the build"
-  expect 0 on_bare_machine --
+  expect 0 fathom --
   expect_said "Usage: ./fathom"
-  expect 2 on_bare_machine -- mesure
+  expect 2 fathom -- mesure
   expect_said "there is no command 'mesure'"
 }
 
-case_unknown_flag_of_the_tests_is_bad_input() {
-  load_parts
-  ln -s "$(command -v ctest)" "$bare/ctest"
-  local flag
-  for flag in --bogus --bogus=1 -Z -jx; do
-    expect 2 on_bare_machine test "$flag"
-    expect_said "the tests have no flag '${flag%%=*}'"
+# --- What a command builds -----------------------------------------------------------------------
+
+case_without_a_gpu_a_command_builds_the_tool_alone() {
+  local command
+  add_build_tools
+  expect 0 fathom run --suite atlas --probe links
+  expect_said "the tool: run --suite atlas --probe links"
+  for command in report predict list check baseline history doctor 'fleet collect'; do
+    # shellcheck disable=SC2086  # a command and its own command
+    expect 0 fathom $command
   done
-  [[ ! -e $scratch/build/CMakeCache.txt ]] || die "a typing error was built for"
-  expect 0 refuse_unknown_test_flags -R '--bogus' -j4 -j 4 --parallel 2 -LE gpu -VV -N -V --verbose \
-    --show-only=json-v1 --repeat until-fail:3 --rerun-failed --no-tests=ignore --timeout=9 name
+  expect_calls "configure --fresh -DFATHOM_CUDA=OFF -DFATHOM_TESTS=OFF -G Ninja*
+build fathom
+build fathom
+build fathom
+build fathom
+build fathom
+build fathom
+build fathom
+build fathom
+build fathom"
+  [[ $(calls) != *nvcc* ]] || die "a toolkit was asked for: $(calls)"
+  expect 0 fathom fleet run --replay
+  expect_equal "$(calls | tail -n 1)" "build fathom"
 }
 
+case_with_a_gpu_a_command_builds_its_programs() {
+  add_build_tools
+  add_gpu
+  local wanted arguments
+  while read -r wanted arguments; do
+    # shellcheck disable=SC2086  # several arguments
+    expect 0 fathom $arguments
+    expect_equal "$(calls | tail -n 1)" "build ${wanted//,/ }"
+  done <<END
+fathom,suite_default                       run --out somewhere
+fathom,suite_default                       build
+fathom,suite_quick                         run --suite quick
+fathom,suite_atlas_quick                   run --suite=atlas-quick --no-counters
+fathom,suite_gemm                          build --suite gemm
+fathom,fathom-device,probe_links           run --probe links
+fathom,fathom-device,probe_links,probe_atomics run --probe=links --probe atomics
+fathom,fathom-device,gemm_ladder           run --probe gemm
+fathom,fleet,suite_quick                   fleet run
+fathom,fleet,suite_default                 fleet run --suite default
+fathom,fathom-device                       doctor
+fathom                                     run --suite qick
+fathom,fathom-device                       run --probe linsk
+fathom                                     run --replay --suite quick
+fathom                                     fleet collect somewhere
+fathom                                     report result.json
+fathom                                     check --base a --head b
+END
+}
+
+case_one_configuration_grows_and_never_shrinks() {
+  add_build_tools
+  expect 0 fathom list
+  add_gpu
+  expect 0 fathom run
+  expect 0 fathom list
+  expect 0 fathom run
+  expect_calls "configure --fresh -DFATHOM_CUDA=OFF*
+build fathom
+configure -S $source_dir -B $scratch/build -DFATHOM_CUDA=ON * -DCMAKE_CUDA_COMPILER=$scratch/toolkit-13.0/bin/nvcc *
+build fathom suite_default
+build fathom
+build fathom suite_default"
+  machine+=("CUDA_HOME=$(fake_toolkit 12.9)")
+  expect 0 fathom run
+  [[ $(calls) == *"configure --fresh"*toolkit-13.0*"configure --fresh"*toolkit-12.9* ]] ||
+    die "CMake does not let go of a toolkit without --fresh: $(calls)"
+}
+
+case_builds_for_a_gpu_elsewhere_where_it_is_named() {
+  add_build_tools
+  machine+=("CUDA_HOME=$(fake_toolkit 13.0)" 'FATHOM_ARCHITECTURES=80;90a')
+  expect 0 fathom build --suite quick
+  expect_said "Built in $scratch/build: fathom suite_quick"
+  expect_calls "*-DFATHOM_ARCHITECTURES=80;90a*
+build fathom suite_quick"
+}
+
+case_make_does_where_there_is_no_ninja() {
+  add_build_tools
+  rm "$bare/ninja"
+  program make ''
+  expect 0 fathom list
+  [[ $(calls) == *configure* && $(calls) != *"-G Ninja"* ]] || die "not configured for make: $(calls)"
+  rm "$bare/make"
+  expect 23 fathom --no-install list
+  expect_said "ninja-build          runs the build"
+}
+
+case_the_set_up_alone_takes_little_time() {
+  add_build_tools
+  expect 0 fathom list
+  # CPU time, which other programs cannot blur, of ten calls with nothing to do.
+  local TIMEFORMAT='%U %S'
+  { time for _ in {1..10}; do fathom list; done >/dev/null 2>&1; } 2>"$scratch/times"
+  awk '{ if (($1 + $2) / 10 > 0.15) { print; exit 1 } }' "$scratch/times" ||
+    die "the script takes too long for a goal of 0.3 s with the build tool's own time"
+}
+
+# --- What it asks for ----------------------------------------------------------------------------
+
 case_no_install_lists_what_is_missing() {
-  expect 23 on_bare_machine --no-install run
+  expect 23 fathom --no-install run
   expect_said "cmake                configures the build, version 3.24 or newer"
   expect_said "g++                  the C++20 compiler"
   expect_said "gnuplot-nox          draws the report's pictures"
   [[ $said != *"catch2 "* ]] || die "measuring does not need the tests' packages: $said"
-  [[ ! -e $scratch/build ]] || die "--no-install wrote something"
-  expect 23 on_bare_machine test --no-install
+  [[ $said != *toolkit* ]] || die "without a GPU no toolkit is needed: $said"
+  machine+=(FATHOM_TOOLKIT=wheels)
+  expect 23 fathom test --no-install
   expect_said "cuobjdump and nvdisasm"
+  expect_said "the CUDA 13.0 toolkit"
+}
+
+case_no_install_never_touches_the_machine() {
+  add_build_tools
+  add_apt 'exit 0'
+  rm "$bare/gnuplot"
+  add_gpu
+  machine+=(FATHOM_TOOLKIT=wheels)
+  program python3 "echo python3 \"\$*\" | grep 'pip install' >>'$scratch/calls'; exit 0"
+  expect 23 fathom --no-install run
+  expect_said "gnuplot-nox"
+  expect_said "the CUDA 13.0 toolkit"
+  expect_equal "$(calls)" ""
+  [[ ! -e $scratch/build ]] || die "--no-install wrote something"
+}
+
+case_installs_what_the_command_lacks_and_no_more() {
+  add_build_tools
+  rm "$bare/gnuplot" "$bare/cmake"
+  add_apt "case \"\$*\" in *' install '*) cd '$bare' && ln -s fake_cmake cmake && ln -s ninja gnuplot ;; esac"
+  expect 0 fathom report file
+  expect_said "Installing with apt-get: cmake gnuplot-nox"
+  expect_said "Missing on this machine for 'fathom report':"
+  expect_said "the tool: report file"
+  [[ $(calls) == *"apt-get "*" install cmake gnuplot-nox"* ]] || die "apt-get got $(calls)"
+}
+
+case_a_replay_needs_few_packages() {
+  local packages
+  mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / { print $1 }' \
+    "$source_dir/cmake/dependencies.txt")
+  ((${#packages[@]} > 0 && ${#packages[@]} <= 9)) || die "${#packages[@]} packages: ${packages[*]}"
+}
+
+case_cmake_and_the_set_up_read_one_list() {
+  local list=$source_dir/cmake/dependencies.txt listed used
+  awk '/^(#|$)/ { next }
+       /^  / { if (NF != 5 || length($4) != 40 || $3 !~ /^https:/) bad(); next }
+       { if (NF < 4 || $2 !~ /^(host|cuda|tests|all)$/) bad() }
+       function bad() { print FILENAME ": " $0; exit 1 }' "$list" || die "a line is malformed"
+  listed=$(awk '/^  / { print $1 }' "$list" | sort)
+  used=$(grep -ohE '^ *fathom_dependency\(\w+\)' "$source_dir"/cmake/*.cmake | tr -d ' )' |
+    cut -d '(' -f 2 | sort)
+  expect_equal "$used" "$listed"
+}
+
+# --- Bad days: one sentence, exit code 23, and nothing was compiled ------------------------------
+
+# expect_sentence TEXT COMMAND...: the command fails with one line, which has the text in it.
+expect_sentence() {
+  local text=$1 lines
+  shift
+  expect 23 "$@"
+  expect_said "$text"
+  lines=$(grep -v -e '^fathom: Missing' -e '^  ' -e '^fathom: Installing' -e '^fathom: Fetching' \
+    -e ', [0-9]* s: ' -e 'going on with the lists' <<<"$said")
+  expect_equal "$(wc -l <<<"$lines")" 1
+  [[ $'\n'$(calls) != *$'\n'@(build|configure)* ]] || die "it went on to build: $(calls)"
 }
 
 case_without_apt_says_what_to_install() {
-  expect 23 on_bare_machine run
-  expect_said "this machine has no apt-get"
+  expect_sentence "this machine has no apt-get: install the above" fathom run
   expect_said "ninja-build"
 }
 
-case_without_root_or_sudo_says_the_command() {
-  printf '#!/bin/sh\nexit 99\n' >"$bare/apt-get"
-  chmod +x "$bare/apt-get"
+case_without_root_says_the_command() {
+  add_apt 'exit 99'
   local someone=()
   if ((EUID == 0)); then
     # Nobody may not be able to read the sources where they are.
-    mkdir -p "$scratch/copy/tools"
-    cp -r "$source_dir/fathom" "$scratch/copy" && cp -r "$source_dir/tools/setup" "$scratch/copy/tools"
+    mkdir -p "$scratch/copy/tools" "$scratch/copy/cmake"
+    cp "$source_dir/fathom" "$scratch/copy" && cp -r "$source_dir/tools/setup" "$scratch/copy/tools"
+    cp "$source_dir"/cmake/{dependencies.txt,Suites.cmake} "$scratch/copy/cmake"
     chmod -R a+rwX "$scratch"
     source_dir=$scratch/copy someone=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   fi
-  expect 23 "${someone[@]}" env -i HOME="$scratch" PATH="$bare" "$source_dir/fathom" \
-    --build-dir "$scratch/build" run
-  expect_said "have an administrator run 'apt-get install g++ cmake"
+  rm "$bare/sudo"
+  expect_sentence "have an administrator run 'apt-get install g++ cmake" \
+    "${someone[@]}" env -i "${machine[@]}" "$source_dir/fathom" --build-dir "$scratch/build" run
+  expect_equal "$(calls)" ""
+}
+
+case_without_a_network_says_what_to_install() {
+  add_build_tools
+  rm "$bare/gnuplot" "$bare/ninja"
+  add_apt "echo \"Err:1 Could not resolve 'deb.debian.org'\"; exit 100"
+  expect_sentence "no network: apt-get could not fetch ninja-build gnuplot-nox" fathom run
+  expect_said "run 'sudo apt-get install ninja-build gnuplot-nox'"
+  add_apt "case \"\$*\" in *install*) echo 'E: dpkg was interrupted'; exit 100 ;; esac"
+  expect 23 fathom run
+  expect_said "E: dpkg was interrupted"
+}
+
+case_without_a_network_says_which_wheels() {
+  add_build_tools
+  add_gpu
+  machine+=(FATHOM_TOOLKIT=wheels PIP_CERT=some)
+  program python3 'case "$*" in *"pip install"*) exit 1 ;; esac'
+  expect_sentence "pip could not fetch the wheels of toolkit" fathom run
+  expect_said "tools/setup/requirements/toolkit.txt"
+}
+
+case_a_compiler_or_cmake_too_old_is_said_first() {
+  add_build_tools
+  add_apt 'exit 0'
+  program g++ 'echo 10.2.1'
+  expect_sentence "the compiler g++ is version 10.2.1, and Fathom needs" fathom run
+  program g++-12 'echo 12'
+  machine+=(CXX=g++-12)
+  expect 0 fathom run
+  machine+=(CXX=g++-99)
+  rm "$scratch/calls"
+  expect_sentence "CXX names the compiler 'g++-99', and there is none" fathom run
+  machine+=(CXX=)
+  program g++ 'echo 12'
+  program cmake 'echo cmake version 3.18.4'
+  expect_sentence "cmake is version 3.18.4, and Fathom needs 3.24 or newer" fathom run
+}
+
+case_a_toolkit_too_old_is_said_first() {
+  add_build_tools
+  add_gpu
+  machine+=("CUDA_HOME=$(fake_toolkit 12.4)")
+  expect_sentence "toolkit-12.4 is version 12.4, and Fathom needs 12.8 or newer" fathom run
+  expect_said "FATHOM_TOOLKIT=wheels"
+  expect 0 fathom report file
+}
+
+case_a_full_disk_is_said_first() {
+  add_build_tools
+  program df 'printf "Filesystem 1M Used Available Use Mounted\n/dev/sda 9 8 12 99%% /\n"'
+  expect_sentence "has 12 MB left, and this build takes up to" fathom run
+  program df 'printf "Filesystem 1M Used Available Use Mounted\n/dev/sda 9 8 99999 9%% /\n"'
+  printf '#!/bin/sh\necho "fatal error: a.o: No space left on device"; exit 1\n' >"$scratch/output"
+  chmod +x "$scratch/output"
+  expect 23 fathom run
+  expect_equal "$said" "fathom: the disk under $scratch/build is full: make room and start again, which goes on from here, or name another folder with --build-dir DIR"
 }
 
 case_unwritable_build_folder() {
-  expect 10 "$source_dir/fathom" --build-dir /proc/fathom list
+  add_build_tools
+  expect 10 env -i "${machine[@]}" "$source_dir/fathom" --build-dir /proc/fathom list
   expect_said "cannot be written"
 }
+
+case_a_failed_build_shows_its_end() {
+  add_build_tools
+  printf '#!/bin/sh\necho "tool.cpp:3: error: no"; exit 1\n' >"$scratch/output"
+  chmod +x "$scratch/output"
+  expect 23 fathom run
+  expect_said "tool.cpp:3: error: no"
+  expect_said "the build failed: see above"
+}
+
+# --- Progress ------------------------------------------------------------------------------------
+
+case_progress_moves_from_the_first_second() {
+  add_build_tools
+  cat >"$scratch/output" <<'END'
+#!/bin/sh
+sleep 2
+for i in 1 2 3 4; do echo "[$i/40] Building CXX object $i"; sleep 1.1; done
+END
+  chmod +x "$scratch/output"
+  touch "$scratch/slow"
+  expect 0 fathom run
+  expect_said "fathom: configuring, 0 s"
+  expect_said "fathom: building, 1 s"
+  expect_equal "$(grep -c 'fathom: building' <<<"$said")" 1 # then every half minute
+  local words
+  said=$(script -qefc "env -i ${machine[*]@Q} '$source_dir/fathom' --build-dir '$scratch/build' run" \
+    /dev/null </dev/null)
+  said=${said//$'\r\e[K'/$'\n'}
+  for words in 'building 1 of 40, about ' 'building 4 of 40, about ' ' left'; do expect_said "$words"; done
+}
+
+# --- Parts ---------------------------------------------------------------------------------------
 
 case_versions_compare_as_numbers() {
   load_parts
@@ -130,34 +340,23 @@ case_versions_compare_as_numbers() {
   ! at_least 12 '' || die "no version is no version"
 }
 
-# fake_toolkit RELEASE: an nvcc that says the release, and the headers that a complete toolkit has.
-fake_toolkit() {
-  local folder=$scratch/toolkit-$1
-  mkdir -p "$folder/bin" "$folder/include/cub" "$folder/extras/CUPTI/include"
-  cat >"$folder/bin/nvcc" <<END
-#!/bin/sh
-echo "nvcc: NVIDIA (R) Cuda compiler driver"
-echo "Copyright (c) 2005-2025 NVIDIA Corporation"
-echo "Cuda compilation tools, release $1, V$1.88"
-END
-  chmod +x "$folder/bin/nvcc"
-  touch "$folder/include/cuda_runtime.h" "$folder/include/cub/version.cuh" \
-    "$folder/extras/CUPTI/include/cupti_range_profiler.h"
-  echo "$folder"
-}
-
 case_picks_a_complete_toolkit_of_the_right_version() {
   load_parts
   local old new
   old=$(fake_toolkit 12.4) new=$(fake_toolkit 12.9)
   complete_toolkit "$new" || die "12.9 with everything is complete"
   ! complete_toolkit "$old" || die "12.4 is too old"
-  CUDA_HOME=$old CUDA_PATH=$new find_toolkit programs
+  kind=cuda
+  CUDA_HOME='' CUDA_PATH=$new find_toolkit
   expect_equal "$toolkit ${wheels[*]-}" "$new "
-  CUDA_HOME=$new FATHOM_TOOLKIT=wheels find_toolkit programs
+  CUDA_HOME=$new FATHOM_TOOLKIT=wheels find_toolkit
   expect_equal "$toolkit ${wheels[*]}" "$build/toolkit toolkit"
-  CUDA_HOME=$new find_toolkit tests
+  kind=tests
+  CUDA_HOME=$new find_toolkit
   expect_equal "${wheels[0]}" disassembler
+  kind=host
+  CUDA_HOME=$old find_toolkit
+  expect_equal "$toolkit${wheels[*]-}" ""
   rm "$new/extras/CUPTI/include/cupti_range_profiler.h"
   ! complete_toolkit "$new" || die "without CUPTI's headers it is not complete"
 }
@@ -199,50 +398,6 @@ case_finds_the_key_of_an_apt_source() {
     >"$scratch/b.list"
   expect_equal "$(keyring_of_entry "$scratch/b.list" 2)" /keys/third.gpg
   expect_equal "$(keyring_of_entry "$scratch/b.list" 3)" ""
-}
-
-# A folder of tests that ctest can run: one good, one for a GPU, and whatever is said.
-write_tests() {
-  printf '%s\n' 'add_test(good "true")' 'set_tests_properties(good PROPERTIES LABELS unit)' \
-    'add_test(on_the_gpu "false")' 'set_tests_properties(on_the_gpu PROPERTIES LABELS gpu)' "$@" \
-    >"$build/CTestTestfile.cmake"
-}
-
-case_test_run_without_gpu_names_what_it_skips() {
-  load_parts
-  has_gpu() { false; }
-  write_tests
-  expect 0 run_tests
-  expect_said $'Skipped for want of a GPU:\n  on_the_gpu'
-  expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 1 skipped"
-  expect 0 run_tests -L gpu
-  expect_equal "${said##*$'\n'}" "0 passed, 0 failed, 1 skipped"
-  expect 2 run_tests -R nonesuch
-}
-
-case_test_run_with_gpu_runs_its_tests() {
-  load_parts
-  has_gpu() { true; }
-  write_tests
-  expect 1 run_tests
-  expect_equal "${said##*$'\n'}" "1 passed, 1 failed, 0 skipped"
-}
-
-case_failed_test_is_exit_1() {
-  load_parts
-  has_gpu() { false; }
-  write_tests 'add_test(bad "false")' 'add_test(elsewhere "sh" "-c" "exit 77")' \
-    'set_tests_properties(elsewhere PROPERTIES SKIP_RETURN_CODE 77)'
-  expect 1 run_tests
-  expect_equal "${said##*$'\n'}" "1 passed, 1 failed, 2 skipped"
-}
-
-case_scripts_are_well_formed() {
-  local script scripts=("$source_dir/fathom" "$source_dir/.ci/run" "$source_dir"/tools/setup/*.sh
-    "$source_dir/tests/e2e/setup_test.sh")
-  for script in "${scripts[@]}"; do
-    bash -n "$script" || die "$script"
-  done
 }
 
 declare -F "case_$2" >/dev/null || die "there is no case $2"

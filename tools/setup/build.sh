@@ -1,40 +1,47 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
-# From a bare machine to built programs: checks, installs, configures, builds. What was found is kept
-# in <build>/setup.stamp, so that the next call goes straight to the build tool.
+# From a bare machine to built programs: checks, installs, configures, builds. What was found is
+# kept in <build>/setup-KIND.stamp, so that the next call goes straight to the build tool.
 
-# set_up programs|tests
 set_up() {
   trap 'clear_progress; fail "$INTERRUPTED" "interrupted; the next call goes on from here"' INT TERM
+  compiler=${CXX:-g++}
   if [[ $install == no ]]; then
-    find_toolkit "$1"
-    find_missing "$1"
+    look_around
     if ((${#missing[@]} + ${#wheels[@]})); then
       list_missing
-      fail "$SETUP_INCOMPLETE" "set-up is incomplete: start without --no-install, or install the above"
+      give_up "set-up is incomplete: start without --no-install, or install the above"
     fi
   fi
   prepare_build_folder
-  local state stamp=$build/setup.stamp
+  local state stamp=$build/setup-$kind.stamp before=()
   state=$(setup_state)
-  # A stamp of the tests' set-up covers that of the programs.
-  if [[ $install == yes && -e $stamp ]] && { grep -qxF "tests $state" "$stamp" ||
-    grep -qxF "$1 $state" "$stamp"; }; then
-    toolkit=$(sed -n 's/^toolkit //p' "$stamp")
+  : >"$log"
+  if [[ $install == yes && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
+  if [[ ${before[0]-} == "$state" ]]; then
+    toolkit=${before[1]-}
   else
-    : >"$log"
-    install_missing "$1"
-    printf '%s\n' "$1 $state" "toolkit $toolkit" >"$stamp"
+    if [[ $install == yes ]]; then look_around; fi
+    refuse_full_disk
+    install_missing
+    printf '%s\n' "$state" "$toolkit" >"$stamp"
   fi
-  configure "$1"
+  configure
   compile
   exec {lock}>&-
   trap - INT TERM
 }
 
+look_around() {
+  refuse_too_old
+  find_toolkit
+  find_missing
+}
+
 prepare_build_folder() {
   mkdir -p "$build" 2>/dev/null
   if [[ ! -d $build || ! -w $build ]]; then
-    fail "$OUTPUT_UNWRITABLE" "the build folder $build cannot be written: name another with --build-dir DIR"
+    fail "$OUTPUT_UNWRITABLE" \
+      "the build folder $build cannot be written: name another with --build-dir DIR"
   fi
   exec {lock}>"$build/.setup.lock"
   if ! flock -n "$lock"; then
@@ -43,56 +50,71 @@ prepare_build_folder() {
   fi
 }
 
+# In megabytes, what the build of each kind takes at most, with the toolkit's wheels.
+declare -gA room=([host]=150 [cuda]=1200 [tests]=2000 [all]=4000)
+refuse_full_disk() {
+  local free built
+  free=$(df -Pm "$build" 2>/dev/null | awk 'NR == 2 { print $4 - 0 }')
+  built=$(du -sm "$build" 2>/dev/null | cut -f 1) # by an earlier call
+  if [[ -n $free ]] && ((free + built < room[$kind])); then
+    give_up "the disk under $build has $free MB left, and this build takes up to" \
+      "${room[$kind]} MB: make room, or name another folder with --build-dir DIR"
+  fi
+}
+
 # One line that changes when anything does that the checks depend on.
 setup_state() {
   {
-    cat "$root"/tools/setup/*.sh "$root"/tools/setup/requirements/*
-    echo "$PATH|${CUDA_HOME-}|${CUDA_PATH-}|${FATHOM_TOOLKIT-}|${CPATH-}|${CMAKE_PREFIX_PATH-}"
+    cat "$root"/tools/setup/*.sh "$root"/tools/setup/requirements/* "$root/cmake/dependencies.txt"
+    echo "$PATH|$compiler|${CUDA_HOME-}|${CUDA_PATH-}|${FATHOM_TOOLKIT-}"
+    echo "${CPATH-}|${CMAKE_PREFIX_PATH-}"
     gpu_models
   } | cksum
 }
 
-list_missing() {
-  local i
-  say "Missing on this machine:"
-  for i in "${!missing[@]}"; do printf '  %-20s %s\n' "${missing[i]}" "${reasons[i]}" >&2; done
-  for i in "${wheels[@]}"; do printf '  %-20s %s\n' "$i" "$(describe_wheels "$i")" >&2; done
+# A line that changes when another GPU is put into the machine.
+gpu_models() {
+  cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -E '^(Model|GPU UUID)'
 }
 
-install_missing() {
-  find_toolkit "$1"
-  find_missing "$1"
-  if ((${#missing[@]} + ${#wheels[@]} == 0)); then return; fi
-  list_missing
-  if ((${#missing[@]})); then
-    install_packages
-    find_missing "$1"
-    if ((${#missing[@]})); then
-      list_missing
-      fail "$SETUP_INCOMPLETE" "apt-get has these only in a version that is too old, or not at all: install them by hand"
-    fi
-  fi
-  if ((${#wheels[@]})); then install_wheels; fi
-}
-
+# One configuration that grows: CUDA and tests stay on once they were asked for. What was built
+# before stays as it is, since nobody's flags change; a command picks the targets that it needs.
 configure() {
-  local stamp=$build/configure.stamp state tests=OFF options
-  # Tests stay on once they were asked for: turning them off again would only rebuild.
-  if [[ $1 == tests ]] || grep -qsx 'FATHOM_TESTS:BOOL=ON' "$build/CMakeCache.txt"; then tests=ON; fi
-  # MPI is optional, and may have come since: the fleet's ranks are built where it is.
-  state="$toolkit $tests $(gpu_models | cksum) $(command -v mpicxx)"
-  if [[ -e $build/CMakeCache.txt && -e $stamp && $(<"$stamp") == "$state" ]]; then return; fi
-  options=(-DFATHOM_TESTS="$tests" -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit")
-  if has_program ninja; then options+=(-G Ninja); fi
-  say "Configuring with the CUDA toolkit in $toolkit"
-  # --fresh: CMake would not let go of another toolkit in its cache.
-  logged "configuring" 10 cmake --fresh -S "$root" -B "$build" "${options[@]}" ||
-    { give_up_stamp && fail_with_log "$SETUP_INCOMPLETE" "CMake could not configure the build: see above and $log"; }
-  printf '%s\n' "$state" >"$stamp"
+  local stamp=$build/configure.stamp before=() tools options=() fresh=()
+  # MPI is optional, and may have come since.
+  tools="$compiler $(command -v ninja) $(command -v mpicxx)"
+  if [[ -e $build/CMakeCache.txt && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
+  if [[ ${before[0]-} == "$tools" && $kind == host ]]; then return; fi
+  if needed_by cuda; then
+    options=(-DFATHOM_CUDA=ON -DFATHOM_ARCHITECTURES="${FATHOM_ARCHITECTURES-}"
+      -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit")
+    export CUDAHOSTCXX=${CUDAHOSTCXX-${CXX-}}
+  fi
+  if needed_by tests || [[ ${before[2]-} == *FATHOM_TESTS=ON* ]]; then
+    options+=(-DFATHOM_TESTS=ON)
+  fi
+  local now=("$tools" "$toolkit" "${options[*]} $(gpu_models | cksum)")
+  if [[ ${before[*]} == "${now[*]}" ]]; then return; fi
+  # Only like this CMake lets go of another compiler or toolkit in its cache.
+  if [[ ${before[0]-} != "$tools" || ${before[1]-} != @(|"$toolkit") ]]; then
+    fresh=(--fresh -DFATHOM_CUDA=OFF -DFATHOM_TESTS=OFF)
+    if has_program ninja; then fresh+=(-G Ninja); fi
+  fi
+  rm -f "$stamp"
+  logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" ||
+    build_failed "CMake could not configure the build"
+  printf '%s\n' "${now[@]}" >"$stamp"
 }
 
 # The next call then checks everything again: a package may have been removed since.
-give_up_stamp() { rm -f "$build/setup.stamp" "$build/configure.stamp"; }
+build_failed() {
+  rm -f "$build"/setup-*.stamp
+  if grep -q 'No space left on device' "$log"; then
+    give_up "the disk under $build is full: make room and start again, which goes on from here," \
+      "or name another folder with --build-dir DIR"
+  fi
+  give_up_with_log "$1: see above and $log"
+}
 
 # As many jobs as cores, but 2 GB of memory for each: nvcc needs up to that.
 jobs_at_once() {
@@ -104,42 +126,34 @@ jobs_at_once() {
 }
 
 compile() {
-  local start=$SECONDS status
-  printf '\n== building\n' >>"$log"
-  NINJA_STATUS='[%f/%t] ' cmake --build "$build" --parallel "$(jobs_at_once)" 2>&1 </dev/null |
+  local start=$SECONDS what=(--parallel "$(jobs_at_once)" --target "${targets[@]}")
+  NINJA_STATUS='[%f/%t] ' cmake --build "$build" "${what[@]}" 2>&1 </dev/null |
     tee -a "$log" | show_build
-  status=${PIPESTATUS[0]}
-  clear_progress
-  if ((status)); then
-    give_up_stamp
-    fail_with_log "$SETUP_INCOMPLETE" "the build failed: see above and $log"
-  fi
+  if ((PIPESTATUS[0])); then build_failed "the build failed"; fi
   if ((SECONDS - start > 5)); then say "Built in $(duration $((SECONDS - start)))."; fi
 }
 
-# Turns ninja's "[12/345] ..." and make's "[ 12%] ..." into one line with what is left, and without a
-# terminal into a line each tenth.
+# Makes of ninja's "[12/345] ..." and of make's "[ 12%] ..." a line of progress with what is left.
 show_build() {
-  local line steps=0 total=0 start=$SECONDS tenth=0 left status
+  local line done=0 total=0 start=$SECONDS status left
   while true; do
     IFS= read -r -t 1 line
     status=$?
     if ((status == 0)); then
-      if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-        steps=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
-      elif [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then
-        steps=${BASH_REMATCH[1]} total=100
+      if [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
+        done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
       fi
     elif ((status <= 128)); then
-      return # the end; above 128 it is the second that went by
+      break # the end; above 128 it is the second that went by
     fi
-    if ((steps == 0 || total < 3)); then continue; fi
-    left=$(((SECONDS - start) * (total - steps) / steps))
-    if [[ -t 2 ]]; then
-      progress "building: $steps of $total steps, $(duration $((SECONDS - start))), about $(duration $left) left"
-    elif ((steps * 10 / total > tenth)); then
-      tenth=$((steps * 10 / total))
-      say "building: $steps of $total steps after $(duration $((SECONDS - start)))"
+    if ((SECONDS == start)); then
+      continue # nothing to do, or the first second
+    elif ((done > 0)); then
+      left=$(((SECONDS - start) * (total - done) / done))
+      progress "building $done of $total, about $(duration $left) left"
+    elif ((status > 128)); then
+      progress "building, $(duration $((SECONDS - start)))"
     fi
   done
+  clear_progress
 }

@@ -1,99 +1,139 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
-# What Fathom needs of the machine, why, and whether it is there. Looks at files and versions, not at
-# package names, so that something installed by hand counts as well.
+# What is there of what cmake/dependencies.txt lists, and which CUDA toolkit. Looks at files and
+# versions, not at names of packages, so that something installed by hand counts as well.
+
+declare -gA level=([host]=0 [cuda]=1 [tests]=2 [all]=3)
+# needed_by KIND: whether this command needs what that kind does.
+needed_by() { ((level[$1] <= level[$kind])); }
 
 # at_least OLDEST VERSION
 at_least() { [[ -n $2 ]] && printf '%s\n%s\n' "$1" "$2" | sort -VC; }
-
 version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head -n 1; }
-
-has_program() { command -v "$1" >/dev/null; }
-
-has_daemon() { has_program "$1" || [[ -x /usr/sbin/$1 ]]; }
-
-include_folders() {
-  local folder
-  printf '%s\n' /usr/include /usr/local/include
-  IFS=: read -ra folders <<<"${CPATH-}"
-  for folder in "${folders[@]}"; do printf '%s\n' "$folder"; done
-  IFS=: read -ra folders <<<"${CMAKE_PREFIX_PATH-}"
-  for folder in "${folders[@]}"; do printf '%s\n' "$folder/include"; done
-}
-
-has_header() {
-  local folder
-  for folder in "${header_folders[@]}"; do
-    if [[ -e $folder/$1 ]]; then return 0; fi
-  done
-  return 1
-}
-
-# need PACKAGE WHY CHECK...: notes the package as missing where the check fails.
-need() {
-  local package=$1 why=$2
-  shift 2
-  "$@" || { missing+=("$package") && reasons+=("$why"); }
-}
-
-has_compiler() { at_least 12 "$(version_of g++ -dumpversion)"; }
-has_cmake() { at_least 3.24 "$(version_of cmake --version)"; }
-has_build_tool() { has_program ninja || has_program make; }
-can_install_wheels() {
-  python3 -m pip --version >/dev/null 2>&1 || python3 -c 'import ensurepip, venv' 2>/dev/null
-}
-
+has_program() { PATH=$PATH:/usr/sbin command -v "$1" >/dev/null; }
+has_compiler() { has_program "${compiler%% *}"; }
+has_cmake() { has_program cmake; }
 can_link_fuzzer() {
   echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
     clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2>/dev/null
 }
 
-# find_missing programs|tests: fills missing[] with Debian's package names and reasons[] with why.
-# Wheels are looked at before (toolkit.sh), since they decide whether Python is needed.
+# Nothing is installed over a compiler or a CMake that is there: which to use is the user's choice.
+refuse_too_old() {
+  local version
+  if ! has_compiler && [[ -n ${CXX-} ]]; then
+    give_up "CXX names the compiler '$CXX', and there is none of that name: name another, or" \
+      "leave CXX empty for g++"
+  fi
+  # shellcheck disable=SC2086  # CXX may have flags in it
+  version=$(version_of $compiler -dumpversion)
+  if has_compiler && ! at_least 12 "$version"; then
+    give_up "the compiler $compiler is version ${version:-unknown}, and Fathom needs 12 or newer:" \
+      "install one and name it, as in CXX=g++-12 ./fathom $command"
+  fi
+  version=$(version_of cmake --version)
+  if has_cmake && ! at_least 3.24 "$version"; then
+    give_up "cmake is version ${version:-unknown}, and Fathom needs 3.24 or newer: put such a one" \
+      "first on the PATH ('python3 -m pip install cmake' has it)"
+  fi
+}
+
+# is_there HOW: a function of this file, a header, or a program of several.
+is_there() {
+  local name folder folders
+  case $1 in
+    *'()') "${1%??}" ;;
+    *.h | *.hpp)
+      IFS=: read -ra folders <<<"/usr/include:/usr/local/include:${CPATH-}:${CMAKE_PREFIX_PATH-}"
+      for folder in "${folders[@]}"; do
+        if [[ -e $folder/$1 || -e $folder/include/$1 ]]; then return; fi
+      done
+      return 1
+      ;;
+    *)
+      for name in ${1//,/ }; do
+        if has_program "$name"; then return; fi
+      done
+      return 1
+      ;;
+  esac
+}
+
+# Fills missing[] with names of packages and reasons[] with what each is for.
 find_missing() {
-  mapfile -t header_folders < <(include_folders)
+  local package needed found why
   missing=() reasons=()
-  need g++ "the C++20 compiler, version 12 or newer" has_compiler
-  need cmake "configures the build, version 3.24 or newer" has_cmake
-  need ninja-build "runs the build" has_build_tool
-  need libbenchmark-dev "Google Benchmark: names, filters and repeats what is measured" \
-    has_header benchmark/benchmark.h
-  need libcli11-dev "CLI11: reads the command line" has_header CLI/CLI.hpp
-  need nlohmann-json3-dev "reads and writes result documents" has_header nlohmann/json.hpp
-  need libvalijson-dev "checks result documents against their schema" \
-    has_header valijson/validator.hpp
-  need libsimdjson-dev "simdjson: reads the gate's many and large documents" has_header simdjson.h
-  need libpugixml-dev "pugixml: writes the gate's outcome as JUnit's XML" has_header pugixml.hpp
-  need libtomlplusplus-dev "toml++: reads the gate's rules" has_header toml++/toml.h
-  need libfmt-dev "formats text" has_header fmt/format.h
-  need libboost-dev "Boost.Math: the distributions behind intervals" \
-    has_header boost/math/distributions/students_t.hpp
-  need gnuplot-nox "draws the report's pictures" has_program gnuplot
-  if [[ $1 == tests ]]; then
-    need catch2 "Catch2, version 3 (Debian 12 has it in its backports): runs the unit tests" has_header catch2/catch_all.hpp
-    need libopenmpi-dev "MPI (any will do): the tests of a fleet's ranks; without it 'fathom fleet run' measures one host" has_program mpicxx
-    need openmpi-bin "starts the ranks of those tests" has_program mpirun
-    # Daemons and a second compiler are nothing for somebody's own machine; without them these tests
-    # are skipped.
-    if [[ -n ${CI-} ]]; then
-      need clang "compiles the gate's readers for the fuzzer" has_program clang++
-      need libclang-rt-dev "the fuzzer and the sanitizers of that compiler" can_link_fuzzer
-      need slurmctld "Slurm: the tests of a fleet start one of their own" has_daemon slurmctld
-      need slurmd "starts the ranks of those tests" has_daemon slurmd
-      need slurm-client "srun and sbatch for those tests" has_program sbatch
+  while read -r package needed found why; do
+    if needed_by "$needed" && ! is_there "$found"; then
+      missing+=("$package") reasons+=("$why")
+    fi
+  done < <(grep '^[a-z]' "$root/cmake/dependencies.txt")
+  if ((${#wheels[@]})); then
+    if ! python3 -m pip --version && ! python3 -c 'import ensurepip, venv'; then
+      missing+=(python3-venv) reasons+=("installs wheels: ${wheels[*]}")
+    fi &>/dev/null
+    if [[ ! -e /etc/ssl/certs/ca-certificates.crt && -z ${PIP_CERT-}${SSL_CERT_FILE-} ]]; then
+      missing+=(ca-certificates) reasons+=("lets the download of the wheels be trusted")
     fi
   fi
-  if ((${#wheels[@]})); then
-    need python3-venv "installs wheels: ${wheels[*]}" can_install_wheels
-    need ca-certificates "lets the download of the wheels be trusted" \
-      test -e /etc/ssl/certs/ca-certificates.crt -o -n "${PIP_CERT-}${SSL_CERT_FILE-}"
+}
+
+# release_of NVCC: its banner has years before the version, "release 13.0, V13.0.88".
+release_of() { "$1" --version 2>/dev/null | sed -nE 's/.*release ([0-9.]+),.*/\1/p'; }
+
+# complete_toolkit DIR: version 12.8 or newer, with CUPTI's headers and CUB.
+complete_toolkit() {
+  at_least 12.8 "$(release_of "$1/bin/nvcc")" && [[ -e $1/include/cuda_runtime.h ]] &&
+    [[ -e $1/include/cub/version.cuh || -e $1/include/cccl/cub/version.cuh ]] &&
+    [[ -e $1/include/cupti_range_profiler.h || -e $1/extras/CUPTI/include/cupti_range_profiler.h ]]
+}
+
+# Sets toolkit to the folder of the machine's own toolkit, or to <build>/toolkit, and wheels[] to
+# the names of the sets of wheels (tools/setup/requirements) that are still to be installed there.
+find_toolkit() {
+  local folder nvcc
+  toolkit='' wheels=()
+  if ! needed_by cuda; then return; fi
+  if [[ ${FATHOM_TOOLKIT-} != wheels ]]; then
+    nvcc=$(readlink -f "$(command -v nvcc)")
+    for folder in "${CUDA_HOME-}" "${CUDA_PATH-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
+      if [[ -z $folder ]]; then continue; fi
+      if complete_toolkit "$folder"; then toolkit=$folder && break; fi
+      # The one that the user named is not passed over in silence.
+      if [[ $folder == "${CUDA_HOME-}" ]]; then
+        nvcc=$(release_of "$folder/bin/nvcc")
+        give_up "the CUDA toolkit in CUDA_HOME=$folder is version ${nvcc:-unknown}," \
+          "and Fathom needs 12.8 or newer with CUPTI and CUB: name another, or set" \
+          "FATHOM_TOOLKIT=wheels, which fetches one"
+      fi
+    done
+  fi
+  if [[ -z $toolkit ]]; then
+    toolkit=$build/toolkit
+    want_wheels toolkit
+  fi
+  if needed_by tests; then
+    [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
+    if has_gpu && [[ ! -x $toolkit/bin/compute-sanitizer ]]; then want_wheels sanitizer; fi
   fi
 }
 
-# A GPU that a test can use. Reads what the driver shows first: nvidia-smi can take seconds.
-has_gpu() {
-  compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]] || return 1
-  ! has_program nvidia-smi || nvidia-smi -L 2>/dev/null | grep -q '^GPU '
+# A mark with the checksum of the requirements says what <build>/toolkit holds.
+mark_of() {
+  echo "$build/toolkit/.$1-$(cksum <"$root/tools/setup/requirements/$1.txt" | tr ' ' -)"
+}
+want_wheels() { [[ -e $(mark_of "$1") ]] || wheels+=("$1"); }
+
+describe_wheels() {
+  case $1 in
+    toolkit) echo "the CUDA 13.0 toolkit (115 MB), as the machine has none from 12.8 on" ;;
+    disassembler) echo "cuobjdump and nvdisasm (5 MB): the tests read compiled kernels with them" ;;
+    sanitizer) echo "compute-sanitizer (14 MB): checks memory accesses in the tests on the GPU" ;;
+  esac
 }
 
-# A line that changes when another GPU is put into the machine.
-gpu_models() { cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -E '^(Model|GPU UUID)'; }
+list_missing() {
+  local i
+  say "Missing on this machine for 'fathom $command':"
+  for i in "${!missing[@]}"; do printf '  %-20s %s\n' "${missing[i]}" "${reasons[i]}" >&2; done
+  for i in "${wheels[@]}"; do printf '  %-20s %s\n' "$i" "$(describe_wheels "$i")" >&2; done
+}

@@ -1,6 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
-# What the set-up says: plain lines on standard error, so that the output of a command stays its own,
-# and on a terminal one line of progress that is written over.
+# What the set-up says, on standard error, so that the output of a command stays its own.
 
 # The rows of results/exit_codes.h that the set-up can end with.
 # shellcheck disable=SC2034  # used by the other parts
@@ -20,11 +19,18 @@ fail() {
   exit "$1"
 }
 
-progress() { if [[ -t 2 ]]; then printf '\r\e[K%s' "$*" >&2; fi; }
-clear_progress() {
-  if [[ -n ${ticker-} ]]; then kill "$ticker" 2>/dev/null && wait "$ticker" 2>/dev/null; fi
-  ticker=''
-  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+# give_up SENTENCE..., joined by spaces.
+give_up() { fail "$SETUP_INCOMPLETE" "$*"; }
+
+# give_up_with_log SENTENCE...: the end of the log first, since it has the reason.
+give_up_with_log() {
+  clear_progress
+  {
+    printf '%s\n' "--- the last lines of $log"
+    tail -n 25 "$log" | cut -c 1-300
+    printf '%s\n' "---"
+  } >&2
+  give_up "$@"
 }
 
 # "75" -> "1 min 15 s"
@@ -32,14 +38,30 @@ duration() {
   if (($1 < 60)); then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
-# logged TITLE ESTIMATE COMMAND...: runs the command with its output in the log. On a terminal it
-# shows how long that has taken, beside about how many seconds it takes.
+# progress TEXT: one line that is written over; without a terminal a line every half minute.
+next_line=0
+progress() {
+  if [[ -t 2 ]]; then
+    printf '\r\e[K%s' "${1:0:${COLUMNS:-80}-1}" >&2
+  elif ((SECONDS >= next_line)); then
+    say "$1"
+    next_line=$((SECONDS + 30))
+  fi
+}
+clear_progress() {
+  if [[ -n ${ticker-} ]]; then kill "$ticker" 2>/dev/null && wait "$ticker" 2>/dev/null; fi
+  ticker='' next_line=0
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+}
+
+# logged TITLE COMMAND...: runs the command with its output in the log, and shows meanwhile how long
+# it has taken and what it last wrote.
 logged() {
-  local title=$1 estimate=$2 status
-  shift 2
+  local title=$1 status
+  shift
   printf '\n== %s\n+ %s\n' "$title" "$*" >>"$log"
   # The clock is what runs in the background, so that Ctrl-C reaches the command.
-  if [[ -t 2 ]]; then show_clock "$title" "$estimate" & ticker=$!; fi
+  show_clock "$title" & ticker=$!
   "$@" >>"$log" 2>&1
   status=$?
   clear_progress
@@ -47,18 +69,10 @@ logged() {
 }
 
 show_clock() {
-  local start=$SECONDS
+  local start=$SECONDS line
   while kill -0 $$ 2>/dev/null; do
-    progress "$1: $(duration $((SECONDS - start))) of about $(duration "$2")"
+    line=$(tail -n 1 "$log" | tr -cd '[:print:]')
+    progress "$1, $(duration $((SECONDS - start))): $line"
     sleep 0.5
   done
-}
-
-# fail_with_log CODE SENTENCE: the end of the log first, since it has the reason.
-fail_with_log() {
-  clear_progress
-  printf '%s\n' "--- the last lines of $log" >&2
-  tail -n 25 "$log" | cut -c 1-300 >&2
-  printf '%s\n' "---" >&2
-  fail "$1" "$2"
 }

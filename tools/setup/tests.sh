@@ -1,49 +1,69 @@
-# shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
+# shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with the entry script
 # Runs the tests that this machine can run, and says which it cannot.
 
-# run_tests [CTEST ARGUMENT...]
+# Reads the arguments of `test`: --all, and those flags of ctest that make sense here. ctest passes
+# over a flag that it does not know, and a typing error would run everything.
+plan_tests() {
+  local i value
+  kind=tests targets=(fathom_tests) left_out=('^slow$') ctest_flags=()
+  for ((i = 1; i < ${#arguments[@]}; i++)); do
+    value=${arguments[i + 1]-}
+    case ${arguments[i]} in
+      --all) kind=all left_out=("${left_out[@]:1}") ;;
+      -LE) left_out+=("$value") && ((++i)) ;;
+      -[RELj] | --timeout | --repeat) ctest_flags+=("${arguments[i]}" "$value") && ((++i)) ;;
+      -V | -VV | -j[0-9]* | --rerun-failed | --stop-on-failure) ctest_flags+=("${arguments[i]}") ;;
+      *)
+        value="-R -E -L -LE -j -V -VV --timeout --repeat --rerun-failed --stop-on-failure"
+        fail "$BAD_INPUT" \
+          "'./fathom test' has no flag '${arguments[i]}': it takes --all and, of ctest's, $value"
+        ;;
+    esac
+  done
+}
+
+# A GPU that a test can use: nvidia-smi may find a driver that does not answer.
+gpu_answers() {
+  has_gpu && { ! has_program nvidia-smi || nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+}
+
+# ctest leaves out only what each of several -LE matches: so they are made one.
+any_of() { local IFS='|' && echo "($*)"; }
+names_of_tests() {
+  ctest --test-dir "$build" -N "$@" "${ctest_flags[@]}" 2>/dev/null |
+    sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
 run_tests() {
-  local skipped=() filter=() results=$build/tests.xml total failed not_run
-  if ! has_gpu; then
-    mapfile -t skipped < <(ctest --test-dir "$build" -N -L '^gpu$' "$@" 2>/dev/null |
-      sed -n 's/^ *Test *#[0-9]*: //p')
-    filter=(-LE '^gpu$')
+  local results=$build/tests.xml skipped=() without=() slow=0 status total failed not_run
+  if ! gpu_answers; then
+    if ((${#left_out[@]})); then without=(-LE "$(any_of "${left_out[@]}")"); fi
+    mapfile -t skipped < <(names_of_tests -L '^gpu$' "${without[@]}")
+    left_out+=('^gpu$')
   fi
+  if [[ $kind != all ]]; then slow=$(names_of_tests -L '^slow$' | wc -l); fi
+  if ((${#left_out[@]})); then without=(-LE "$(any_of "${left_out[@]}")"); fi
   rm -f "$results"
   ctest --test-dir "$build" --output-on-failure --no-tests=ignore -j "$(jobs_at_once)" \
-    --output-junit "$results" "${filter[@]}" "$@" </dev/null
-  local status=$?
+    --output-junit "$results" "${without[@]}" "${ctest_flags[@]}" </dev/null
+  status=$?
   [[ -e $results ]] || return "$CHECK_FAILED"
   total=$(junit_count tests) failed=$(junit_count failures)
   not_run=$(($(junit_count skipped) + $(junit_count disabled)))
   if ((total + ${#skipped[@]} == 0)); then
-    fail "$BAD_INPUT" "no test matches '$*': 'ctest --test-dir $build -N' lists them"
+    ((slow == 0)) || fail "$BAD_INPUT" "only slow tests match '${ctest_flags[*]}': add --all"
+    fail "$BAD_INPUT" "no test matches '${ctest_flags[*]}': 'ctest --test-dir $build -N' lists them"
   fi
   if ((${#skipped[@]})); then
     printf '\nSkipped for want of a GPU:\n'
     printf '  %s\n' "${skipped[@]}"
   fi
+  if ((slow)); then
+    printf "\nLeft out: %d slow tests, which './fathom test --all' runs.\n" "$slow"
+  fi
   printf '\n%d passed, %d failed, %d skipped\n' \
     $((total - failed - not_run)) "$failed" $((not_run + ${#skipped[@]}))
   ((status == 0)) || return "$CHECK_FAILED"
-}
-
-# refuse_unknown_test_flags [CTEST ARGUMENT...]: ctest itself passes over flags that it does not know.
-# What it knows is in its help.
-refuse_unknown_test_flags() {
-  has_program ctest || return 0
-  local argument flag known value_of=''
-  known=$(ctest --help | grep -E '^ +-' | sed 's/ = .*//; s/[][<>|]/ /g' |
-    grep -oE '(^|[ ,])-{1,2}[A-Za-z][A-Za-z-]*' | tr -d ' ,' | sort -u)
-  for argument; do
-    flag=${argument%%=*}
-    # A regular expression may begin with a dash, and -j4 has its number attached.
-    if [[ $flag == -* && $value_of != @(-R|-E|-L|-LE) && ! $flag =~ ^-j[0-9]+$ ]] &&
-      ! grep -qxF -e "$flag" <<<"$known"; then
-      fail "$BAD_INPUT" "the tests have no flag '$flag': their flags are ctest's, which 'ctest --help' lists"
-    fi
-    value_of=$argument
-  done
 }
 
 # The totals stand in the attributes of the first element.

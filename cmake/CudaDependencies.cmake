@@ -1,0 +1,44 @@
+# The CUDA toolkit: what the probes and the ladder need beside what Dependencies.cmake finds. Include
+# after CudaLanguage.cmake.
+#
+# Targets: CUDA::cudart, CUDA::cudart_static, fathom_cupti_headers.
+
+# 12.8 is the first that compiles for Blackwell and has CUPTI's range profiler for it.
+find_package(CUDAToolkit 12.8 REQUIRED)
+
+# CUPTI is loaded at run time, so that a machine without it still measures times: only its headers
+# are needed here, and where the toolkit keeps its library, as a place to look first. An installed
+# toolkit has them under extras/CUPTI, one from wheels beside everything else.
+set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
+    ${CUDAToolkit_BIN_DIR}/..)
+find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
+  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${fathom_toolkit_roots}
+  PATH_SUFFIXES include extras/CUPTI/include)
+find_file(FATHOM_CUPTI_LIBRARY NAMES libcupti.so libcupti.so.13 libcupti.so.12
+  HINTS ${CUDAToolkit_LIBRARY_DIR} ${fathom_toolkit_roots}
+  PATH_SUFFIXES lib64 lib extras/CUPTI/lib64)
+mark_as_advanced(FATHOM_CUPTI_INCLUDE_DIR FATHOM_CUPTI_LIBRARY)
+if(NOT FATHOM_CUPTI_INCLUDE_DIR)
+  message(FATAL_ERROR "The CUDA toolkit in ${CUDAToolkit_BIN_DIR} has no cupti_range_profiler.h: "
+    "install its CUPTI part (package cuda-cupti-dev), or run ./fathom with FATHOM_TOOLKIT=wheels.")
+endif()
+
+# FATHOM_CUPTI_LIBRARY_DIR is a string literal, empty where the toolkit has no CUPTI library.
+add_library(fathom_cupti_headers INTERFACE)
+target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${FATHOM_CUPTI_INCLUDE_DIR})
+target_link_libraries(fathom_cupti_headers INTERFACE CUDA::toolkit)
+if(FATHOM_CUPTI_LIBRARY)
+  get_filename_component(fathom_cupti_library_dir ${FATHOM_CUPTI_LIBRARY} DIRECTORY)
+endif()
+target_compile_definitions(fathom_cupti_headers INTERFACE
+  FATHOM_CUPTI_LIBRARY_DIR="${fathom_cupti_library_dir}")
+
+# For the compiled-code tests (and the sanitizer for the GPU tests): the toolkit's own, else those
+# that `./fathom test` put into the build tree. Each is <NAME>-NOTFOUND where there is none.
+foreach(tool cuobjdump nvdisasm compute-sanitizer)
+  string(TOUPPER FATHOM_${tool} variable)
+  string(REPLACE "-" "_" variable ${variable})
+  find_program(${variable} ${tool}
+    HINTS ${CUDAToolkit_BIN_DIR} ${PROJECT_BINARY_DIR}/toolkit/bin)
+  mark_as_advanced(${variable})
+endforeach()

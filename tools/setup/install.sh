@@ -1,0 +1,143 @@
+# shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
+# Installs what is missing: packages with apt (Debian and Ubuntu; the only part that needs root),
+# and the pinned CUDA toolkit from Python wheels into <build>/toolkit.
+
+install_missing() {
+  if ((${#missing[@]} + ${#wheels[@]} == 0)); then return; fi
+  list_missing
+  if ((${#missing[@]})); then
+    install_packages
+    find_missing
+    if ((${#missing[@]})); then
+      give_up "apt-get has these only in a version that is too old, or not at all: install them" \
+        "by hand: ${missing[*]}"
+    fi
+  fi
+  if ((${#wheels[@]})); then install_wheels; fi
+}
+
+# Sets as_root to what makes a command run as root, or fails with what the user can do instead.
+find_root() {
+  as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if ! has_program apt-get; then
+    give_up "this machine has no apt-get: install the above with its own package manager" \
+      "(Debian's names: ${missing[*]})"
+  elif ((EUID == 0)); then
+    return
+  elif ! has_program sudo; then
+    give_up "installing packages needs root, and there is no sudo: have an administrator run" \
+      "'$by_hand'"
+  elif [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; then
+    give_up "installing packages needs root, and sudo wants a password: run" \
+      "'sudo $by_hand' first"
+  fi
+  say "Root is needed for the packages alone, through sudo."
+  sudo -v || give_up "sudo refused: run 'sudo $by_hand' first"
+  as_root=(sudo "${as_root[@]}")
+}
+
+apt() {
+  "${as_root[@]}" apt-get -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# The sentence is all that helps where no server answers; else the log has apt's own reason.
+apt_failed() {
+  local offline='Could not (resolve|connect)|Temporary failure|Unable to connect|Failed to fetch'
+  if grep -qE "$offline" "$log"; then
+    give_up "no network: apt-get could not fetch ${missing[*]}; start again once there is one," \
+      "or run 'sudo $by_hand' first ($log has its words)"
+  fi
+  give_up_with_log "apt-get could not install ${missing[*]}: put right what it says above, or run" \
+    "'sudo $by_hand' first"
+}
+
+install_packages() {
+  local by_hand="apt-get install ${missing[*]}" package packages=() backports=()
+  find_root
+  say "Installing with apt-get: ${missing[*]}"
+  logged "reading the package lists" apt update ||
+    say "apt-get update failed; going on with the lists that are there."
+  for package in "${missing[@]}"; do
+    # Debian 12 itself has version 2.
+    if [[ $package == catch2 ]] && ! at_least 3 "$(candidate catch2)"; then
+      backports=(catch2)
+    else
+      packages+=("$package")
+    fi
+  done
+  if ((${#packages[@]})); then
+    logged "installing ${#packages[@]} packages" apt install "${packages[@]}" || apt_failed
+  fi
+  if ((${#backports[@]})); then install_from_backports "${backports[@]}"; fi
+}
+
+candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
+
+# keyring_of_entry FILE NUMBER: what that entry of a list of sources is signed by. The number is the
+# line in a .list ('[signed-by=FILE]'), the paragraph in a .sources ('Signed-By: FILE').
+keyring_of_entry() {
+  local separator='\n'
+  if [[ $1 == *.sources ]]; then separator=''; fi
+  awk -v RS="$separator" -v number="$2" 'NR == number' "$1" 2>/dev/null |
+    sed -nE 's/.*signed-by[:=] *([^] ]+).*/\1/Ip'
+}
+
+# install_from_backports PACKAGE...: from the mirror that the machine uses anyway, through a list of
+# sources of our own: nothing in /etc/apt changes.
+install_from_backports() {
+  local codename folder options mirror entry keyring format="\$(REPO_URI)|\$(SOURCESENTRY)"
+  # shellcheck source=/dev/null
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+  IFS='|' read -r mirror entry < <(apt-get indextargets --format "$format" \
+    'Created-By: Packages' "Release: $codename" "Component: main")
+  [[ -n $mirror ]] || give_up "apt names no mirror for $codename: install $* by hand in the" \
+    "version of $codename-backports, then start again"
+  keyring=$(keyring_of_entry "${entry%:*}" "${entry##*:}")
+  folder=$(mktemp -d "$build/backports.XXXXXX")
+  mkdir -p "$folder/lists/partial"
+  printf 'deb %s %s %s-backports main\n' "${keyring:+[signed-by=$keyring]}" "$mirror" "$codename" \
+    >"$folder/backports.list"
+  options=(-o "Dir::Etc::SourceList=$folder/backports.list" -o Dir::Etc::SourceParts=-
+    -o "Dir::State::Lists=$folder/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+    -o APT::Sandbox::User=root)
+  say "$* from $codename-backports on the machine's own mirror; /etc/apt stays as it is."
+  logged "reading the backports' list" apt "${options[@]}" update || apt_failed
+  logged "installing $*" apt "${options[@]}" install -t "$codename-backports" "$@" || apt_failed
+  "${as_root[@]}" rm -rf "$folder"
+}
+
+install_wheels() {
+  local python=python3 name arguments staging=$build/toolkit.new
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    python=$build/toolkit-python/bin/python3
+    "$python" -m pip --version >/dev/null 2>&1 ||
+      logged "preparing a Python environment" python3 -m venv --clear "$build/toolkit-python" ||
+      give_up_with_log "python3 could not make an environment for the wheels"
+  fi
+  for name in "${wheels[@]}"; do
+    say "Fetching $(describe_wheels "$name"), into $build/toolkit"
+    rm -rf "$staging"
+    arguments=(-m pip install --disable-pip-version-check --no-deps --require-hashes
+      --only-binary=:all: --target "$staging" -r "$root/tools/setup/requirements/$name.txt")
+    logged "fetching $name" "$python" "${arguments[@]}" ||
+      give_up "pip could not fetch the wheels of $name: see to the network and start again" \
+        "('$python ${arguments[*]}' shows what is wrong)," \
+        "or install the CUDA toolkit 12.8 or newer and set CUDA_HOME"
+    mkdir -p "$build/toolkit"
+    cp -r "$staging"/nvidia/cu13/. "$build/toolkit/" && rm -rf "$staging"
+    link_libraries
+    touch "$(mark_of "$name")"
+  done
+}
+
+# The wheels hold libraries under the name that programs load; compilers and CMake look for the name
+# without a version, and in lib64.
+link_libraries() {
+  local library plain
+  if [[ ! -d $build/toolkit/lib ]]; then return; fi
+  ln -sfn lib "$build/toolkit/lib64"
+  for library in "$build"/toolkit/lib/*.so.*; do
+    plain=${library%%.so.*}.so
+    [[ -e $plain ]] || ln -s "${library##*/}" "$plain"
+  done
+}

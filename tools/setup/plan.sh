@@ -1,0 +1,45 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with the entry script
+# What a command needs. Sets kind (host, cuda, tests or all: each has what stands before it) and
+# targets, those of the build.
+plan() {
+  kind=host targets=(fathom)
+  case $command in
+    test) plan_tests ;;
+    doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
+    run | build) plan_measuring default ;;
+    fleet) if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi ;;
+  esac
+}
+
+# The driver's device files: nvidia-smi would know better, and can take seconds.
+has_gpu() {
+  local devices=${FATHOM_DEVICES-/dev} # the tests have a folder of their own
+  compgen -G "$devices/nvidia[0-9]*" >/dev/null || [[ -e $devices/dxg ]]
+}
+builds_for_gpu() { [[ -n ${FATHOM_ARCHITECTURES-} ]] || has_gpu; }
+
+# plan_measuring DEFAULT_SUITE: the programs of --suite or --probe. Names that do not exist are left
+# to the tool, which knows similar ones.
+plan_measuring() {
+  local i value suite=$1 probes=()
+  for ((i = 1; i < ${#arguments[@]}; i++)); do
+    value=${arguments[i + 1]-}
+    if [[ ${arguments[i]} == *=* ]]; then value=${arguments[i]#*=}; fi
+    case ${arguments[i]%%=*} in
+      --replay) return ;;
+      --suite) suite=$value ;;
+      --probe) probes+=("$value") ;;
+    esac
+  done
+  if [[ $command == fleet ]]; then targets+=(fleet); fi
+  if ! builds_for_gpu; then return; fi
+  kind=cuda
+  if ((${#probes[@]})); then targets+=(fathom-device); fi
+  for value in "${probes[@]}"; do
+    if [[ -d $root/probes/$value ]]; then targets+=("probe_$value"); fi
+    if [[ $value == gemm?(_ladder) ]]; then targets+=(gemm_ladder); fi
+  done
+  if ((${#probes[@]} == 0)) && grep -qF "set(FATHOM_SUITE_$suite " "$root/cmake/Suites.cmake"; then
+    targets+=("suite_${suite//-/_}")
+  fi
+}
