@@ -1,0 +1,57 @@
+// The sums move to registers: a thread computes four elements of C, eight columns apart, and a warp
+// 32 rows of a column. No shuffles, no tile of C, no padding.
+//
+// A multiplication takes two shared loads, one of them a broadcast that the compiler can take four
+// k of at once. It also keeps an element of A for the four columns without being told to (claim
+// GC8).
+//
+// Source: kernel `sgemm_shared` of the column-major ladder (claims GC1 to GC13).
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::column_major {
+namespace {
+
+constexpr LessonTile tile{32, 32, 32, 256};
+constexpr int warps = tile.threads / 32, per_thread = 4;
+
+__global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProduct p) {
+  __shared__ float tile_a[tile.k][tile.m], tile_b[tile.n][tile.k];
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t c_row = blockIdx.x * tile.m, c_column = blockIdx.y * tile.n;
+  const float* a = p.a + c_row;
+  const float* b = p.b + c_column * p.ldb;
+  float sums[per_thread] = {};
+  for (int step = 0; step < p.k; step += tile.k) {
+    load_tile<tile.k, tile.m, tile.m, tile.threads>(tile_a[0], a + step * p.lda, p.lda);
+    load_tile<tile.n, tile.k, tile.k, tile.threads>(tile_b[0], b + step, p.ldb);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) {
+#pragma unroll
+      for (int k = 0; k < tile.k; ++k)
+        sums[i] = fmaf(tile_a[k][lane], tile_b[warp + i * warps][k], sums[i]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i)
+    store_element(p, p.c + (c_column + warp + i * warps) * p.ldc + c_row + lane, sums[i]);
+}
+
+}  // namespace
+
+Lesson shared_memory() {
+  Lesson lesson = make_lesson<shared_memory_product, View::column_major, tile>();
+  lesson.id = "fp32/column_major/02_shared_memory";
+  lesson.parent = "fp32/column_major/01_naive";
+  lesson.idea =
+      "The sums move to registers: a thread computes four elements of C, a warp 32 rows of a "
+      "column.";
+  lesson.gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.";
+  lesson.claims = {"GC2", "GC8"};
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::column_major

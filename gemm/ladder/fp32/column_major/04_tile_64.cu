@@ -1,0 +1,60 @@
+// A tile of 64 x 64, 64 deep, and 4 x 4 elements a thread, stored by 16 bytes.
+//
+// Global traffic is m n k (1 / 64 + 1 / 64): half of the parent's. Neighbouring lanes store 4 rows
+// of neighbouring columns, so that a store touches 16 columns of C, half a sector of each.
+//
+// Source: kernel `sgemm_64` of the column-major ladder (claims GC1 to GC13). The published kernel
+// lacks the second barrier in the loop (see 03), and takes ldb for ldc where it finds its tile of
+// C.
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::column_major {
+namespace {
+
+constexpr LessonTile tile{64, 64, 64, 256, /*any_size=*/false, /*vectors=*/true};
+constexpr int side = 4, pitch_b = tile.k + 1;
+
+__global__ void __launch_bounds__(tile.threads) tile_64_product(LessonProduct p) {
+  __shared__ float tile_a[tile.k][tile.m], tile_b[tile.n][pitch_b];
+  const int row = static_cast<int>(threadIdx.x) / 16 * side;
+  const int column = static_cast<int>(threadIdx.x) % 16 * side;
+  const std::int64_t c_row = blockIdx.x * tile.m, c_column = blockIdx.y * tile.n;
+  const float* a = p.a + c_row;
+  const float* b = p.b + c_column * p.ldb;
+  float sums[side][side] = {};  // by column, then by row
+  for (int step = 0; step < p.k; step += tile.k) {
+    load_tile<tile.k, tile.m, tile.m, tile.threads>(tile_a[0], a + step * p.lda, p.lda);
+    load_tile<tile.n, tile.k, pitch_b, tile.threads>(tile_b[0], b + step, p.ldb);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < side; ++i) {
+      for (int k = 0; k < tile.k; ++k) {
+        const float of_b = tile_b[column + i][k];
+#pragma unroll
+        for (int j = 0; j < side; ++j) sums[i][j] = fmaf(tile_a[k][row + j], of_b, sums[i][j]);
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < side; ++i)
+    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+}
+
+}  // namespace
+
+Lesson tile_64() {
+  Lesson lesson = make_lesson<tile_64_product, View::column_major, tile>();
+  lesson.id = "fp32/column_major/04_tile_64";
+  lesson.parent = "fp32/column_major/03_tile_2x2";
+  lesson.idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.";
+  lesson.gain =
+      "Half of the global traffic; but a column of B at a time, so that A is read again for each "
+      "of the four.";
+  lesson.claims = {"GC4", "GC12"};
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::column_major

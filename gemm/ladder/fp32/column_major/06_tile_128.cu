@@ -1,0 +1,73 @@
+// A tile of 128 x 128, eight deep, and 4 x 16 elements a thread: a warp has all 128 rows of 16
+// columns.
+//
+// 20 elements from shared memory for 64 multiplications where the parent read eight for 16, and
+// half of the global traffic. A warp reads one k of A as 512 neighbouring bytes, gets B by
+// broadcasts, and stores whole columns: 8 x 8 elements a thread would read 16 and store half
+// sectors (claim GC9).
+//
+// Source: kernel `sgemm_128` of the column-major ladder (claims GC1 to GC13). The published kernel
+// lacks the second barrier in the loop (see 03).
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::column_major {
+namespace {
+
+constexpr LessonTile tile{128, 128, 8, 256, /*any_size=*/false, /*vectors=*/true};
+constexpr int rows = 4, columns = 16, pitch_b = tile.n + 4;
+
+/// B's tile, eight k of 128 columns, stored transposed.
+__device__ void load_b(float (&tile_b)[tile.k][pitch_b], const float* b, std::int64_t ldb) {
+#pragma unroll
+  for (int i = 0; i < tile.n * tile.k / tile.threads; ++i) {
+    const int number = static_cast<int>(threadIdx.x) + i * tile.threads;
+    const int k = number % tile.k, n = number / tile.k;
+    tile_b[k][n] = b[n * ldb + k];
+  }
+}
+
+__global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduct p) {
+  alignas(16) __shared__ float tile_a[tile.k][tile.m];
+  alignas(16) __shared__ float tile_b[tile.k][pitch_b];
+  const int row = static_cast<int>(threadIdx.x) % 32 * rows;
+  const int column = static_cast<int>(threadIdx.x) / 32 * columns;
+  const std::int64_t c_row = blockIdx.x * tile.m, c_column = blockIdx.y * tile.n;
+  const float* a = p.a + c_row;
+  const float* b = p.b + c_column * p.ldb;
+  float sums[columns][rows] = {};
+  for (int step = 0; step < p.k; step += tile.k) {
+    load_tile_vectors<tile.k, tile.m, tile.m, tile.threads>(tile_a[0], a + step * p.lda, p.lda);
+    load_b(tile_b, b + step, p.ldb);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < tile.k; ++k) {
+      float of_a[rows], of_b[columns];
+      load_vectors<rows>(of_a, &tile_a[k][row]);
+      load_vectors<columns>(of_b, &tile_b[k][column]);
+      outer_product(sums, of_b, of_a);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < columns; ++i)
+    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+}
+
+}  // namespace
+
+Lesson tile_128() {
+  Lesson lesson = make_lesson<tile_128_product, View::column_major, tile>();
+  lesson.id = "fp32/column_major/06_tile_128";
+  lesson.parent = "fp32/column_major/05_vectorised_64";
+  lesson.idea =
+      "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 columns.";
+  lesson.gain =
+      "20 elements from shared memory for 64 multiplications instead of eight for 16, half of "
+      "the global traffic, and whole columns stored.";
+  lesson.claims = {"GC6", "GC9"};
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::column_major

@@ -1,0 +1,39 @@
+// One thread, one element of C. The lanes of a warp go down a column of C, because threadIdx.x
+// counts rows: the mistake that everybody makes first.
+//
+// The start of the tree. A warp's load of A touches 32 rows, one 32-byte sector each, and uses four
+// bytes of every sector; its store does the same. The load of B is one word for all lanes.
+//
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 1.
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::row_major {
+namespace {
+
+constexpr LessonTile tile{32, 32, 1, 1024, /*any_size=*/true};
+
+__global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
+  const int row = static_cast<int>(blockIdx.x * 32 + threadIdx.x % 32);
+  const int column = static_cast<int>(blockIdx.y * 32 + threadIdx.x / 32);
+  if (row >= p.m || column >= p.n) return;
+  float sum = 0;
+  for (int k = 0; k < p.k; ++k) sum = fmaf(p.a[row * p.lda + k], p.b[k * p.ldb + column], sum);
+  store_element(p, p.c + row * p.ldc + column, sum);
+}
+
+}  // namespace
+
+Lesson naive() {
+  Lesson lesson = make_lesson<naive_product, View::row_major, tile>();
+  lesson.id = "fp32/row_major/01_naive";
+  lesson.idea = "One thread computes one element of C, and a warp's lanes go down a column of C.";
+  lesson.gain =
+      "The start. A warp's load of A touches 32 sectors and uses an eighth of each, and so does "
+      "its store.";
+  lesson.claims = {"GR1", "V11"};
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::row_major

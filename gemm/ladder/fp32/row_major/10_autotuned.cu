@@ -1,0 +1,95 @@
+// The parent's kernel with its sizes as parameters: a list of tilings, each of which is run; the
+// fastest is taken. Nothing here knows why one is faster.
+//
+// Larger tiles read less global memory, deeper ones have fewer barriers, smaller ones fill more SMs
+// and leave less of the last wave empty. Which wins depends on the GPU and on the product's size.
+//
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 9.
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::row_major {
+namespace {
+
+constexpr LessonTile tiling(int m, int n, int k, int rows, int columns) {
+  return {m, n, k, m / rows * (n / columns), /*any_size=*/false, /*vectors=*/true};
+}
+constexpr LessonTile tile = tiling(128, 128, 8, 8, 8);
+
+/// A block's tile of m x n x k, `rows` x `columns` elements a thread.
+template <int m, int n, int k, int rows, int columns>
+__global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(LessonProduct p) {
+  constexpr int threads = m / rows * (n / columns), pitch_a = m + 4;
+  alignas(16) __shared__ float tile_a[k][pitch_a], tile_b[k][n];
+  const std::int64_t c_row = blockIdx.y * m, c_column = blockIdx.x * n;
+  const int row = static_cast<int>(threadIdx.x) / (n / columns) * rows;
+  const int column = static_cast<int>(threadIdx.x) % (n / columns) * columns;
+  const float* a = p.a + c_row * p.lda;
+  const float* b = p.b + c_column;
+  float sums[rows][columns] = {};
+  for (int step = 0; step < p.k; step += k) {
+    load_tile_transposed<m, k, pitch_a, threads>(tile_a[0], a, p.lda);
+    load_tile_vectors<k, n, n, threads>(tile_b[0], b, p.ldb);
+    __syncthreads();
+    a += k;
+    b += k * p.ldb;
+#pragma unroll
+    for (int i = 0; i < k; ++i) {
+      float of_a[rows], of_b[columns];
+      load_vectors<rows>(of_a, &tile_a[i][row]);
+      load_vectors<columns>(of_b, &tile_b[i][column]);
+      outer_product(sums, of_a, of_b);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < rows; ++i) {
+#pragma unroll
+    for (int j = 0; j < columns; j += 4)
+      store_vector(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, &sums[i][j]);
+  }
+}
+
+template <int m, int n, int k, int rows, int columns>
+void add_variant(std::vector<Variant>& variants, const Problem& problem) {
+  constexpr LessonTile of = tiling(m, n, k, rows, columns);
+  constexpr View view = View::row_major_x_along_rows;
+  if (!is_plain(problem, view, of)) return;
+  const LessonKernel kernel = &autotuned_product<m, n, k, rows, columns>;
+  variants.push_back({std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
+                      {reinterpret_cast<const void*>(kernel), of.threads, 0, m, n, k}, 0,
+                      [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+                        launch_lesson(arguments, stream, view, kernel, of);
+                      }});
+}
+
+std::vector<Variant> variants(const Problem& problem, int) {
+  std::vector<Variant> found;
+  add_variant<128, 128, 8, 8, 8>(found, problem);
+  add_variant<128, 128, 16, 8, 8>(found, problem);
+  add_variant<128, 64, 16, 8, 8>(found, problem);
+  add_variant<64, 128, 16, 8, 8>(found, problem);
+  add_variant<64, 64, 16, 8, 8>(found, problem);
+  add_variant<64, 64, 16, 4, 4>(found, problem);
+  add_variant<256, 128, 16, 8, 8>(found, problem);
+  return found;
+}
+
+}  // namespace
+
+Lesson autotuned() {
+  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows, tile>();
+  lesson.id = "fp32/row_major/10_autotuned";
+  lesson.parent = "fp32/row_major/09_vectorised";
+  lesson.idea =
+      "Seven tilings of the parent's kernel, of which the fastest is found by running them.";
+  lesson.gain =
+      "What a tile saves in traffic and barriers against what it costs in registers and idle "
+      "SMs, decided by the clock and not by a model.";
+  lesson.claims = {"GR10"};
+  lesson.variants = &variants;
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::row_major

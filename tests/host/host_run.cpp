@@ -1,0 +1,238 @@
+#include "tests/host/host_run.h"
+
+#include <ucontext.h>
+
+#include <stdexcept>
+
+#include "gemm/ladder/lesson.h"
+#include "tests/host/access_log.h"
+#include "tests/host/cuda_on_host.h"
+
+uint3 threadIdx;
+uint3 blockIdx;
+
+namespace fathom::host_run {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 32 * 1024;
+
+bool is_part_of(const uint3& variable, std::uintptr_t address) {
+  const auto start = reinterpret_cast<std::uintptr_t>(&variable);
+  return address >= start && address < start + sizeof variable;
+}
+
+/// Threads that meet: the last one to come lets all go on.
+struct Meeting {
+  int expected = 0, arrived = 0, generation = 0;
+
+  /// Whether that was the last one.
+  bool arrive() {
+    if (++arrived < expected) return false;
+    return complete();
+  }
+  /// One fewer is to come; whether all of the others are there.
+  bool leave() { return --expected > 0 && arrived == expected && complete(); }
+  bool complete() {
+    arrived = 0;
+    ++generation;
+    return true;
+  }
+};
+
+struct Warp {
+  Meeting meeting;
+  float values[2][models::warp_size] = {};  ///< of a shuffle, and of the one before
+};
+
+/// A thread of the block, with a stack of its own.
+struct Thread {
+  ucontext_t context;
+  bool done = false;
+};
+
+}  // namespace
+
+struct Recording::State {
+  State(std::span<const Buffer> of, int without)
+      : buffers(of.begin(), of.end()), left_out(without) {}
+
+  std::vector<Buffer> buffers;
+  int left_out;
+  Report report;
+  AccessLog log{buffers, report};
+  std::map<std::uintptr_t, int> barriers;  ///< places, numbered as they are met
+
+  std::vector<char> stacks;  ///< in one piece, so that what is on them is known
+  std::vector<Thread> threads;
+  ucontext_t scheduler;
+  int thread = -1;  ///< that runs; -1: none
+  gemm::LessonKernel kernel = nullptr;
+  const gemm::LessonProduct* product = nullptr;
+  Meeting block;
+  std::vector<Warp> warps;
+
+  void run_block(int count);
+  void run_thread();
+  Thread& present() { return threads[static_cast<std::size_t>(thread)]; }
+  void yield() { swapcontext(&present().context, &scheduler); }
+  void wait(Meeting& meeting);
+  Warp& warp() { return warps[static_cast<std::size_t>(thread / models::warp_size)]; }
+};
+
+/// The recording that is on.
+struct Machine {
+  static Recording::State* on;
+
+  static void run(gemm::LessonKernel kernel, dim3 grid, int threads, const gemm::LessonProduct& p) {
+    if (on == nullptr) throw std::logic_error("a kernel is launched without a recording");
+    on->kernel = kernel;
+    on->product = &p;
+    for (unsigned y = 0; y < grid.y; ++y) {
+      for (unsigned x = 0; x < grid.x; ++x) {
+        blockIdx = {x, y, 0};
+        on->run_block(threads);
+      }
+    }
+  }
+
+  static void note(void* address, int bytes, bool writes, void* place) {
+    if (on == nullptr || on->thread == -1) return;
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    const auto stacks = reinterpret_cast<std::uintptr_t>(on->stacks.data());
+    if (at >= stacks && at < stacks + on->stacks.size()) return;
+    if (is_part_of(threadIdx, at) || is_part_of(blockIdx, at)) return;
+    on->log.add(on->thread, reinterpret_cast<std::uintptr_t>(place), at, bytes, writes);
+  }
+};
+
+Recording::State* Machine::on = nullptr;
+
+void Recording::State::run_thread() {
+  kernel(*product);
+  warp().meeting.leave();
+  if (block.leave()) log.pass_barrier();
+  present().done = true;
+}
+
+void Recording::State::run_block(int count) {
+  const auto size = static_cast<std::size_t>(count);
+  stacks.resize(size * stack_bytes);
+  block = {count, 0, 0};
+  warps.assign((size + models::warp_size - 1) / models::warp_size, {});
+  for (int t = 0; t < count; ++t)
+    ++warps[static_cast<std::size_t>(t / models::warp_size)].meeting.expected;
+  log.begin_block(count);
+  threads.assign(size, {});
+  for (std::size_t t = 0; t < size; ++t) {
+    ucontext_t& context = threads[t].context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = stacks.data() + t * stack_bytes;
+    context.uc_stack.ss_size = stack_bytes;
+    context.uc_link = &scheduler;
+    makecontext(&context, [] { Machine::on->run_thread(); }, 0);
+  }
+  for (int live = count; live > 0;) {
+    bool progress = false;
+    for (thread = 0; thread < count; ++thread) {
+      if (present().done) continue;
+      threadIdx = {static_cast<unsigned>(thread), 0, 0};
+      const int met = block.generation + warp().meeting.generation;
+      swapcontext(&scheduler, &present().context);
+      live -= present().done;
+      progress |= present().done || met != block.generation + warp().meeting.generation;
+    }
+    if (!progress) {
+      log.fault("threads wait for others that never come");
+      break;
+    }
+  }
+  thread = -1;
+  log.end_block();
+}
+
+void Recording::State::wait(Meeting& meeting) {
+  const int generation = meeting.generation;
+  while (meeting.generation == generation) yield();
+}
+
+Recording::Recording(std::span<const Buffer> buffers, int left_out)
+    : state_(std::make_unique<State>(buffers, left_out)) {
+  Machine::on = state_.get();
+}
+
+Recording::~Recording() { Machine::on = nullptr; }
+
+const Report& Recording::report() const {
+  state_->report.barriers = static_cast<int>(state_->barriers.size());
+  return state_->report;
+}
+
+}  // namespace fathom::host_run
+
+using fathom::host_run::Machine;
+
+void __syncthreads() {
+  auto& on = *Machine::on;
+  const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  const auto number = static_cast<int>(on.barriers.size());
+  if (on.barriers.try_emplace(place, number).first->second == on.left_out) return;
+  if (on.block.arrive()) {
+    on.log.pass_barrier();
+  } else {
+    on.wait(on.block);
+  }
+}
+
+float __shfl_sync(unsigned mask, float value, int source) {
+  auto& on = *Machine::on;
+  if (mask != fathom::models::all_lanes) on.log.fault("a shuffle of a part of a warp");
+  fathom::host_run::Warp& warp = on.warp();
+  float (&values)[fathom::models::warp_size] = warp.values[warp.meeting.generation % 2];
+  values[on.thread % fathom::models::warp_size] = value;
+  if (!warp.meeting.arrive()) on.wait(warp.meeting);
+  return values[source % fathom::models::warp_size];
+}
+
+namespace fathom::gemm {
+
+void launch_blocks(LessonKernel kernel, dim3 grid, int threads, const LessonProduct& product,
+                   cudaStream_t) {
+  Machine::run(kernel, grid, threads, product);
+}
+
+}  // namespace fathom::gemm
+
+// What -fsanitize=thread calls for every access to memory. The sanitizer's own runtime is not
+// linked.
+extern "C" {
+#define FATHOM_ACCESS(bytes)                                                        \
+  void __tsan_read##bytes(void* at) {                                               \
+    Machine::note(at, bytes, false, __builtin_return_address(0));                   \
+  }                                                                                 \
+  void __tsan_write##bytes(void* at) {                                              \
+    Machine::note(at, bytes, true, __builtin_return_address(0));                    \
+  }                                                                                 \
+  void __tsan_unaligned_read##bytes(void* at) {                                     \
+    Machine::note(at, bytes, false, __builtin_return_address(0));                   \
+  }                                                                                 \
+  void __tsan_unaligned_write##bytes(void* at) {                                    \
+    Machine::note(at, bytes, true, __builtin_return_address(0));                    \
+  }
+FATHOM_ACCESS(1)
+FATHOM_ACCESS(2)
+FATHOM_ACCESS(4)
+FATHOM_ACCESS(8)
+FATHOM_ACCESS(16)
+#undef FATHOM_ACCESS
+void __tsan_read_range(void* at, std::size_t bytes) {
+  Machine::note(at, static_cast<int>(bytes), false, __builtin_return_address(0));
+}
+void __tsan_write_range(void* at, std::size_t bytes) {
+  Machine::note(at, static_cast<int>(bytes), true, __builtin_return_address(0));
+}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+}

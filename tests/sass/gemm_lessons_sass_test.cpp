@@ -1,0 +1,84 @@
+// Every lesson against what makes it what it is, in the machine code.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+#include "gemm/ladder/fp32/lessons.h"
+#include "tests/sass/rung_code.h"
+
+namespace {
+
+/// Two blocks of 256 threads.
+constexpr int two_blocks = 128;
+const std::string later = " LDGSTS UTMALDG USETMAXREG HMMA HGMMA";
+const std::string scalar = " LDG.E.128 STG.E.128 STS.128 SHFL" + later;
+const std::string vectors = "LDG.E.128 LDS.128 STG.E.128 STS.128 BAR=2 ";
+
+const RungCode codes[] = {
+    {"fp32/row_major/01_naive", "row_major::*::naive_product(", 1, "FFMA LDG.E STG.E",
+     "LDS STS BAR" + scalar},
+    {"fp32/row_major/02_coalesced", "::coalesced_product(", 1, "FFMA LDG.E STG.E",
+     "LDS STS BAR" + scalar},
+    {"fp32/row_major/03_shared_memory", "row_major::*::shared_memory_product(", 1,
+     "FFMA>=32 LDS STS=2 BAR=2", scalar, 64},
+    {"fp32/row_major/04_tile_1d", "::tile_1d_product(", 1, "FFMA>=64 LDS STS=2 BAR=2", scalar, 64},
+    {"fp32/row_major/05_tile_2d", "::tile_2d_product(", 1, "FFMA>=128 LDS.128 STS=8 BAR=2", scalar,
+     two_blocks},
+    {"fp32/row_major/06_linearised", "::linearised_product(", 1, "FFMA>=128 LDS>=16 STS=8 BAR=2",
+     "LDS.128" + scalar, two_blocks},
+    {"fp32/row_major/07_padded", "::padded_product(", 1, "FFMA>=128 LDS.128 STS=8 BAR=2", scalar,
+     two_blocks},
+    // Of the tiles before the loop and of those in it.
+    {"fp32/row_major/08_double_buffered", "row_major::*::double_buffered_product(", 1,
+     "FFMA>=128 LDS.128 STS=16 BAR=2", scalar, two_blocks},
+    {"fp32/row_major/09_vectorised", "::vectorised_product(", 1, vectors + "FFMA>=512 LDS.128=32",
+     "SHFL" + later, two_blocks},
+    {"fp32/row_major/10_autotuned", "::autotuned_product<", 7, vectors + "FFMA>=256",
+     "SHFL" + later, 0},
+    {"fp32/row_major/11_warp_tile", "::warp_tile_product(", 1, vectors + "FFMA>=512 LDS.128=32",
+     "SHFL" + later, two_blocks},
+    {"fp32/column_major/01_naive", "column_major::*::naive_product(", 1,
+     "FFMA>=32 SHFL.IDX>=32 LDS STS BAR=2", "LDG.E.128 STG.E.128 STS.128" + later, 128},
+    {"fp32/column_major/02_shared_memory", "column_major::*::shared_memory_product(", 1,
+     "FFMA>=128 LDS STS=8 BAR=2", scalar, 64},
+    {"fp32/column_major/03_tile_2x2", "::tile_2x2_product(", 1, "FFMA>=128 LDS STS BAR=3", scalar,
+     64},
+    {"fp32/column_major/04_tile_64", "::tile_64_product(", 1, "FFMA LDS STS=32 STG.E.128 BAR=2",
+     "STS.128 SHFL" + later, 0},
+    {"fp32/column_major/05_vectorised_64", "::vectorised_64_product(", 1,
+     vectors + "FFMA>=128 STS.128=4", "SHFL" + later, 0},
+    {"fp32/column_major/06_tile_128", "::tile_128_product(", 1, vectors + "FFMA>=512 STS.128=1",
+     "SHFL" + later, two_blocks},
+    {"fp32/column_major/07_double_buffered", "column_major::*::double_buffered_product(", 1,
+     vectors + "FFMA>=512 STS.128=2", "SHFL" + later, two_blocks},
+    {"", "::fallback_product(", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
+};
+
+}  // namespace
+
+TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
+  const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
+  for (const fathom::gemm::Rung& lesson : fathom::gemm::fp32_lessons()) {
+    CAPTURE(lesson.id);
+    CHECK(std::ranges::count(codes, lesson.id, &RungCode::rung) == 1);
+  }
+  for (const RungCode& code : codes) {
+    CAPTURE(code.kernel);
+    int found = 0;
+    for (const SassFunction& kernel : kernels) {
+      if (!is_about(code, kernel)) continue;
+      ++found;
+      RungCode wanted = code;
+      if (kernel.capability() < 80) wanted.has.clear();  // Turing's opcodes have other names
+      CHECK(wrong_with(wanted, kernel) == "");
+    }
+    CHECK(found == code.kernels);
+  }
+  for (const SassFunction& kernel : kernels) {
+    CAPTURE(kernel.name);
+    CHECK(std::ranges::count_if(
+              codes, [&](const RungCode& code) { return is_about(code, kernel); }) == 1);
+  }
+}
