@@ -37,10 +37,6 @@ struct Design {
   bool narrow_b = false;
   /// B's boxes are half blocks of 32 lines, so that more blocks of a cluster can share its tile.
   bool half_b = false;
-  /// Stages that are asked for together, once all their buffers are free: neighbouring lines of 128
-  /// bytes of each row one right after the other, which the memory reads as longer runs. No rung
-  /// does: tried by gemm/half/tuning alone.
-  int together = 1;
   float kept_a = 0;  ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
   /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.

@@ -6,7 +6,6 @@
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/tile_ring.cuh"
-#include "gemm/blocks/tile_runs.cuh"
 #include "gemm/blocks/tile_walk.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
@@ -75,24 +74,15 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
     std::uint64_t policy_a = 0;
     if constexpr (d.kept_a > 0)
       policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
-    if constexpr (d.together > 1) {
-      // A stage is free only when the one behind it is being multiplied.
-      static_assert(!d.serpentine && d.together < d.stages);
-      for (int i = 0; i < range.count; i += d.together)
-        load_stages<In, d, a_major, b_major>(ring, position, min(d.together, range.count - i),
-                                             p.map_a, p.map_b, corner.m, corner.n,
-                                             (range.first + i) * stage_depth<In>);
-    } else {
-      const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
-      if constexpr (keeps_registers<d>)
-        position = {filled % d.stages, filled == d.stages ? 1u : 0u};
-      for (int i = filled; i < range.count; ++i) {
-        wait(ring.empty(position.stage), position.parity ^ 1);
-        const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
-        load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                        corner.n, stage * stage_depth<In>, policy_a);
-        position.advance();
-      }
+    const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
+    if constexpr (keeps_registers<d>)
+      position = {filled % d.stages, filled == d.stages ? 1u : 0u};
+    for (int i = filled; i < range.count; ++i) {
+      wait(ring.empty(position.stage), position.parity ^ 1);
+      const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
+      load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
+                                      corner.n, stage * stage_depth<In>, policy_a);
+      position.advance();
     }
   }
   if constexpr (d.brief && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
@@ -235,8 +225,8 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
   static_assert(!d.brief ||
-                (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
-                 d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
+                (!d.persistent && !d.engine_stores && !d.serpentine && d.kept_a == 0 &&
+                 d.n < 256 && (!d.promoted || d.split_k > 1)));
   if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool parting = false;

@@ -45,9 +45,4 @@ __device__ inline void load_run(std::uint32_t target, const void* source, std::u
   }
 }
 
-/// Has the L2 read `bytes`.
-__device__ inline void prefetch_run(const void* source, std::uint32_t bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(source), "r"(bytes) : "memory");
-}
-
 }  // namespace fathom::gemm

@@ -22,8 +22,7 @@ inline constexpr int streamed_rows = 16;
 /// Of each row a warp multiplies so many bytes at once: two chunks of 16 for each of four lanes.
 inline constexpr int streamed_step = 128;
 
-/// Rungs take one block a launch and SM that starts when the launch before has ended: `blocks`,
-/// `early` and `prefetches` are what gemm/tuning/streamed_variants.cu tries beside it.
+/// One block an SM.
 struct StreamedDesign {
   int warps = 8;         ///< that multiply
   int warp_bytes = 256;  ///< of a row's bytes in a stage, those of one warp
@@ -31,22 +30,14 @@ struct StreamedDesign {
   int stages = 3;        ///< of the ring
   int cluster = 4;       ///< blocks that share a row's k
   int most_rows = 288;   ///< of a cluster: their sums stay in shared memory until the end
-  int blocks = 1;        ///< of one launch, on an SM
-  /// Leaves registers and shared memory for as many blocks of the next launch, which then starts
-  /// while this one ends.
-  bool early = false;
-  /// A launch that starts early has the L2 read its first rows before what it must wait for is
-  /// done: the L2 is where memory is coherent, so it is of no consequence if they are written
-  /// meanwhile.
-  bool prefetches = false;
   bool evict_first = false;  ///< A's lines are the first to leave the L2
 
   /// Contiguous bytes that one copy brings: a row's part of a stage.
   __host__ __device__ constexpr int run_bytes() const { return warps * warp_bytes; }
   /// From a row of a stage to the next. Two rows and the four lanes of each are what a quarter of a
   /// warp reads at once, 64 bytes of each row, of the same banks. 64 bytes between the rows would keep
-  /// them apart, but the copy engine takes up to 15 % longer for runs to where no 128 bytes begin
-  /// (gemm_stream_patterns).
+  /// them apart, but the TMA takes up to 15 % longer for runs to where no 128 bytes begin
+  /// (docs/gemm/tuning.md).
   __host__ __device__ constexpr int pitch() const { return run_bytes(); }
   __host__ __device__ constexpr int stage_bytes() const { return streamed_rows * pitch(); }
   __host__ __device__ constexpr int slab_bytes() const { return slab_stages * run_bytes(); }
@@ -54,8 +45,6 @@ struct StreamedDesign {
   __host__ __device__ constexpr int multiplying_threads() const { return 32 * warps; }
   /// And a warp that has the copies made.
   __host__ __device__ constexpr int threads() const { return multiplying_threads() + 32; }
-  /// Blocks that an SM has registers for.
-  __host__ __device__ constexpr int resident() const { return early ? blocks + 1 : blocks; }
 };
 
 /// Where things lie in a block's shared memory, in bytes; it starts on 128.

@@ -60,29 +60,28 @@ void launch_streamed_config(
   constexpr StreamedDesign d = Config::design;
   using Memory = StreamedMemory<d, StreamedSum<typename Config::In>>;
   static_assert(d.most_rows % streamed_rows == 0 && d.warp_bytes % streamed_step == 0);
-  // An SM has 228 KiB, of which each block takes one for itself.
-  static_assert((Memory::bytes + 1024) * d.resident() <= 228 * 1024);
+  // An SM has 228 KiB, of which a block takes one for itself.
+  static_assert(Memory::bytes + 1024 <= 228 * 1024);
   const auto kernel = streamed_product<Config>;
-  ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream, d.early};
+  ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream};
   static const int resident = resident_clusters(kernel, launch);
-  const int wanted = std::min(resident, std::max(1, sms * d.blocks / d.cluster));
+  const int wanted = std::min(resident, std::max(1, sms / d.cluster));
   const int fewest = static_cast<int>(ceil_div(product.m, d.most_rows));
   const int most = static_cast<int>(ceil_div(product.m, streamed_rows));
   launch.blocks = d.cluster * std::max(fewest, std::min(wanted, most));
   launch_cluster(kernel, launch, product);
 }
 
-/// For products that `takes_streamed` lets pass, or that need no product. `b`: the ways of
-/// contiguity of the small operand that are compiled.
-template <class Shape, class Types, Major... b>
+/// For products that `takes_streamed` lets pass, or that need no product.
+template <class Shape, class Types>
 void launch_streamed(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const auto product = streamed_view<Types>(arguments);
-  const std::optional<Major> major = streamed_major(product);
-  ((major == b
-        ? launch_streamed_config<StreamedConfig<Shape, Types, b>>(product, workspace.sms, stream)
-        : void()),
-   ...);
+  if (streamed_major(product) == Major::k)
+    return launch_streamed_config<StreamedConfig<Shape, Types, Major::k>>(product, workspace.sms,
+                                                                          stream);
+  launch_streamed_config<StreamedConfig<Shape, Types, Major::outer>>(product, workspace.sms,
+                                                                     stream);
 }
 
 }  // namespace fathom::gemm

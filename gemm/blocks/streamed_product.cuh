@@ -76,7 +76,7 @@ __device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part,
       for (int chunk = 0; chunk < 2; ++chunk) {
         LaneRows a;
         load_rows<d>(a, chunk, from);
-        multiply_chunk(In{}, sums, a, b[step], chunk);
+        multiply_chunk(sums, a, b[step], chunk);
       }
     }
   }
@@ -121,7 +121,6 @@ __device__ inline void multiply_rows(const P& p, const StreamedShare& share, con
   auto* const kept = reinterpret_cast<Sum*>(memory + Memory::kept);
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
   RingPosition<d.stages> position;
-  if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
 #pragma unroll 1
   for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
@@ -174,7 +173,7 @@ __device__ inline void store_rows(const P& p, const StreamedShare& share, std::u
 /// `Config` has the types In, Out and Scalar, the StreamedDesign `design`, and B's Major `major`.
 /// The grid is of whole clusters, of so many that none has more than the design's `most_rows`.
 template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), Config::design.resident())
+__global__ void __launch_bounds__(Config::design.threads(), 1)
     streamed_product(const __grid_constant__
                          Product<typename Config::In, typename Config::Out, typename Config::Scalar>
                              p) {

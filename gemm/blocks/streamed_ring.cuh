@@ -48,16 +48,9 @@ struct StreamedRing {
 template <StreamedDesign d, class P, class Ring>
 __device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
   const std::int64_t stride = p.a.row_stride * static_cast<std::int64_t>(sizeof(In));
   const auto* const first = reinterpret_cast<const std::byte*>(p.a.data) + share.first * stride;
-  if constexpr (d.prefetches) {
-    const StreamedSlab slab = streamed_slab<d>(row_bytes, 0, share.rank);
-    const int bytes = min(row_bytes - slab.begin, d.slab_bytes());
-    if (lane < share.rows && bytes > 0) prefetch_run(first + lane * stride + slab.begin, bytes);
-  }
-  if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
   const std::uint64_t policy = d.evict_first ? leaving_policy() : 0;
   RingPosition<d.stages> position;
   const int passes = streamed_passes<d>(row_bytes);
@@ -66,9 +59,6 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
     for (int row = 0; row < share.rows; row += streamed_rows) {
       const int rows = min(streamed_rows, share.rows - row);
-      // Blocks of the next launch take their places when all of this one's are at their last rows.
-      if (d.early && pass + 1 == passes && row + streamed_rows >= share.rows)
-        asm volatile("griddepcontrol.launch_dependents;");
       for (int stage = 0; stage < slab.stages; ++stage) {
         const int begin = slab.begin + stage * d.run_bytes();
         const int run = min(d.run_bytes(), row_bytes - begin);

@@ -52,7 +52,7 @@ void launch_stream_k(const Arguments& arguments, const Workspace& workspace, cud
   const std::int64_t small_side = std::min(p.m, p.n);
   const bool swapped = p.n < p.m;  // the tiles' rows go along the small side
   if (takes_streamed<Types>(p))
-    return launch_streamed<Streamed, Types, Major::k, Major::outer>(arguments, workspace, stream);
+    return launch_streamed<Streamed, Types>(arguments, workspace, stream);
   if (small_side <= Rows16::design.m())
     return launch_engine_product<Rows16>(arguments, workspace, swapped, stream);
   if (small_side <= Rows64::design.m())

@@ -118,7 +118,7 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
           arguments, EngineOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
           a_is_large(p), stream);
     case Path::streamed:
-      return launch_streamed<Streamed, Types, Major::k, Major::outer>(arguments, workspace, stream);
+      return launch_streamed<Streamed, Types>(arguments, workspace, stream);
   }
 }
 
