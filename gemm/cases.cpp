@@ -106,7 +106,7 @@ struct Shared {
   const DeviceFacts& device;
   std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
   std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
-  std::shared_ptr<Tuning> tuning;
+  std::shared_ptr<Autotuner> autotuner;
 };
 
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
@@ -152,8 +152,9 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
   // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
-  c.prepare = [&rung, problem, references = shared.references, tuning = shared.tuning](Context& context) {
-    return rung_workload(context, rung, problem, references, tuning);
+  c.prepare = [&rung, problem, references = shared.references,
+               autotuner = shared.autotuner](Context& context) {
+    return rung_workload(context, rung, problem, references, autotuner);
   };
   return c;
 }
@@ -161,8 +162,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
 }  // namespace
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
-                               const std::shared_ptr<Tuning>& tuning) {
-  const Shared shared{.device = device, .tuning = tuning};
+                               const std::shared_ptr<Autotuner>& autotuner) {
+  const Shared shared{.device = device, .autotuner = autotuner};
   const std::vector<const Rung*> rungs = wanted_rungs(device, request);
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {

@@ -61,17 +61,6 @@ std::string class_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-TuningRequest tuning_request(const OptionValues& values) {
-  TuningRequest request;
-  request.tune = values.contains("autotune");
-  request.unused = values.contains("no-tuning");
-  request.file = given<std::string>(values, "tuning").value_or("");
-  if (values.contains("tuning") && request.file.empty()) refuse("--tuning takes a file.");
-  if (request.unused && (request.tune || !request.file.empty()))
-    refuse("--no-tuning goes neither with --autotune nor with --tuning.");
-  return request;
-}
-
 bool wants_class(const Request& request, Class of) {
   return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
 }
@@ -133,11 +122,7 @@ std::vector<ProbeOption> ladder_options() {
       other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
       other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
       other("autotune", Kind::flag,
-            "Try the variants of each rung that has some, use the fastest and keep the choice"),
-      other("tuning", Kind::text,
-            "File of tuned choices (default: of this GPU, below XDG_STATE_HOME or ~/.local/state)",
-            "FILE"),
-      other("no-tuning", Kind::flag, "Use no choice that was tuned before")};
+            "Try the variants of each rung that has some, and take the fastest")};
 }
 
 std::string rungs_for_help() {
@@ -165,7 +150,7 @@ Request read_request(const OptionValues& values) {
   }
   if (const auto rungs = given<std::string>(values, "rung"))
     request.rungs = rung_list(*rungs, request.of);
-  request.tuning = tuning_request(values);
+  request.autotune = values.contains("autotune");
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
                                       "ldc", "transa", "transb", "alpha", "beta"};

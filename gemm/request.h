@@ -6,7 +6,6 @@
 
 #include "gemm/problem.h"
 #include "gemm/rung.h"
-#include "gemm/tuning.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -17,7 +16,7 @@ struct Request {
   std::optional<Class> of;            ///< only this class
   /// One product in place of the sweep's; its class is set for each ladder that is asked for.
   std::optional<Problem> problem;
-  TuningRequest tuning;
+  bool autotune = false;  ///< try the variants of rungs that have some, and take the fastest
 
   bool wants(const Rung& rung) const;
 };

@@ -2,7 +2,6 @@
 #include "gemm/conclude.h"
 #include "gemm/opponents.h"
 #include "gemm/request.h"
-#include "gemm/tuning.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -44,12 +43,11 @@ class GemmLadder : public Probe {
   std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
     const Request request = read_request(options);
-    tuning_ = std::make_shared<Tuning>(
-        request.tuning, TuningFingerprint{device.name, device.fingerprint.driver, device.sms});
-    return ladder_cases(device, request, tuning_);
+    autotuner_ = std::make_shared<Autotuner>(request.autotune);
+    return ladder_cases(device, request, autotuner_);
   }
   std::vector<std::string> notes() const override {
-    return tuning_ ? tuning_->notes() : std::vector<std::string>{};
+    return autotuner_ ? autotuner_->notes() : std::vector<std::string>{};
   }
   Findings conclude(std::span<const Entry> entries) const override {
     return fathom::gemm::conclude(entries);
@@ -57,7 +55,7 @@ class GemmLadder : public Probe {
 
  private:
   /// Of the last cases that were asked for: their choices are made while they are measured.
-  mutable std::shared_ptr<Tuning> tuning_;
+  mutable std::shared_ptr<Autotuner> autotuner_;
 };
 
 }  // namespace

@@ -171,10 +171,9 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
 TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
   test::RungBench bench;
   const auto told = [&](const Rung& rung, std::int64_t size) {
-    const auto tuning =
-        std::make_shared<Tuning>(TuningRequest{.unused = true}, TuningFingerprint{});
-    const Workload workload = rung_workload(
-        bench.context, rung, make_problem(rung.of, size, size, size), bench.references, tuning);
+    const Workload workload =
+        rung_workload(bench.context, rung, make_problem(rung.of, size, size, size),
+                      bench.references, std::make_shared<Autotuner>());
     workload.poison();
     workload.launch();
     FATHOM_CUDA(cudaStreamSynchronize(bench.stream.get()));

@@ -12,11 +12,9 @@
 #include "gemm/request.h"
 #include "gemm/rung.h"
 #include "gemm/shapes.h"
-#include "tests/unit/no_tuning.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using test::no_tuning;
 
 TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   DeviceFacts device;
@@ -25,7 +23,7 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
   int found = 0;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
     if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and twins of rungs
     ++found;
@@ -43,7 +41,7 @@ TEST_CASE("a rung's twin is measured right after it, as it is, and for its claim
   device.major = 9;
   device.sms = 132;
   device.sm_clock_max_hz = 1980e6;
-  const auto cases = ladder_cases(device, {}, no_tuning());
+  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
   CHECK_FALSE(claim_twins().empty());
   for (const ClaimTwin& t : claim_twins()) {
     CAPTURE(t.twin.id);
@@ -75,7 +73,7 @@ TEST_CASE("a rung's twin is measured right after it, as it is, and for its claim
   }
   // Without its rung there is nothing to compare it with.
   for (const Case& c : ladder_cases(
-           device, read_request({{"rung", std::string("fp32/15_vectorised")}}), no_tuning()))
+           device, read_request({{"rung", std::string("fp32/15_vectorised")}}), std::make_shared<Autotuner>()))
     CHECK_FALSE(c.name.starts_with("fp32/tile_8x8"));
 }
 
@@ -101,7 +99,7 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   gpu.memory_bytes = 141ull << 30;
   const auto names = [&] {
     std::set<std::string> found;
-    for (const Case& c : ladder_cases(gpu, {}, no_tuning())) found.insert(c.name);
+    for (const Case& c : ladder_cases(gpu, {}, std::make_shared<Autotuner>())) found.insert(c.name);
     return found;
   };
   const auto of_h200 = names();
@@ -122,7 +120,7 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   // Whoever asks for a product gets it.
   CHECK(ladder_cases(
             gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}),
-            no_tuning())
+            std::make_shared<Autotuner>())
             .size() == 1);
 }
 
@@ -132,7 +130,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 9;
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
-  const auto cases = ladder_cases(device, {}, no_tuning());
+  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
   std::set<std::string> names;
   std::size_t contests = 0;
   for (const Case& c : cases) {
@@ -172,7 +170,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   }
   device.major = 7;
   device.minor = 5;
-  for (const Case& c : ladder_cases(device, {}, no_tuning()))
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>()))
     CHECK(c.name.find("async") == std::string::npos);
 }
 
@@ -185,7 +183,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
     device.major = major;
     device.minor = minor;
     Found found;
-    for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
       const auto axis = [&](const char* name) {
         return std::get<std::string>(
             std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
@@ -221,7 +219,7 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   device.major = 9;
   device.sms = 132;
   device.sm_clock_max_hz = 1980e6;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     CAPTURE(c.name);
     if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
     const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
@@ -233,7 +231,7 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   }
   // What takes long even at the peak is not asked for two dozen samples of each side.
   device.sms = 20;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     if (c.name == "fp64/09_small_products/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
     if (c.name == "fp64/09_small_products/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
@@ -244,7 +242,7 @@ TEST_CASE("the last contenders are timed in the layouts that the ladder is not i
   device.major = 9;
   device.sms = 132;
   std::map<std::string, std::set<std::string>> layouts;  // of each rung
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
     const auto axis = [&](const char* name) {
       return std::get<std::string>(
