@@ -21,13 +21,13 @@ std::vector<Rung> half_rungs(Class of) {
           half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
           half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
           half::split_depth(of), half::all_layouts(of),      half::large_clusters(of),
-          half::deferred_stores(of), half::small_products(of)};
+          half::deferred_stores(of)};
 }
 
 std::vector<Rung> fp64_rungs() {
   return {fp64::shared_memory(), fp64::register_tile(),     fp64::tensor_cores(), fp64::wide_products(),
           fp64::copy_engine(),   fp64::cluster_multicast(), fp64::stream_k(),
-          fp64::late_reads(),    fp64::small_products()};
+          fp64::late_reads()};
 }
 
 std::vector<Rung> every_rung() {
@@ -58,7 +58,6 @@ std::vector<Rung> every_rung() {
       fp32::thread_fed(),
       fp32::equal_shares_of_k(),
       fp32::sliced_depth(),
-      fp32::small_products(),
   };
   for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "gemm/overflow.h"
 #include "results/error.h"
@@ -38,10 +39,16 @@ std::vector<std::string> known_rungs() {
   return ids;
 }
 
-std::vector<std::string> rung_list(const std::string& text, std::optional<Class> of) {
-  std::vector<std::string> ids;
+/// Fills in the request's rungs, and its notes on those that have another name now.
+void read_rungs(Request& request, const std::string& text) {
+  const std::optional<Class>& of = request.of;
   std::stringstream stream(text);
   for (std::string id; std::getline(stream, id, ',');) {
+    if (const std::string now = current_id(id); !now.empty()) {
+      request.notes.push_back(
+          fmt::format("The rung {} is {} now; the next version takes that name alone.", id, now));
+      id = now;
+    }
     if (find_rung(id) == nullptr)
       refuse(fmt::format("There is no rung '{}'.{} gemm_ladder --help names them all.", id,
                          did_you_mean(id, known_rungs())));
@@ -49,10 +56,10 @@ std::vector<std::string> rung_list(const std::string& text, std::optional<Class>
       refuse(fmt::format(
           "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
           traits(*of).name));
-    ids.push_back(id);
+    request.rungs.push_back(id);
   }
-  if (ids.empty()) refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
-  return ids;
+  if (request.rungs.empty())
+    refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
 }
 
 std::string class_names() {
@@ -94,6 +101,18 @@ ProbeOption other(const char* name, ProbeOption::Kind kind, std::string descript
 }
 
 }  // namespace
+
+std::string current_id(const std::string& former_id) {
+  constexpr std::pair<const char*, const char*> former[] = {
+      {"fp32/27_small_products", "fp32/26_sliced_depth"},
+      {"fp64/09_small_products", "fp64/08_late_reads"},
+      {"fp16/16_small_products", "fp16/15_deferred_stores"},
+      {"bf16/16_small_products", "bf16/15_deferred_stores"}};
+  for (const auto& [id, now] : former) {
+    if (former_id == id) return now;
+  }
+  return "";
+}
 
 bool Request::wants(const Rung& rung) const {
   if (of && rung.of != *of) return false;
@@ -148,8 +167,7 @@ Request read_request(const OptionValues& values) {
     request.of = find_class(*type);
     if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
-  if (const auto rungs = given<std::string>(values, "rung"))
-    request.rungs = rung_list(*rungs, request.of);
+  if (const auto rungs = given<std::string>(values, "rung")) read_rungs(request, *rungs);
   request.autotune = values.contains("autotune");
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "gemm/cases.h"
 #include "gemm/conclude.h"
 #include "gemm/opponents.h"
@@ -44,10 +47,13 @@ class GemmLadder : public Probe {
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
     const Request request = read_request(options);
     autotuner_ = std::make_shared<Autotuner>(request.autotune);
+    request_notes_ = request.notes;
     return ladder_cases(device, request, autotuner_);
   }
   std::vector<std::string> notes() const override {
-    return autotuner_ ? autotuner_->notes() : std::vector<std::string>{};
+    std::vector<std::string> all = request_notes_;
+    if (autotuner_) std::ranges::copy(autotuner_->notes(), std::back_inserter(all));
+    return all;
   }
   Findings conclude(std::span<const Entry> entries) const override {
     return fathom::gemm::conclude(entries);
@@ -55,6 +61,7 @@ class GemmLadder : public Probe {
 
  private:
   /// Of the last cases that were asked for: their choices are made while they are measured.
+  mutable std::vector<std::string> request_notes_;
   mutable std::shared_ptr<Autotuner> autotuner_;
 };
 

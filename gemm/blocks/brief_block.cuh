@@ -3,7 +3,6 @@
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
-#include "gemm/brief_plan.h"
 
 // The beginning and the end of a block whose launch takes microseconds: of a product of 1024 cubed
 // they were half.
@@ -11,9 +10,9 @@
 namespace fathom::gemm {
 
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
-/// waits for who loads. A thread's sums of more columns do not fit into those.
+/// waits for who loads. A thread's sums of more than 64 columns do not fit into those.
 template <Design d>
-inline constexpr bool keeps_registers = d.brief&& d.n <= most_narrow && !d.promoted;
+inline constexpr bool keeps_registers = d.brief && !d.promoted;
 
 /// Brings all of a product's maps into the cache that the engine reads them from.
 template <class P>
@@ -39,14 +38,14 @@ __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> pos
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
-/// Pieces of 128 bytes that a tile's rows take. The last ends where the row does: where that is
-/// within a piece, it has some of the one before once more.
+/// Pieces of 128 bytes that a tile's rows take.
 template <Design d, class Out>
-inline constexpr int row_pieces = (d.n + staged_columns<Out> - 1) / staged_columns<Out>;
-/// Whether a row has a piece, and the ring room for all.
+inline constexpr int row_pieces = d.n / staged_columns<Out>;
+/// Whether a row is whole pieces, and the ring has room for all.
 template <Design d, class Out>
-inline constexpr bool stores_through_ring =
-    d.brief&& d.split_k == 1 && d.n >= staged_columns<Out>&& row_pieces<d, Out> <= d.stages;
+inline constexpr bool stores_through_ring = d.brief && d.split_k == 1 &&
+                                            d.n % staged_columns<Out> == 0 &&
+                                            row_pieces<d, Out> <= d.stages;
 
 /// Stores a warp's finished sums by the engine from where the ring had the rows of A that its
 /// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
@@ -62,7 +61,7 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
   named_barrier(2 + block / d.m_blocks, 128);  // all of the warpgroup's products are done
 #pragma unroll
   for (int piece = 0; piece < row_pieces<d, Out>; ++piece) {
-    const int first = piece * columns + columns <= d.n ? piece * columns : d.n - columns;
+    const int first = piece * columns;
     const std::uint32_t buffer = ring.a(piece) + block * block_bytes + warp * staged_bytes;
     stage_chunk<Out, Scalar>(sums, first / 2, buffer);
     store_staged(p, row, column + first, buffer);

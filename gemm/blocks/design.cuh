@@ -35,8 +35,6 @@ struct Design {
   /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that
   /// other tiles have or none. For B along k only.
   bool narrow_b = false;
-  /// B's boxes are half blocks of 32 lines, so that more blocks of a cluster can share its tile.
-  bool half_b = false;
   float kept_a = 0;  ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
   /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
@@ -52,7 +50,7 @@ struct Design {
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
   /// Lines of B's boxes.
   __host__ __device__ constexpr int b_box_lines() const {
-    return narrow_b ? n : half_b ? block_side / 2 : block_side;
+    return narrow_b ? n : block_side;
   }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);

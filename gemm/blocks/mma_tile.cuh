@@ -102,22 +102,6 @@ class MmaTile {
     }
   }
 
-  /// Calls `use` with the place in the block's tile of each two neighbours of a row, and their sums.
-  template <class Use>
-  __device__ void each_pair(Use&& use) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = place_.m + i * 16 + half * 8 + lane / 4;
-#pragma unroll
-        for (int j = 0; j < 2 * columns; ++j)
-          use(row, place_.n + j * 8 + lane % 4 * 2, sums_[i][j][2 * half], sums_[i][j][2 * half + 1]);
-      }
-    }
-  }
-
  private:
   __device__ explicit MmaTile(WarpPlace place) : place_(place), a_(place.m), b_(place.n) {
 #pragma unroll

@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
   static_assert(!d.brief ||
                 (!d.persistent && !d.engine_stores && !d.serpentine && d.kept_a == 0 &&
-                 d.n < 256 && (!d.promoted || d.split_k > 1)));
+                 (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool parting = false;

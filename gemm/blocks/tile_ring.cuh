@@ -4,7 +4,6 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
-#include "gemm/blocks/wgmma_between.cuh"
 #include "gemm/blocks/wgmma_other_types.cuh"
 
 // A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.
@@ -86,21 +85,6 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
 
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// The same of half `half`, 32 lines, counted over all of the tile's blocks.
-template <Major major, int Sharers>
-__device__ inline void load_half_block(std::uint32_t tile, int half, const CUtensorMap& map,
-                                       int outer, int k, std::uint32_t barrier,
-                                       std::uint16_t blocks) {
-  const int o = outer + half / 2 * block_side, line = half % 2 * half_block_side;
-  const int x = major == Major::k ? k : o, y = major == Major::k ? o + line : k + line;
-  const std::uint32_t target = tile + half * half_block_bytes;
-  if constexpr (Sharers == 1) {
-    load_box<false>(target, map, x, y, barrier, 0);
-  } else {
-    load_box_multicast<false>(target, map, x, y, barrier, blocks, 0);
-  }
-}
-
 /// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
 /// each.
 template <int Sharers>
@@ -126,18 +110,9 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
                                   int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
-  constexpr int share_a = d.a_blocks() / d.cluster_n;
-  // Half boxes along k are of no more lines than the tile has columns, where the blocks that share
-  // them can.
-  constexpr int needed = (d.n + half_block_side - 1) / half_block_side;
-  constexpr bool fewer = d.half_b && b_major == Major::k && needed % d.cluster_m == 0;
-  constexpr int b_boxes = fewer      ? needed
-                          : d.half_b ? 2 * d.b_blocks()
-                                     : d.b_blocks(),
-                share_b = b_boxes / d.cluster_m;
-  constexpr int missing = fewer ? (2 * d.b_blocks() - needed) * half_block_bytes : 0;
-  arrive_expecting(full, d.stage_bytes() - missing);
-  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == b_boxes);
+  constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
+  arrive_expecting(full, d.stage_bytes());
+  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == d.b_blocks());
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
@@ -151,13 +126,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    if constexpr (d.half_b) {
-      load_half_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b, column, k,
-                                            full, column_blocks);
-    } else {
-      load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column,
-                                              k, full, column_blocks, 0);
-    }
+    load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column, k,
+                                            full, column_blocks, 0);
   }
 }
 

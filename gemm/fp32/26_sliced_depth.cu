@@ -34,6 +34,7 @@ Rung sliced_depth() {
               "no sums leave an SM.";
   rung.capability = 90;
   rung.exact_capability = true;
+  rung.contender = true;
   rung.kernel = equal_shares_kernel();
   rung.kernel_for = [](const Problem& p, int sms) {
     return is_narrow(p) ? RungKernel{} : equal_shares_kernel_for(p, sms);

@@ -32,7 +32,6 @@ Rung engine_fed();
 Rung thread_fed();
 Rung equal_shares_of_k();
 Rung sliced_depth();
-Rung small_products();
 
 // Twins of rungs (gemm/claim_twins.h), each in its rung's file.
 Rung tile_8x8();              ///< of tile_16x4

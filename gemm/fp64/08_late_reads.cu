@@ -27,6 +27,7 @@ Rung late_reads() {
   rung.gain =
       "A read into registers that the last product still takes waits for it, and the next product waits behind the "
       "read.";
+  rung.contender = true;
   rung.launch = &launch_late_reads;
   rung.takes_own_path = &takes_stream_k;
   return rung;

@@ -14,6 +14,5 @@ Rung copy_engine();
 Rung cluster_multicast();
 Rung stream_k();
 Rung late_reads();
-Rung small_products();
 
 }  // namespace fathom::gemm::fp64

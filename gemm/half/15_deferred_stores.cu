@@ -25,7 +25,6 @@ Rung deferred_stores(Class of) {
   constexpr const char* name = "15_deferred_stores";
   Rung rung = of == Class::fp16 ? best_rung<AnyLayout, Types<__half>>(of, name)
                                 : best_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
-  rung.contender = false;  // 16 is
   rung.idea =
       "The results of a tile stay in registers as 16-bit elements, and go to C a piece with each "
       "stage "

@@ -92,13 +92,5 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/26_sliced_depth", "::sliced_product<", 1,
        "FFMA>=512 LDS.128=48 UTMALDG.2D=5 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
        "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
-      // Sums go to the owner's shared memory, 16 bytes at a time, and after one meeting of the
-      // cluster to C. Four blocks of 128 threads.
-      {"fp32/27_small_products", "::small_product<*Tiling<32, 64, 16,", 9,
-       "FFMA>=256 LDGDEPBAR=4 UCGABAR_ARV=2 ACQBULK=1 ST.E.128=4 FADD>=32 " + pipeline,
-       "STS UTMALDG USETMAXREG RED REDG ATOMG", 128},
-      {"fp32/27_small_products", "::small_product<*Tiling<128, 128, 16,", 9,
-       "FFMA>=1024 LDGDEPBAR=3 UCGABAR_ARV=2 ACQBULK=1 ST.E.128=16 FADD>=32 " + pipeline,
-       "STS UTMALDG USETMAXREG RED REDG ATOMG"},
   };
 }

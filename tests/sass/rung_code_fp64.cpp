@@ -11,9 +11,6 @@ std::vector<RungCode> fp64_codes() {
   const std::string late = "DMMA.16x8x16=18 ";
   // Who begins a tile adds up what others left, which a word says is there.
   const std::string handed_over = "LDG.E.STRONG.GPU LDG.E.128.STRONG.GPU STG.E.STRONG.GPU DADD";
-  // Sums go to the owner's shared memory, and after one meeting of the cluster to C.
-  const std::string met = "LDGSTS LDGDEPBAR LDS STG.E.128 UCGABAR_ARV=2 ACQBULK=1 DADD>=16";
-  const std::string not_engine = "UTMALDG USETMAXREG RED REDG ATOMG";
   return {
       // Of A, of which a half-warp reads one word for all, two k at once.
       {"fp64/01_shared_memory", "::square_tile_product(", 1, "DFMA>=16 LDS.128=8 LDS.64=16 BAR=2",
@@ -44,12 +41,5 @@ std::vector<RungCode> fp64_codes() {
       {"fp64/08_late_reads", "engine_product<*::LateReads,", 4,
        engine + late + "UTMALDG.2D.MULTICAST UCGABAR_ARV " + handed_over, "LDGSTS RED REDG ATOMG",
        specialised},
-      // Products of a stage, and again of what is left of k. Three blocks of 128 threads, two, and one.
-      {"fp64/09_small_products", "::small_product<*SmallTile<32, 32,", 4, "DMMA.16x8x16=8 ST.E.128=4 " + met,
-       "STS " + not_engine, 168},
-      {"fp64/09_small_products", "::small_product<*SmallTile<64, 32,", 4, "DMMA.16x8x16=16 ST.E.128=8 " + met,
-       "STS " + not_engine},
-      {"fp64/09_small_products", "::small_product<*SmallTile<64, 64,", 4, "DMMA.16x8x16=32 ST.E.128=16 " + met,
-       "STS " + not_engine},
   };
 }

@@ -95,11 +95,8 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
 
 std::vector<RungCode> half_codes() {
   const std::string hopper = " HGMMA UTMALDG USETMAXREG";
-  // Sums go to the owner's shared memory, a block's alone to its own, and after one meeting of the cluster to C.
-  const std::string met = "LDGSTS LDGDEPBAR UCGABAR_ARV=2 ACQBULK=1 LDS.128 FADD STG.E.64", met_lacks = "RED REDG ATOMG" + hopper;
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
-             *n128 = "HGMMA.64x128x16.F32", *n160 = "HGMMA.64x160x16.F32",
-             *n192 = "HGMMA.64x192x16.F32", *n256 = "HGMMA.64x256x16.F32";
+             *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
       // Two blocks of 256 threads. Elements become fp32 on their way into shared memory.
       {"half/01_simt", "::simt_product<", 1, "FFMA>=1024 LDG.E.U16 LDS.128 STS=16 BAR=2",
@@ -128,16 +125,6 @@ std::vector<RungCode> half_codes() {
       engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
              {n256, 4, 4, 2, 3}),
       engine("half/15_deferred_stores", "::ColumnHalves<", 4, keeping(n64, 2, 1, 1)),
-      // Products of a stage, and again of what is left of k; a fragment of 16 of k more is read before them.
-      {"half/16_small_products", "::small_product<*SmallTile<32, 32,", 4, "HMMA=16 LDSM=18 STS=4 " + met, met_lacks, 128},
-      {"half/16_small_products", "::small_product<*SmallTile<64, 32,", 4, "HMMA=32 LDSM=27 STS=8 " + met, met_lacks, 168},
-      {"half/16_small_products", "::small_product<*SmallTile<64, 64,", 4, "HMMA=64 LDSM=36 STS=16 " + met, met_lacks},
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 64>,", 4, keeping(n64, 3, 0, 1)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 128>,", 4, brief(n128, 3, 1, 2)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 160>,", 4, brief(n160, 5, 3, 3)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 192>,", 4, brief(n192, 4, 1, 3)),
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout>,", 4, {n192, 4, 4, 4, 3}),
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout> >,", 4, {n192, 4, 5, 3, 3}),
   };
 }
 
@@ -193,20 +180,11 @@ std::vector<RungCode> other_tensor_codes() {
   for (RungCode& code : codes) {
     if (code.rung == promoted) code.has += " FADD>=16";
   }
-  for (const auto& [rung, n16, n64, n128, n160, n192, n256, stores, deferred] :
-       {std::tuple{fast, q16, q64, q128, "QGMMA.64x160x32.F32.E4M3.E4M3",
-                   "QGMMA.64x192x32.F32.E4M3.E4M3", q256, 4, 3},
+  for (const auto& [rung, n16, n64, n128, n256, stores, deferred] :
+       {std::tuple{fast, q16, q64, q128, q256, 4, 3},
         {"int8/01_wgmma", "IGMMA.64x16x32.S8.S8", "IGMMA.64x64x32.S8.S8", "IGMMA.64x128x32.S8.S8",
-         "IGMMA.64x160x32.S8.S8", "IGMMA.64x192x32.S8.S8", "IGMMA.64x256x32.S8.S8", 8, 8}}) {
+         "IGMMA.64x256x32.S8.S8", 8, 8}}) {
     const bool wide_c = stores == 8;  // 32 bits
-    add(rung, "BriefTile<fathom::gemm::AlongK, 16>,", keeping(n16, 3, 0, 0));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 64>,", keeping(n64, 3, 0, wide_c ? 2 : 1));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 128>,", brief(n128, 3, 1, wide_c ? 4 : 2));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 160>,", brief(n160, 6, 1, wide_c ? 5 : 3));
-    // Six pieces of a row of 32 bits are more than the ring has stages.
-    add(rung, "BriefTile<fathom::gemm::AlongK, 192>,", brief(n192, 4, 1, wide_c ? 0 : 3));
-    add(rung, "Columns192<fathom::gemm::AlongK>,", {n192, 4, 4, 4, wide_c ? 6 : 3});
-    add(rung, "Columns192<fathom::gemm::AlongK> >,", {n192, 4, 5, 3, wide_c ? 6 : 3});
     add(rung, "WideTile<fathom::gemm::AlongK>,", {n256, 4, 4, 2, stores});
     add(rung, "LargeClusters<fathom::gemm::AlongK>,", {n256, 4, 2, 2, deferred});
     add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});

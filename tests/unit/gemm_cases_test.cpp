@@ -103,13 +103,13 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
     return found;
   };
   const auto of_h200 = names();
-  for (const char* largest : {"fp64/09_small_products/NN/16384x16384x16384/sizes",
-                              "fp32/27_small_products/NN/16384x16384x16384/sizes"})
+  for (const char* largest : {"fp64/08_late_reads/NN/16384x16384x16384/sizes",
+                              "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
     CHECK(of_h200.contains(largest));
   gpu.memory_bytes = 24ull << 30;
   const auto of_small = names();
-  CHECK_FALSE(of_small.contains("fp64/09_small_products/NN/12288x12288x12288/sizes"));
-  CHECK(of_small.contains("fp64/09_small_products/NN/8192x8192x8192/sizes"));
+  CHECK_FALSE(of_small.contains("fp64/08_late_reads/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/08_late_reads/NN/8192x8192x8192/sizes"));
   // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
   gpu.sms = 1;
   const auto of_slow = names();
@@ -143,8 +143,8 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(std::ranges::count_if(names, [](const std::string& name) {
           return name.starts_with("fp32/") && name.ends_with("/sustained");
         }) == 1);
-  CHECK(names.contains("fp32/27_small_products/NN/4096x4096x4096/sustained"));
-  CHECK(names.contains("fp16/16_small_products/NN/8192x8192x8192/sustained"));
+  CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
   CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
   // In the layout in which the rung's own kernel and the library's are timed.
@@ -155,7 +155,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK_FALSE(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
-  CHECK(names.contains("fp32/27_small_products/NN/16x8192x8192"));
+  CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
   for (const char* of_the_top :
        {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
     CAPTURE(of_the_top);
@@ -208,9 +208,9 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   CHECK_FALSE(turing.contains("tf32"));
   // Where a class has contenders of its own, no other stands in.
   const Found hopper = found_on(9, 0, "contest");
-  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "27_small_products"});
-  CHECK(hopper.at("fp64") == std::set<std::string>{"09_small_products"});
-  CHECK(hopper.at("bf16") == std::set<std::string>{"16_small_products"});
+  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "26_sliced_depth"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"08_late_reads"});
+  CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
 }
 
 TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
@@ -232,8 +232,8 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   // What takes long even at the peak is not asked for two dozen samples of each side.
   device.sms = 20;
   for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
-    if (c.name == "fp64/09_small_products/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
-    if (c.name == "fp64/09_small_products/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+    if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("the last contenders are timed in the layouts that the ladder is not i
     CHECK(c.counters.empty());
   }
   CHECK(layouts.size() == 9);
-  CHECK(layouts.at("fp32/27_small_products") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
   CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
   CHECK(layouts.contains("fp8/01_promoted"));
 }

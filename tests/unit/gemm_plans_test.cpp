@@ -151,8 +151,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   };
   // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
   // beyond C.
-  for (const char* id :
-       {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products"}) {
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth"}) {
     CAPTURE(id);
     CHECK(tile(id, 4096, 4096, 4096) == std::tuple{128, 256, 0});
     CHECK(kernel(id, 4096, 4096, 4096).function == find_rung(id)->kernel.function);
@@ -173,7 +172,6 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   // columns have.
   CHECK(std::get<1>(tile("fp32/25_equal_shares", 100, 8192, 8192)) == 16);
   CHECK(kernel("fp32/26_sliced_depth", 16, 8192, 8192).function == nullptr);
-  CHECK(kernel("fp32/27_small_products", 256, 256, 256).function == nullptr);
   CHECK(kernel("fp32/25_equal_shares", 15, 15, 15).function == nullptr);
 
   const char* planned = "fp32-3xtf32/02_planned_tiles";
@@ -200,8 +198,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
     CHECK(found.function == find_rung(id)->kernel.function);
     return std::tuple{found.tile_m, found.tile_n, found.parts, found.cluster_m, found.cluster_n};
   };
-  for (const char* id : {"bf16/15_deferred_stores", "bf16/16_small_products", "fp8/01_promoted",
-                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     CAPTURE(id);
     CHECK(engine(id, 4096, 4096, 4096) == std::tuple{128, 256, 1, 4, 2});
     CHECK(engine(id, 2048, 2048, 8192) == std::tuple{128, 256, 1, 2, 1});
@@ -217,13 +214,8 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(engine("bf16/13_all_layouts", 4096, 4096, 4096) == std::tuple{128, 256, 1, 2, 1});
   CHECK(engine("bf16/13_all_layouts", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
   CHECK(engine("tf32/01_wgmma", 16, 8192, 8192) == std::tuple{128, 16, 2, 1, 1});
-  // What the kernel notes of recordings/h200/gemm say of the same products.
-  CHECK(engine("fp8/02_fast_accumulation", 1024, 1024, 1024) == std::tuple{128, 64, 1, 1, 1});
-  CHECK(engine("fp8/02_fast_accumulation", 1536, 1536, 1536) == std::tuple{128, 160, 1, 1, 2});
-  CHECK(engine("fp8/02_fast_accumulation", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
-  CHECK(engine("fp8/01_promoted", 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
-  CHECK(engine("bf16/16_small_products", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
-  CHECK(kernel("bf16/16_small_products", 256, 256, 256).function == nullptr);  // by mma.sync
+  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation"})
+    CHECK(engine(id, 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
 
   const auto cluster = [&](const char* id, Transpose a, Transpose b) {
     const RungKernel k = kernel(id, 4096, 4096, 4096, a, b);
@@ -235,7 +227,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   // Of fp64 two tiles of BLAS's n.
   CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
   const auto filled = [](std::int64_t m, std::int64_t n) {
-    return tile_losses(find_rung("fp64/09_small_products")->kernel,
+    return tile_losses(find_rung("fp64/08_late_reads")->kernel,
                        make_problem(Class::fp64, m, n, 4096), 1, 132)
         .at("tile_efficiency");
   };
@@ -268,8 +260,8 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products",
-                         "fp64/07_stream_k", "fp64/08_late_reads", "fp64/09_small_products"})
+  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp64/07_stream_k",
+                         "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
   CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
 }
