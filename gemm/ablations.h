@@ -9,11 +9,11 @@ namespace fathom::gemm {
 
 /// A kernel that differs from a rung's in the one thing that a claim is about. It is no rung: no
 /// step of a ladder, held against no library, and measured beside its rung for the claim alone.
-struct ClaimTwin {
+struct Ablation {
   std::string of;  ///< the rung's id
-  Rung twin;       ///< its id has no number; its idea says what differs
+  Rung ablation;   ///< its id has no number; its idea says what differs
 };
 
-std::span<const ClaimTwin> claim_twins();
+std::span<const Ablation> ablations();
 
 }  // namespace fathom::gemm

@@ -24,7 +24,9 @@ std::optional<T> given(const OptionValues& values, const std::string& name) {
   return std::get<T>(found->second);
 }
 
-[[noreturn]] void refuse(const std::string& sentence) { throw Error(ExitCode::bad_input, sentence); }
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(ExitCode::bad_input, sentence);
+}
 
 Transpose transpose(const OptionValues& values, const std::string& name) {
   const std::string text = given<std::string>(values, name).value_or("N");
@@ -104,6 +106,10 @@ ProbeOption other(const char* name, ProbeOption::Kind kind, std::string descript
 
 std::string current_id(const std::string& former_id) {
   constexpr std::pair<const char*, const char*> former[] = {
+      {"fp32/23_engine_fed", "fp32/23_tma_producer"},
+      {"fp32/24_thread_fed", "fp32/24_thread_producer"},
+      {"fp32/25_equal_shares", "fp32/25_stream_k"},
+      {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp32/27_small_products", "fp32/26_sliced_depth"},
       {"fp64/09_small_products", "fp64/08_late_reads"},
       {"fp16/16_small_products", "fp16/15_deferred_stores"},
@@ -165,7 +171,8 @@ Request read_request(const OptionValues& values) {
   Request request;
   if (const auto type = given<std::string>(values, "type")) {
     request.of = find_class(*type);
-    if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
+    if (!request.of)
+      refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
   if (const auto rungs = given<std::string>(values, "rung")) read_rungs(request, *rungs);
   request.autotune = values.contains("autotune");

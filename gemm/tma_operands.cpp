@@ -1,16 +1,16 @@
-#include "gemm/engine_operands.h"
+#include "gemm/tma_operands.h"
 
 #include "gemm/blocks/tensor_map.h"
 
 namespace fathom::gemm {
 namespace {
 
-bool fits(const EngineOperand& x, const std::optional<Major>& taken) {
+bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
   return (!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment);
 }
 
 /// The operand as its copy lies, but for its address.
-EngineOperand copy_of(EngineOperand x, const std::optional<Major>& taken) {
+TmaOperand copy_of(TmaOperand x, const std::optional<Major>& taken) {
   x.major = taken.value_or(x.major);
   const std::int64_t unit = map_alignment / element_bytes(x.element);
   const std::int64_t inner = x.major == Major::k ? x.k : x.outer;
@@ -18,7 +18,7 @@ EngineOperand copy_of(EngineOperand x, const std::optional<Major>& taken) {
   return x;
 }
 
-std::size_t bytes_of(const EngineOperand& copy) {
+std::size_t bytes_of(const TmaOperand& copy) {
   const std::int64_t columns = copy.major == Major::k ? copy.outer : copy.k;
   return workspace_part(
       static_cast<std::size_t>(copy.stride * columns * element_bytes(copy.element)));
@@ -26,14 +26,14 @@ std::size_t bytes_of(const EngineOperand& copy) {
 
 }  // namespace
 
-std::size_t copy_bytes(const EngineOperand& x, const std::optional<Major>& taken) {
+std::size_t copy_bytes(const TmaOperand& x, const std::optional<Major>& taken) {
   return fits(x, taken) ? 0 : bytes_of(copy_of(x, taken));
 }
 
-EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken,
-                      std::byte*& workspace, cudaStream_t stream) {
+TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::byte*& workspace,
+                   cudaStream_t stream) {
   if (fits(x, taken)) return x;
-  EngineOperand copy = copy_of(x, taken);
+  TmaOperand copy = copy_of(x, taken);
   copy.data = workspace;
   const bool along_k = x.major == Major::k;
   const Lines source{x.data, along_k ? x.outer : x.k, along_k ? x.k : x.outer, x.stride,
@@ -47,7 +47,7 @@ EngineOperand prepare(const EngineOperand& x, const std::optional<Major>& taken,
   return copy;
 }
 
-EngineOperands EngineOperands::of(const Arguments& arguments) {
+TmaOperands TmaOperands::of(const Arguments& arguments) {
   const Problem& p = arguments.problem;
   const Element element = traits(p.of).input;
   // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless it is transposed.
@@ -56,15 +56,15 @@ EngineOperands EngineOperands::of(const Arguments& arguments) {
       {arguments.a, p.m, p.k, p.lda, p.transa == Transpose::no ? Major::outer : Major::k, element}};
 }
 
-std::size_t EngineOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
-  const EngineOperands plain = of({problem});
+std::size_t TmaOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
+  const TmaOperands plain = of({problem});
   return gemm::copy_bytes(plain.a, taken.a) + gemm::copy_bytes(plain.b, taken.b);
 }
 
-EngineOperands EngineOperands::prepared(const Arguments& arguments, const MajorsTaken& taken,
-                                        std::byte* workspace, cudaStream_t stream) {
-  const EngineOperands plain = of(arguments);
-  EngineOperands ready;
+TmaOperands TmaOperands::prepared(const Arguments& arguments, const MajorsTaken& taken,
+                                  std::byte* workspace, cudaStream_t stream) {
+  const TmaOperands plain = of(arguments);
+  TmaOperands ready;
   ready.a = prepare(plain.a, taken.a, workspace, stream);
   ready.b = prepare(plain.b, taken.b, workspace, stream);
   return ready;

@@ -10,13 +10,13 @@
 #include "gemm/operand_copies.h"
 #include "gemm/rung.h"
 
-// Operands as kernels of the copy engine need them: contiguous along the dimension that the kernel
+// Operands as kernels of TMA need them: contiguous along the dimension that the kernel
 // is made for, and every column on 16 bytes. What is not so is copied to the workspace first.
 
 namespace fathom::gemm {
 
 /// An operand of outer x k elements, in row-major terms (gemm/problem.h).
-struct EngineOperand {
+struct TmaOperand {
   const void* data = nullptr;
   std::int64_t outer = 0, k = 0, stride = 0;
   Major major = Major::k;
@@ -25,27 +25,27 @@ struct EngineOperand {
 
 /// Bytes that a copy of the operand would take for a kernel that takes this way of contiguity
 /// (nothing: either); 0 if none is needed.
-std::size_t copy_bytes(const EngineOperand& operand, const std::optional<Major>& taken);
+std::size_t copy_bytes(const TmaOperand& operand, const std::optional<Major>& taken);
 /// Copies it to `workspace` if it must be, asynchronously, moves `workspace` behind the copy, and
 /// gives the operand to use.
-EngineOperand prepare(const EngineOperand& operand, const std::optional<Major>& taken,
-                      std::byte*& workspace, cudaStream_t stream);
+TmaOperand prepare(const TmaOperand& operand, const std::optional<Major>& taken,
+                   std::byte*& workspace, cudaStream_t stream);
 
 /// Ways of contiguity that a kernel takes; nothing: either.
 struct MajorsTaken {
   std::optional<Major> a, b;
 };
 
-struct EngineOperands {
-  EngineOperand a, b;  ///< the row-major product's first operand and its second: BLAS's B and A
+struct TmaOperands {
+  TmaOperand a, b;  ///< the row-major product's first operand and its second: BLAS's B and A
 
   /// As they lie in memory.
-  static EngineOperands of(const Arguments& arguments);
+  static TmaOperands of(const Arguments& arguments);
   /// Bytes that copies would take; 0 if none is needed.
   static std::size_t copy_bytes(const Problem& problem, const MajorsTaken& taken);
   /// Copies what must be to `workspace`, asynchronously, and gives the operands to use.
-  static EngineOperands prepared(const Arguments& arguments, const MajorsTaken& taken,
-                                 std::byte* workspace, cudaStream_t stream);
+  static TmaOperands prepared(const Arguments& arguments, const MajorsTaken& taken,
+                              std::byte* workspace, cudaStream_t stream);
 };
 
 }  // namespace fathom::gemm

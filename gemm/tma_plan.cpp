@@ -1,4 +1,4 @@
-#include "gemm/engine_plan.h"
+#include "gemm/tma_plan.h"
 
 namespace fathom::gemm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gemm/problem.h"
 
-// Which of the tiles of the kernels that the copy engine feeds (gemm/blocks/engine_shapes.cuh) a
+// Which of the tiles of the kernels whose operands come by TMA (gemm/blocks/tma_shapes.cuh) a
 // product is cut into where it fills the GPU with none of them.
 
 namespace fathom::gemm {

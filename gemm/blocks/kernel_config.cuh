@@ -2,13 +2,13 @@
 
 #include "gemm/blocks/wgmma.cuh"
 
-// What a kernel fed by the copy engine is told of its shape.
+// What a kernel whose operands come by TMA is told of its shape.
 
 namespace fathom::gemm {
 
 /// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
 /// (gemm/problem.h).
-struct Design {
+struct KernelConfig {
   int consumers = 2;  ///< warpgroups that multiply
   int m_blocks = 1;   ///< blocks of 64 rows of each
   int n = 256;        ///< columns of a block's tile
@@ -19,14 +19,15 @@ struct Design {
   int band = 8;       ///< cluster rows that are gone through column by column
   bool persistent =
       false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
-  bool engine_stores = false;  ///< C leaves through shared memory and the copy engine
+  bool tma_stores = false;  ///< C leaves through shared memory and TMA
   /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
   bool deferred_stores = false;
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
-  /// For launches of microseconds: blocks of a cluster meet without waiting for what they have
-  /// written, part one by one, and store C through the ring, which they have no more use for.
-  bool brief = false;
+  /// A block has one tile, and the launch takes microseconds: blocks of a cluster synchronise
+  /// without waiting for what they have written, end one by one, and store C through the ring,
+  /// which they have no more use for.
+  bool single_tile = false;
   bool a_in_registers =
       false;  ///< A's blocks come to the products through registers (register_product.cuh)
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
@@ -35,9 +36,9 @@ struct Design {
   /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that
   /// other tiles have or none. For B along k only.
   bool narrow_b = false;
-  float kept_a = 0;  ///< how much of A's lines the L2 is told to keep for the rest of the band
-  bool leaves_rest = false;  ///< a kernel for the SMs that this one's clusters leave runs beside it
-  /// Cluster tiles of an entry of the walk: more than one for the kernel of the rest.
+  float kept_a = 0;       ///< how much of A's lines the L2 is told to keep for the rest of the band
+  bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
+  /// Cluster tiles of an entry of the scheduler: more than one for a tail kernel.
   int parent_m = 1, parent_n = 1;
 
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
@@ -49,9 +50,7 @@ struct Design {
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
   /// Lines of B's boxes.
-  __host__ __device__ constexpr int b_box_lines() const {
-    return narrow_b ? n : block_side;
-  }
+  __host__ __device__ constexpr int b_box_lines() const { return narrow_b ? n : block_side; }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
   }

@@ -11,46 +11,46 @@ namespace fathom::gemm {
 
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
 /// waits for who loads. A thread's sums of more than 64 columns do not fit into those.
-template <Design d>
-inline constexpr bool keeps_registers = d.brief && !d.promoted;
+template <KernelConfig d>
+inline constexpr bool keeps_registers = d.single_tile && !d.promoted;
 
-/// Brings all of a product's maps into the cache that the engine reads them from.
+/// Brings all of a product's maps into the cache that TMA reads them from.
 template <class P>
 __device__ inline void prefetch_maps(const P& p) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
-  if (p.engine_stores) prefetch_map(p.map_c);
+  if (p.tma_stores) prefetch_map(p.map_c);
 }
 
 /// Every thread of the cluster meets here, as in cluster_sync, and sees the barriers that were made
 /// before barrier_init_fence. Other memory is not ordered: a release would wait for all of this
 /// thread's stores.
-__device__ inline void cluster_meet() {
+__device__ inline void cluster_sync_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/// By the loading thread, after its last load: waits until all blocks have released every stage to
+/// By the producer thread, after its last load: waits until all blocks have released every stage to
 /// this one, so that it can end while they go on. Nothing else of theirs comes here: what they load
-/// for this block, its multiplying warps have waited for.
-template <Design d>
+/// for this block, its consumer warps have waited for.
+template <KernelConfig d>
 __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> position) {
   for (int i = 0; i < d.stages; ++i, position.advance())
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
 /// Pieces of 128 bytes that a tile's rows take.
-template <Design d, class Out>
+template <KernelConfig d, class Out>
 inline constexpr int row_pieces = d.n / staged_columns<Out>;
 /// Whether a row is whole pieces, and the ring has room for all.
-template <Design d, class Out>
-inline constexpr bool stores_through_ring = d.brief && d.split_k == 1 &&
-                                            d.n % staged_columns<Out> == 0 &&
-                                            row_pieces<d, Out> <= d.stages;
+template <KernelConfig d, class Out>
+inline constexpr bool stores_through_ring =
+    d.single_tile&& d.split_k == 1 && d.n % staged_columns<Out> == 0 &&
+    row_pieces<d, Out> <= d.stages;
 
-/// Stores a warp's finished sums by the engine from where the ring had the rows of A that its
+/// Stores a warp's finished sums by TMA from where the ring had the rows of A that its
 /// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
 /// ends with stores under way.
-template <Design d, class Out, class Scalar, int Count>
+template <KernelConfig d, class Out, class Scalar, int Count>
 __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
                                           const TileRing<d>& ring,
                                           const std::uint32_t (&sums)[Count], int block, int row,

@@ -23,20 +23,20 @@ inline constexpr int streamed_rows = 16;
 inline constexpr int streamed_step = 128;
 
 /// One block an SM.
-struct StreamedDesign {
-  int warps = 8;         ///< that multiply
-  int warp_bytes = 256;  ///< of a row's bytes in a stage, those of one warp
-  int slab_stages = 2;   ///< stages that a row's bytes in a slab take
-  int stages = 3;        ///< of the ring
-  int cluster = 4;       ///< blocks that share a row's k
-  int most_rows = 288;   ///< of a cluster: their sums stay in shared memory until the end
+struct StreamedKernelConfig {
+  int warps = 8;             ///< that multiply
+  int warp_bytes = 256;      ///< of a row's bytes in a stage, those of one warp
+  int slab_stages = 2;       ///< stages that a row's bytes in a slab take
+  int stages = 3;            ///< of the ring
+  int cluster = 4;           ///< blocks that share a row's k
+  int most_rows = 288;       ///< of a cluster: their sums stay in shared memory until the end
   bool evict_first = false;  ///< A's lines are the first to leave the L2
 
   /// Contiguous bytes that one copy brings: a row's part of a stage.
   __host__ __device__ constexpr int run_bytes() const { return warps * warp_bytes; }
   /// From a row of a stage to the next. Two rows and the four lanes of each are what a quarter of a
-  /// warp reads at once, 64 bytes of each row, of the same banks. 64 bytes between the rows would keep
-  /// them apart, but the TMA takes up to 15 % longer for runs to where no 128 bytes begin
+  /// warp reads at once, 64 bytes of each row, of the same banks. 64 bytes between the rows would
+  /// keep them apart, but the TMA takes up to 15 % longer for runs to where no 128 bytes begin
   /// (docs/gemm/tuning.md).
   __host__ __device__ constexpr int pitch() const { return run_bytes(); }
   __host__ __device__ constexpr int stage_bytes() const { return streamed_rows * pitch(); }
@@ -48,7 +48,7 @@ struct StreamedDesign {
 };
 
 /// Where things lie in a block's shared memory, in bytes; it starts on 128.
-template <StreamedDesign d, class Sum>
+template <StreamedKernelConfig d, class Sum>
 struct StreamedMemory {
   static constexpr int tile = streamed_rows * streamed_columns;  ///< sums
   static constexpr int ring = 0;
@@ -70,7 +70,7 @@ __host__ __device__ constexpr int streamed_first_row(int rows, int cluster, int 
 struct StreamedSlab {
   int begin, stages;
 };
-template <StreamedDesign d>
+template <StreamedKernelConfig d>
 __host__ __device__ constexpr StreamedSlab streamed_slab(int row_bytes, int pass, int rank) {
   const int begin = (pass * d.cluster + rank) * d.slab_bytes();
   const int left = row_bytes - begin;
@@ -78,7 +78,7 @@ __host__ __device__ constexpr StreamedSlab streamed_slab(int row_bytes, int pass
   return {begin, stages < d.slab_stages ? stages : d.slab_stages};
 }
 
-template <StreamedDesign d>
+template <StreamedKernelConfig d>
 __host__ __device__ constexpr int streamed_passes(int row_bytes) {
   constexpr int all = d.cluster * d.slab_bytes();
   return (row_bytes + all - 1) / all;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// Contiguous bytes moved by the copy engine, without a tensor map (PTX ISA, cp.async.bulk; sm_90
+// Contiguous bytes moved by TMA, without a tensor map (PTX ISA, cp.async.bulk; sm_90
 // and later). Addresses and sizes are multiples of 16. Of each function one thread's call is the
 // whole copy.
 

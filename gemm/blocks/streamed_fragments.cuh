@@ -5,7 +5,7 @@
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/major.h"
-#include "gemm/blocks/streamed_design.cuh"
+#include "gemm/blocks/streamed_config.cuh"
 
 // What a lane has of a step of k, 128 bytes of each of 16 rows of A and of each of 16 columns of B:
 // two chunks of 16 bytes of rows l / 4 and l / 4 + 8, and of columns 2 (l / 4) and the next.
@@ -37,8 +37,8 @@ struct LaneColumns {
 
 /// d += a b of 16 x 8 by 32 bytes of k: a lane's 4 bytes of rows l / 4 and l / 4 + 8 of the first
 /// 16 bytes, then of the others (PTX ISA, the fragments of mma.m16n8k8 in tf32).
-__device__ inline void multiply_lines(float (&d)[4], const std::uint32_t (&a)[4],
-                                      std::uint32_t b0, std::uint32_t b1) {
+__device__ inline void multiply_lines(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                      std::uint32_t b1) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"

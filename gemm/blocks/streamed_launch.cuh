@@ -11,10 +11,10 @@
 
 namespace fathom::gemm {
 
-/// `Shape` has a StreamedDesign `design`; `Types` the types In, Out and Scalar.
+/// `Shape` has a StreamedKernelConfig `config`; `Types` the types In, Out and Scalar.
 template <class Shape, class Types, Major of_b>
-struct StreamedConfig : Types {
-  static constexpr StreamedDesign design = Shape::design;
+struct StreamedKernel : Types {
+  static constexpr StreamedKernelConfig config = Shape::config;
   static constexpr Major major = of_b;
 };
 
@@ -53,16 +53,16 @@ bool takes_streamed(const Problem& problem) {
          streamed_major(p).has_value();
 }
 
-template <class Config>
-void launch_streamed_config(
-    const Product<typename Config::In, typename Config::Out, typename Config::Scalar>& product,
+template <class Kernel>
+void launch_streamed_kernel(
+    const Product<typename Kernel::In, typename Kernel::Out, typename Kernel::Scalar>& product,
     int sms, cudaStream_t stream) {
-  constexpr StreamedDesign d = Config::design;
-  using Memory = StreamedMemory<d, StreamedSum<typename Config::In>>;
+  constexpr StreamedKernelConfig d = Kernel::config;
+  using Memory = StreamedMemory<d, StreamedSum<typename Kernel::In>>;
   static_assert(d.most_rows % streamed_rows == 0 && d.warp_bytes % streamed_step == 0);
   // An SM has 228 KiB, of which a block takes one for itself.
   static_assert(Memory::bytes + 1024 <= 228 * 1024);
-  const auto kernel = streamed_product<Config>;
+  const auto kernel = streamed_product<Kernel>;
   ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream};
   static const int resident = resident_clusters(kernel, launch);
   const int wanted = std::min(resident, std::max(1, sms / d.cluster));
@@ -78,9 +78,9 @@ void launch_streamed(const Arguments& arguments, const Workspace& workspace, cud
   if (launch_without_product(arguments, stream)) return;
   const auto product = streamed_view<Types>(arguments);
   if (streamed_major(product) == Major::k)
-    return launch_streamed_config<StreamedConfig<Shape, Types, Major::k>>(product, workspace.sms,
+    return launch_streamed_kernel<StreamedKernel<Shape, Types, Major::k>>(product, workspace.sms,
                                                                           stream);
-  launch_streamed_config<StreamedConfig<Shape, Types, Major::outer>>(product, workspace.sms,
+  launch_streamed_kernel<StreamedKernel<Shape, Types, Major::outer>>(product, workspace.sms,
                                                                      stream);
 }
 

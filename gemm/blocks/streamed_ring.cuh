@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/streamed_config.cuh"
 #include "gemm/blocks/streamed_copy.cuh"
-#include "gemm/blocks/streamed_design.cuh"
 
 // The ring through which a block's rows stream, and the warp that has them copied.
 
@@ -15,7 +15,7 @@ namespace fathom::gemm {
 struct StreamedShare {
   int first, rows, rank;
 };
-template <StreamedDesign d, class P>
+template <StreamedKernelConfig d, class P>
 __device__ inline StreamedShare streamed_share(const P& p) {
   const int block = static_cast<int>(blockIdx.x),
             clusters = static_cast<int>(gridDim.x) / d.cluster;
@@ -24,7 +24,7 @@ __device__ inline StreamedShare streamed_share(const P& p) {
           block % d.cluster};
 }
 
-template <StreamedDesign d, class Sum>
+template <StreamedKernelConfig d, class Sum>
 struct StreamedRing {
   using Memory = StreamedMemory<d, Sum>;
   std::uint32_t base;
@@ -45,7 +45,7 @@ struct StreamedRing {
 };
 
 /// Has the block's part of its rows copied, 16 rows a stage. By one warp.
-template <StreamedDesign d, class P, class Ring>
+template <StreamedKernelConfig d, class P, class Ring>
 __device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
@@ -65,7 +65,7 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
         wait(ring.empty(position.stage), position.parity ^ 1);
         if (is_elected()) {
           const std::uint32_t full = ring.full(position.stage);
-          arrive_expecting(full, static_cast<std::uint32_t>(run * rows));
+          arrive_expect_tx(full, static_cast<std::uint32_t>(run * rows));
           std::uint32_t target = ring.stage(position.stage);
           const std::byte* source = first + row * stride + begin;
 #pragma unroll

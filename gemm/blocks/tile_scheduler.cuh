@@ -8,14 +8,14 @@
 namespace fathom::gemm {
 
 /// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
-/// bands; an entry is a cluster's tile, or for the kernel of the rest as many as make one of the
+/// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
 /// other kernel's.
-template <Design d>
-struct TileWalk {
+template <KernelConfig d>
+struct TileScheduler {
   int next, step, end;
   bool backwards = false;  ///< through k
   template <class P>
-  __device__ explicit TileWalk(const P& p)
+  __device__ explicit TileScheduler(const P& p)
       : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
   __device__ bool done() const { return next >= end; }
   /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2

@@ -2,35 +2,35 @@
 
 #include "gemm/blocks/specialised_launch.cuh"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/engine_operands.h"
 #include "gemm/rung.h"
+#include "gemm/tma_operands.h"
 
-// From a product's arguments to the launch of a kernel that the copy engine feeds. Host code.
+// From a product's arguments to the launch of a kernel whose operands come by TMA. Host code.
 
 namespace fathom::gemm {
 
-/// A kernel's types and its shape, a type that has a `static constexpr Design design` and, as
+/// A kernel's types and its shape, a type that has a `static constexpr KernelConfig config` and, as
 /// `majors`, the layouts of the operands that it is compiled for. (A type, since nvcc cannot name a
 /// kernel whose template argument is an object of a class.)
 template <class Shape, class Types, Major a, Major b>
-struct EngineConfig : Types {
-  static constexpr Design design = Shape::design;
+struct TmaKernel : Types {
+  static constexpr KernelConfig config = Shape::config;
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// The shape of the kernel for the SMs that a shape's large clusters leave: clusters of two, one
-/// below the other or each with its part of k.
+/// The shape of the tail kernel, for the SMs that a shape's large clusters leave: clusters of two,
+/// one below the other or each with its part of k.
 template <class Shape>
-struct RestOf {
+struct TailOf {
   static constexpr MajorsTaken majors = Shape::majors;
-  static constexpr auto design = [] {
-    auto d = Shape::design;
+  static constexpr auto config = [] {
+    auto d = Shape::config;
     const int cluster_m = d.split_k == 1 ? 2 : 1;
     d.parent_m = d.cluster_m / cluster_m;
     d.parent_n = d.cluster_n;
     d.cluster_m = cluster_m;
     d.cluster_n = 1;
-    d.leaves_rest = false;
+    d.has_tail = false;
     return d;
   }();
 };
@@ -41,7 +41,7 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
 
 /// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
 /// 32-bit elements 32.
-inline CUtensorMap operand_map(const EngineOperand& x, int lines = block_side) {
+inline CUtensorMap operand_map(const TmaOperand& x, int lines = block_side) {
   if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
   return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
                     element_bytes(x.element) == 4 ? half_block_side : lines);
@@ -49,14 +49,16 @@ inline CUtensorMap operand_map(const EngineOperand& x, int lines = block_side) {
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
 template <class Types>
-TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
-    const Arguments& arguments, const EngineOperands& operands, const Design& d, bool swapped) {
+TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Arguments& arguments,
+                                                                        const TmaOperands& operands,
+                                                                        const KernelConfig& d,
+                                                                        bool swapped) {
   using In = typename Types::In;
   using Out = typename Types::Out;
   using Scalar = typename Types::Scalar;
   const Problem& p = arguments.problem;
-  const EngineOperand& a = swapped ? operands.b : operands.a;
-  const EngineOperand& b = swapped ? operands.a : operands.b;
+  const TmaOperand& a = swapped ? operands.b : operands.a;
+  const TmaOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
   product.map_a = operand_map(a);
   product.map_b = operand_map(b, d.b_box_lines());
@@ -71,31 +73,32 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(
   product.beta = static_cast<Scalar>(p.beta);
   product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
   const Element output = traits(p.of).output;
-  // The engine writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
+  // TMA writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
   // of the piece, which is the gap up to the leading dimension, would be written too (seen on an
   // H200).
-  product.engine_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
-                          columns_aligned(p.m, output, map_alignment);
-  if ((d.engine_stores || d.brief) && product.engine_stores)
+  product.tma_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
+                       columns_aligned(p.m, output, map_alignment);
+  if ((d.tma_stores || d.single_tile) && product.tma_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;
 }
 
 /// Launches the shape with the majors that the operands have.
 template <class Shape, class Types>
-void launch_engine_product(const Arguments& arguments, const EngineOperands& operands, bool swapped,
-                           cudaStream_t stream) {
-  const auto product = tiled_product<Types>(arguments, operands, Shape::design, swapped);
+void launch_tma_product(const Arguments& arguments, const TmaOperands& operands, bool swapped,
+                        cudaStream_t stream) {
+  const auto product = tiled_product<Types>(arguments, operands, Shape::config, swapped);
   const Major a_major = (swapped ? operands.b : operands.a).major;
   const Major b_major = (swapped ? operands.a : operands.b).major;
   const auto launch = [&]<Major a, Major b>() {
     if constexpr (takes(Shape::majors, a, b)) {
       if (a != a_major || b != b_major) return;
-      using Config = EngineConfig<Shape, Types, a, b>;
-      if constexpr (Shape::design.leaves_rest) {
-        launch_with_rest<Config, EngineConfig<RestOf<Shape>, Types, a, b>>(product, stream);
+      using Kernel = TmaKernel<Shape, Types, a, b>;
+      if constexpr (Shape::config.has_tail) {
+        launch_specialised_with_tail<Kernel, TmaKernel<TailOf<Shape>, Types, a, b>>(product,
+                                                                                    stream);
       } else {
-        launch_specialised<Config>(product, stream);
+        launch_specialised<Kernel>(product, stream);
       }
     }
   };

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "gemm/blocks/engine_product.cuh"
+#include "gemm/blocks/tma_product.cuh"
 
-// Rungs whose kernels the copy engine feeds, from a shape (gemm/blocks/engine_product.cuh) and
+// Rungs whose operands come by TMA, from a shape (gemm/blocks/tma_product.cuh) and
 // types.
 
 namespace fathom::gemm {
@@ -12,9 +12,9 @@ namespace fathom::gemm {
 template <class Shape, class Types>
 void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const EngineOperands operands =
-      EngineOperands::prepared(arguments, Shape::majors, workspace.data, stream);
-  launch_engine_product<Shape, Types>(arguments, operands, false, stream);
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream);
+  launch_tma_product<Shape, Types>(arguments, operands, false, stream);
 }
 
 /// Fills in what follows from the type and the layouts that a rung takes.
@@ -25,10 +25,10 @@ inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.takes_own_path = [taken](const Problem& p) {
-    return EngineOperands::copy_bytes(p, taken) == 0;
+    return TmaOperands::copy_bytes(p, taken) == 0;
   };
   rung.workspace_bytes = [taken](const Problem& p, int) {
-    return EngineOperands::copy_bytes(p, taken);
+    return TmaOperands::copy_bytes(p, taken);
   };
   return rung;
 }
@@ -36,26 +36,20 @@ inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
 /// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
 /// alone (gemm/rung_workload.cpp), and to name this one would compile it here too.
 template <class Shape, class Types>
-RungKernel engine_kernel(const void* function) {
-  constexpr Design d = Shape::design;
-  return {function,
-          d.threads(),
-          specialised_shared_bytes<d>(),
-          d.m(),
-          d.n,
-          stage_depth<typename Types::In>,
-          d.split_k,
-          d.cluster_m,
-          d.cluster_n};
+RungKernel tma_kernel(const void* function) {
+  constexpr KernelConfig d = Shape::config;
+  return {function,  d.threads(), specialised_shared_bytes<d>(),
+          d.m(),     d.n,         stage_depth<typename Types::In>,
+          d.split_k, d.cluster_m, d.cluster_n};
 }
 
 template <class Shape, class Types>
 Rung shape_rung(Class of, const char* name) {
-  using Config = EngineConfig<Shape, Types, Shape::majors.a.value_or(Major::k),
-                              Shape::majors.b.value_or(Major::outer)>;
+  using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::k),
+                           Shape::majors.b.value_or(Major::outer)>;
   Rung rung = hopper_rung(of, name, Shape::majors);
   rung.kernel =
-      engine_kernel<Shape, Types>(reinterpret_cast<const void*>(&specialised_product<Config>));
+      tma_kernel<Shape, Types>(reinterpret_cast<const void*>(&specialised_product<Kernel>));
   rung.launch = &launch_shape<Shape, Types>;
   return rung;
 }

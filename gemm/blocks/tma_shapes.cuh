@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gemm/blocks/engine_rung.cuh"
-#include "gemm/engine_plan.h"
+#include "gemm/blocks/tma_rung.cuh"
+#include "gemm/tma_plan.h"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
 // which one of m and n is small.
@@ -27,38 +27,38 @@ struct AlongKPromoted {
 /// for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
-  static constexpr Design design{.n = 256,
-                                 .stages = 4,
-                                 .cluster_m = 2,
-                                 .band = 8,
-                                 .persistent = true,
-                                 .engine_stores = true,
-                                 .promoted = Layout::promoted};
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 2,
+                                       .band = 8,
+                                       .persistent = true,
+                                       .tma_stores = true,
+                                       .promoted = Layout::promoted};
 };
 
 /// For products that fill it more than once: clusters of eight, and for the SMs that they leave
 /// clusters of two. Where sums are promoted there are no registers for results that wait.
 template <class Layout>
 struct LargeClusters : Layout {
-  static constexpr Design design{.n = 256,
-                                 .stages = 4,
-                                 .cluster_m = 4,
-                                 .cluster_n = 2,
-                                 .band = 4,
-                                 .persistent = true,
-                                 .engine_stores = true,
-                                 .deferred_stores = !Layout::promoted,
-                                 .early = true,
-                                 .promoted = Layout::promoted,
-                                 .serpentine = true,
-                                 .kept_a = 0.4f,
-                                 .leaves_rest = true};
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 4,
+                                       .cluster_n = 2,
+                                       .band = 4,
+                                       .persistent = true,
+                                       .tma_stores = true,
+                                       .deferred_stores = !Layout::promoted,
+                                       .early = true,
+                                       .promoted = Layout::promoted,
+                                       .serpentine = true,
+                                       .kept_a = 0.4f,
+                                       .has_tail = true};
 };
 
 /// Whether the large clusters have more than one tile each on a GPU of so many SMs.
 template <class Layout>
 bool fills_large_clusters(const Problem& p, int sms) {
-  constexpr Design d = LargeClusters<Layout>::design;
+  constexpr KernelConfig d = LargeClusters<Layout>::config;
   return ceil_div(p.n, d.m() * d.cluster_m) * ceil_div(p.m, d.n * d.cluster_n) * d.cluster() > sms;
 }
 
@@ -68,22 +68,22 @@ bool fills_large_clusters(const Problem& p, int sms) {
 /// bus's latency needs. Clusters of two: larger ones do not fit all SMs at once.
 template <class Layout>
 struct Columns16 : Layout {
-  static constexpr Design design{.n = 16,
-                                 .stages = 9,
-                                 .split_k = 2,
-                                 .band = 1,
-                                 .early = true,
-                                 .brief = true,
-                                 .promoted = Layout::promoted};
+  static constexpr KernelConfig config{.n = 16,
+                                       .stages = 9,
+                                       .split_k = 2,
+                                       .band = 1,
+                                       .early = true,
+                                       .single_tile = true,
+                                       .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns64 : Layout {
-  static constexpr Design design{
+  static constexpr KernelConfig config{
       .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns128 : Layout {
-  static constexpr Design design{
+  static constexpr KernelConfig config{
       .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
 };
 
@@ -91,8 +91,8 @@ struct Columns128 : Layout {
 /// crosses from the L2 once for both, and there are no sums to add. Not for sums that are promoted.
 template <class Layout>
 struct ColumnHalves : Layout {
-  static constexpr Design design{
-      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .brief = true};
+  static constexpr KernelConfig config{
+      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
 };
 
 /// Whether the operands are exchanged so that the small side is the columns of the product in
@@ -103,19 +103,19 @@ inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
 template <class Layout, class Use>
 auto with_skinny_shape(const Problem& p, Use&& use) {
   const std::int64_t columns = std::min(p.m, p.n);
-  if (columns <= Columns16<Layout>::design.n) return use(Columns16<Layout>{});
-  if (columns <= Columns64<Layout>::design.n) return use(Columns64<Layout>{});
+  if (columns <= Columns16<Layout>::config.n) return use(Columns16<Layout>{});
+  if (columns <= Columns64<Layout>::config.n) return use(Columns64<Layout>{});
   return use(Columns128<Layout>{});
 }
 
 template <class Layout, class Types>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const EngineOperands operands =
-      EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream);
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream);
   const Problem& p = arguments.problem;
   with_skinny_shape<Layout>(p, [&](auto shape) {
-    launch_engine_product<decltype(shape), Types>(arguments, operands, small_side_is_n(p), stream);
+    launch_tma_product<decltype(shape), Types>(arguments, operands, small_side_is_n(p), stream);
   });
 }
 
@@ -123,8 +123,8 @@ void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaS
 template <class Layout, class Types>
 void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  launch_engine_product<ColumnHalves<Layout>, Types>(
-      arguments, EngineOperands::prepared(arguments, Layout::majors, workspace.data, stream),
+  launch_tma_product<ColumnHalves<Layout>, Types>(
+      arguments, TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream),
       small_side_is_n(arguments.problem), stream);
 }
 
@@ -145,7 +145,7 @@ BestShape best_shape(const Problem& p, int sms) {
   if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return BestShape::large;
   // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
   // H200, where blocks that share k reach 0.81.
-  if (!Layout::promoted && is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::design.n)
+  if (!Layout::promoted && is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
     return BestShape::halves;
   if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms)) return BestShape::skinny;
   return BestShape::wide;
@@ -158,8 +158,7 @@ void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
     case BestShape::large:
       return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
     case BestShape::halves:
-      if constexpr (!Layout::promoted)
-        launch_halves<Layout, Types>(arguments, workspace, stream);
+      if constexpr (!Layout::promoted) launch_halves<Layout, Types>(arguments, workspace, stream);
       return;
     case BestShape::skinny:
       return launch_skinny<Layout, Types>(arguments, workspace, stream);
@@ -168,28 +167,28 @@ void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
   }
 }
 
-// What a rung reports of what these launch; `function` as of engine_kernel.
+// What a rung reports of what these launch; `function` as of tma_kernel.
 
 template <class Layout, class Types>
 RungKernel skinny_kernel(const void* function, const Problem& p) {
   const RungKernel kernel = with_skinny_shape<Layout>(
-      p, [&](auto shape) { return engine_kernel<decltype(shape), Types>(function); });
+      p, [&](auto shape) { return tma_kernel<decltype(shape), Types>(function); });
   return small_side_is_n(p) ? kernel.transposed() : kernel;
 }
 
 template <class Layout, class Types>
 RungKernel any_shape_kernel(const void* function, const Problem& p) {
   return is_skinny(p) ? skinny_kernel<Layout, Types>(function, p)
-                      : engine_kernel<WideTile<Layout>, Types>(function);
+                      : tma_kernel<WideTile<Layout>, Types>(function);
 }
 
 template <class Layout, class Types>
 RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
   switch (best_shape<Layout>(p, sms)) {
     case BestShape::large:
-      return engine_kernel<LargeClusters<Layout>, Types>(function);
+      return tma_kernel<LargeClusters<Layout>, Types>(function);
     case BestShape::halves: {
-      const RungKernel kernel = engine_kernel<ColumnHalves<Layout>, Types>(function);
+      const RungKernel kernel = tma_kernel<ColumnHalves<Layout>, Types>(function);
       return small_side_is_n(p) ? kernel.transposed() : kernel;
     }
     case BestShape::skinny:

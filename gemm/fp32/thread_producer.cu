@@ -1,10 +1,12 @@
-#include "gemm/fp32/fed_launch.cuh"
+#include "gemm/fp32/warp_specialised_launch.cuh"
 
 namespace fathom::gemm::fp32 {
 
-FedChoice thread_fed_128x256() {
-  using Feeder = ThreadFeeder;
-  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 16, Feeder::pad_a, Feeder::pad_b, true>, Feeder>();
+WarpSpecialisedChoice thread_producer_128x256() {
+  using Producer = ThreadProducer;
+  return warp_specialised_choice<
+      WarpSpecialisedTile<16, 8, 2, 4, 4, 4, 16, Producer::pad_a, Producer::pad_b, true>,
+      Producer>();
 }
 
 }  // namespace fathom::gemm::fp32

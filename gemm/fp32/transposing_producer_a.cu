@@ -1,10 +1,12 @@
-#include "gemm/fp32/fed_launch.cuh"
+#include "gemm/fp32/warp_specialised_launch.cuh"
 
 namespace fathom::gemm::fp32 {
 
-FedChoice transposing_fed_a() {
-  using Feeder = TransposingFeeder<true, false>;
-  return fed_choice<FedTile<16, 8, 2, 4, 4, 4, 8, Feeder::pad_a, Feeder::pad_b, true>, Feeder>();
+WarpSpecialisedChoice transposing_producer_a() {
+  using Producer = TransposingProducer<true, false>;
+  return warp_specialised_choice<
+      WarpSpecialisedTile<16, 8, 2, 4, 4, 4, 8, Producer::pad_a, Producer::pad_b, true>,
+      Producer>();
 }
 
 }  // namespace fathom::gemm::fp32

@@ -3,21 +3,22 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/thread_tile.cuh"
-#include "gemm/fp32/work_shares.h"
+#include "gemm/fp32/stream_k.h"
 
 // Tiles in a ring of shared memory that somebody else fills, and the threads that multiply them.
 
 namespace fathom::gemm::fp32 {
 
-/// A block's tile in row-major terms, and how its multiplying threads share it (ThreadTile). A stage is
-/// 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and `PadB`
-/// floats between lines. The loop's body goes `Body` of k at once.
-template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA, int PadB,
-          bool AskEarly = false, Cut C = Cut::stages>
-struct FedTile {
+/// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
+/// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and
+/// `PadB` floats between lines. The loop's body goes `Body` of k at once.
+template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA,
+          int PadB, bool AskEarly = false, Cut C = Cut::stages>
+struct WarpSpecialisedTile {
   static constexpr Cut cut = C;
   template <Cut Other>
-  using WithCut = FedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB, AskEarly, Other>;
+  using WithCut = WarpSpecialisedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB,
+                                      AskEarly, Other>;
   static constexpr int rows = TM, columns = TN;
   static constexpr int m = TM * LanesM * WarpsM, n = TN * (32 / LanesM) * WarpsN, k = 32;
   static constexpr int stages = Stages, body = Body;
@@ -25,54 +26,61 @@ struct FedTile {
   static constexpr int step = C == Cut::stages ? k : Body, steps = k / step;
   static constexpr bool asks_early = AskEarly;  ///< for the next stage, a body before it is needed
   using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
-  /// The first of the block's threads multiply; a warpgroup feeds the ring.
-  static constexpr int multiplying = Threads::threads, feeding = 128, threads = multiplying + feeding;
+  /// The first of the block's threads multiply; a warpgroup fills the ring.
+  static constexpr int consumer_threads = Threads::threads, producer_threads = 128,
+                       threads = consumer_threads + producer_threads;
   static constexpr int pitch_a = m + PadA, pitch_b = n + PadB;
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;
-  static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4, b_bytes = stage_bytes - a_bytes;
+  static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4,
+                       b_bytes = stage_bytes - a_bytes;
   /// Of the stages and their barriers, on 128 bytes.
   static constexpr int shared_bytes = (Stages * (stage_bytes + 8) + 127) / 128 * 128;
   static_assert(Stages >= 2 && k % Body == 0 && Body % 2 == 0);
 };
 
-/// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it is read,
-/// at one of the block's hardware barriers: there a thread waits without trying, and each try would be an
-/// instruction that a multiplying warp beside it cannot issue.
+/// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it
+/// is read, at one of the block's hardware barriers: there a thread waits without trying, and each
+/// try would be an instruction that a consumer warp beside it cannot issue.
 template <class Tile>
-struct FedRing {
+struct StageRing {
   const float* tiles;
   std::uint32_t address, barriers;  ///< of `tiles` and behind them, in shared memory
 
-  __device__ explicit FedRing(const float* shared)
+  __device__ explicit StageRing(const float* shared)
       : tiles(shared),
         address(shared_address(shared)),
         barriers(address + Tile::stages * Tile::stage_bytes) {}
-  /// Where a feeder's own memory starts.
+  /// Where a producer's own memory starts.
   __device__ std::uint32_t behind() const { return address + Tile::shared_bytes; }
   __device__ std::uint32_t stage(int i) const { return address + i * Tile::stage_bytes; }
   /// Ends when the stage is full.
   __device__ std::uint32_t full(int i) const { return barriers + 8 * i; }
 
   /// By one thread, before the block meets.
-  __device__ void init(int feeding_arrivals) const {
-    for (int i = 0; i < Tile::stages; ++i) barrier_init(full(i), feeding_arrivals);
+  __device__ void init(int producer_arrivals) const {
+    for (int i = 0; i < Tile::stages; ++i) barrier_init(full(i), producer_arrivals);
     barrier_init_fence();
   }
 
-  /// By all multiplying threads: they have read the stage, `last` after all else of it.
+  /// By all consumer threads: they have read the stage, `last` after all else of it.
   __device__ static void release(int i, const typename Tile::Threads::Fragment& last) {
-    named_arrive(once_read(first_id + i, last), Tile::multiplying + Tile::feeding);
+    named_arrive(once_read(first_id + i, last), Tile::consumer_threads + Tile::producer_threads);
   }
-  /// By all feeding threads: waits for that.
-  __device__ static void wait_released(int i) { named_barrier(first_id + i, Tile::multiplying + Tile::feeding); }
-  /// Meets all feeding threads.
-  __device__ static void feeders_meet() { named_barrier(first_id + Tile::stages, Tile::feeding); }
+  /// By all producer threads: waits for that.
+  __device__ static void wait_released(int i) {
+    named_barrier(first_id + i, Tile::consumer_threads + Tile::producer_threads);
+  }
+  /// Meets all producer threads.
+  __device__ static void producers_sync() {
+    named_barrier(first_id + Tile::stages, Tile::producer_threads);
+  }
 
  private:
   static constexpr int first_id = 2;
 
-  /// The id, which nobody knows before the fragment has come. The compiler lets a thread arrive while its loads
-  /// are in flight, and a warp that fills the stage then may store before they read.
+  /// The id, which nobody knows before the fragment has come. The compiler lets a thread arrive
+  /// while its loads are in flight, and a warp that fills the stage then may store before they
+  /// read.
   __device__ static int once_read(int id, const typename Tile::Threads::Fragment& fragment) {
     // Of each 16-byte load one element; with this bit set their union is more than any id.
     unsigned loaded = 1u << 8;
@@ -85,24 +93,24 @@ struct FedRing {
   }
 };
 
-/// The stages in the order in which feeding threads fill them.
+/// The stages in the order in which producer threads fill them.
 template <class Tile>
 class FillOrder {
  public:
   /// Waits until the next stage may be filled.
   __device__ int next() {
     const int stage = stage_;
-    if (filled_ >= Tile::stages) FedRing<Tile>::wait_released(stage);
+    if (filled_ >= Tile::stages) StageRing<Tile>::wait_released(stage);
     ++filled_;
     if (++stage_ == Tile::stages) stage_ = 0;
     return stage;
   }
-  /// Meets the multiplying threads at what they still release: all but the last stage of all.
+  /// Meets the consumer threads at what they still release: all but the last stage of all.
   __device__ void finish() {
     const int left = (filled_ < Tile::stages ? static_cast<int>(filled_) : Tile::stages) - 1;
     if (filled_ < Tile::stages) stage_ = 0;
     for (int i = 0; i < left; ++i) {
-      FedRing<Tile>::wait_released(stage_);
+      StageRing<Tile>::wait_released(stage_);
       if (++stage_ == Tile::stages) stage_ = 0;
     }
   }
@@ -112,15 +120,15 @@ class FillOrder {
   long long filled_ = 0;
 };
 
-/// A multiplying thread: its sums, and the fragments that it has read ahead. `start` once, then
+/// A consumer thread: its sums, and the fragments that it has read ahead. `start` once, then
 /// `multiply` for each piece of work.
 template <class Tile>
-class Multiplier {
+class Consumer {
  public:
   typename Tile::Threads place;
   typename Tile::Threads::Sums sums;
 
-  __device__ explicit Multiplier(const FedRing<Tile>& ring) : ring_(ring) {}
+  __device__ explicit Consumer(const StageRing<Tile>& ring) : ring_(ring) {}
 
   /// Waits for the ring's first stage, and reads the first fragments.
   __device__ void start() {
@@ -131,8 +139,8 @@ class Multiplier {
     fragment_[0].load(line_a_, line_b_);
   }
 
-  /// Sets the sums to the products of the next `steps` of the ring, from the start of a stage on. Ends with
-  /// the first fragments of the stage after them read, unless these are the `last`.
+  /// Sets the sums to the products of the next `steps` of the ring, from the start of a stage on.
+  /// Ends with the first fragments of the stage after them read, unless these are the `last`.
   __device__ void multiply(int steps, bool last) {
     sums = {};
     // Where shares are cut at bodies, `left` in a stage's last one; else they are counted.
@@ -144,7 +152,8 @@ class Multiplier {
 #pragma unroll
       for (int k = 0; k < Tile::body; ++k) {
         if (k + 1 < Tile::body) {
-          fragment_[(k + 1) % 2].load(line_a_ + (k + 1) * Tile::pitch_a, line_b_ + (k + 1) * Tile::pitch_b);
+          fragment_[(k + 1) % 2].load(line_a_ + (k + 1) * Tile::pitch_a,
+                                      line_b_ + (k + 1) * Tile::pitch_b);
         } else {
           line_a_ += Tile::body * Tile::pitch_a;
           line_b_ += Tile::body * Tile::pitch_b;
@@ -171,8 +180,8 @@ class Multiplier {
  private:
   static constexpr int bodies = Tile::k / Tile::body;
 
-  /// Everything of the present stage has been read; after the last one its lines are read again, for
-  /// nothing.
+  /// Everything of the present stage has been read; after the last one its lines are read again,
+  /// for nothing.
   __device__ void next_stage(bool ready, bool last) {
     int step = -Tile::a_floats, step_b = -(Tile::stage_floats - Tile::a_floats);
     if (!last) {
@@ -191,7 +200,7 @@ class Multiplier {
     line_b_ += step_b;
   }
 
-  FedRing<Tile> ring_;
+  StageRing<Tile> ring_;
   int stage_ = 0;
   RingPosition<Tile::stages> next_{1, 0};
   std::uint32_t next_full_;

@@ -8,7 +8,7 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
 
-// How the kernels that the copy engine feeds cut a product in fp64, and what they are told of it.
+// How the kernels whose operands come by TMA cut a product in fp64, and what they are told of it.
 
 namespace fathom::gemm::fp64 {
 
@@ -18,7 +18,7 @@ inline constexpr int line_bytes = 128;
 
 /// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how it goes from tile to
 /// tile.
-struct Design {
+struct KernelConfig {
   int warps_m = 2, warps_n = 4;    ///< of the warps that multiply
   int m_blocks = 4, n_blocks = 4;  ///< of 16 rows and of 8 columns, of each
   int stages = 6;
@@ -29,7 +29,7 @@ struct Design {
   /// Reads of fragments, and so the products behind them, wait for no product that has only just
   /// begun (accumulate_late).
   bool late_reads = false;
-  bool stream_k = false;  ///< what is left after whole waves is shared along k (work_walk.cuh)
+  bool stream_k = false;  ///< what is left after whole waves is shared along k (tile_scheduler.cuh)
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }
@@ -44,7 +44,7 @@ struct Design {
   }
 };
 
-/// An operand as the copy engine finds it. The engine reads from where 16 bytes start. Where a line
+/// An operand as TMA finds it. TMA reads from where 16 bytes start. Where a line
 /// (a column of the matrix in memory) does not, which for 8-byte elements is every other line, the
 /// odd ones are copied to the workspace first, and have a map of their own: `split`.
 struct OperandMaps {
@@ -67,12 +67,12 @@ struct DmmaProduct {
 
 /// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in
 /// which the sums have all registers.
-__device__ inline int thread_anew() {
+__device__ inline int reload_thread_id() {
   int x;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
   return x;
 }
-__device__ inline int block_anew() {
+__device__ inline int reload_block_id() {
   int x;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
   return x;

@@ -6,10 +6,10 @@
 
 namespace fathom::gemm::fp64 {
 
-/// Computes any product in equal shares; the workspace is that of the rung.
+/// Computes any product by stream-K; the workspace is that of the rung.
 void launch_stream_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 
-/// Whether it does so without a slower path.
+/// Whether it does so without a fallback.
 bool takes_stream_k(const Problem& p);
 
 /// Whether C has so few rows or columns that tiles made for that serve it better.

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "gemm/blocks/tile_order.cuh"
-#include "gemm/fp64/design.cuh"
+#include "gemm/fp64/kernel_config.cuh"
 
 // Which part of the product a worker (a cluster of blocks) does. The first `stream_tiles` tiles are
 // cut along k into as many equal shares as there are workers (stream-K: Osama, Merrill, Cecka,
 // Garland and Owens, "Stream-K: work-centric parallel decomposition for dense matrix-matrix
-// multiplication on the GPU", 2023); of the others, each worker takes every so-and-so-many-th.
+// multiplication on the GPU", 2023); the rest are assigned round-robin.
 
 namespace fathom::gemm::fp64 {
 
@@ -18,9 +18,9 @@ struct Segment {
 /// A worker's segments: of its share, the end of a tile that another began, whole tiles and the
 /// beginning of a tile; then the other tiles. Who begins a tile adds up and stores it. Everybody
 /// hands over what belongs to another worker's tile before waiting for anything.
-class WorkWalk {
+class TileScheduler {
  public:
-  __device__ WorkWalk(const DmmaProduct& p, int worker) {
+  __device__ TileScheduler(const DmmaProduct& p, int worker) {
     const long long begin = share_begin(p, worker);
     left_ = static_cast<int>(share_begin(p, worker + 1) - begin);
     tile_ = left_ == 0 ? p.stream_tiles + worker : static_cast<int>(begin / p.depth);
@@ -53,7 +53,7 @@ class WorkWalk {
 };
 
 /// First row and column of this block's tile.
-template <Design d>
+template <KernelConfig d>
 __device__ inline TileIndex corner_of(const DmmaProduct& p, int tile, int rank) {
   const TileIndex t = banded_tile<d.band>(tile, p.tiles_m, p.tiles_n);
   return {t.m * d.m(), (t.n * d.cluster_n + rank) * d.n()};

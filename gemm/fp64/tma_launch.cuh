@@ -4,25 +4,25 @@
 
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/engine_operands.h"
-#include "gemm/fp64/engine_product.cuh"
+#include "gemm/fp64/tma_product.cuh"
 #include "gemm/operand_copies.h"
 #include "gemm/rung.h"
+#include "gemm/tma_operands.h"
 
-// From a product's arguments to the launch of a kernel of engine_product.cuh. Host code.
+// From a product's arguments to the launch of a kernel of tma_product.cuh. Host code.
 
 namespace fathom::gemm::fp64 {
 
 template <class Shape, Major a, Major b>
-struct EngineConfig {
-  static constexpr Design design = Shape::design;
+struct TmaKernel {
+  static constexpr KernelConfig config = Shape::config;
   static constexpr Major a_major = a, b_major = b;
 };
 
 /// An operand's lines in memory, and what has to become of the odd ones.
 struct OperandLines {
   std::int64_t inner, lines, stride;
-  explicit OperandLines(const EngineOperand& x)
+  explicit OperandLines(const TmaOperand& x)
       : inner(x.major == Major::k ? x.k : x.outer),
         lines(x.major == Major::k ? x.outer : x.k),
         // Of a single line, no other one has to be found.
@@ -36,13 +36,13 @@ struct OperandLines {
 
 inline std::size_t copied_bytes(const Problem& problem) {
   if (problem.m == 0 || problem.n == 0 || problem.k == 0) return 0;
-  const EngineOperands operands = EngineOperands::of({problem});
+  const TmaOperands operands = TmaOperands::of({problem});
   return OperandLines(operands.a).copied_bytes() + OperandLines(operands.b).copied_bytes();
 }
 
 /// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on,
-/// where the copy engine cannot read them in place.
-inline OperandMaps operand_maps(const EngineOperand& x, int rows, std::byte*& workspace,
+/// where TMA cannot read them in place.
+inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
                                 cudaStream_t stream) {
   const OperandLines l(x);
   const int box = x.major == Major::k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
@@ -60,12 +60,12 @@ inline OperandMaps operand_maps(const EngineOperand& x, int rows, std::byte*& wo
   return maps;
 }
 
-template <Design d>
+template <KernelConfig d>
 std::size_t flag_bytes(int blocks) {
   return workspace_part(static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned));
 }
 /// Room for what is handed over between blocks, on as many SMs.
-template <Design d>
+template <KernelConfig d>
 std::size_t stream_bytes(int sms) {
   if (!d.stream_k) return 0;
   return flag_bytes<d>(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
@@ -75,7 +75,7 @@ std::size_t stream_bytes(int sms) {
 inline constexpr int least_share = 8;
 
 /// Decides which tiles are cut along k, and makes ready what is needed for it.
-template <Design d>
+template <KernelConfig d>
 void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Workspace& workspace,
                    cudaStream_t stream) {
   const std::int64_t left = tiles % resident;
@@ -97,10 +97,10 @@ void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Works
   FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes<d>(p.workers * d.cluster_n), stream));
 }
 
-template <class Config>
-void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
-  constexpr Design d = Config::design;
-  const auto kernel = engine_product<Config>;
+template <class Kernel>
+void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
+  constexpr KernelConfig d = Kernel::config;
+  const auto kernel = tma_product<Kernel>;
   ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   p.workers = static_cast<int>(tiles);
@@ -115,14 +115,14 @@ void launch_engine_config(DmmaProduct p, const Workspace& workspace, cudaStream_
 
 /// The product as BLAS states it or, `swapped`, as C^T = op(B)^T op(A)^T.
 template <class Shape>
-void launch_engine_product(const Arguments& arguments, const Workspace& workspace, bool swapped,
-                           cudaStream_t stream) {
-  constexpr Design d = Shape::design;
+void launch_tma_product(const Arguments& arguments, const Workspace& workspace, bool swapped,
+                        cudaStream_t stream) {
+  constexpr KernelConfig d = Shape::config;
   const Problem& problem = arguments.problem;
-  const EngineOperands operands = EngineOperands::of(arguments);
+  const TmaOperands operands = TmaOperands::of(arguments);
   // In row-major terms, BLAS's B is the first operand.
-  const EngineOperand& a = swapped ? operands.a : operands.b;
-  const EngineOperand& b = swapped ? operands.b : operands.a;
+  const TmaOperand& a = swapped ? operands.a : operands.b;
+  const TmaOperand& b = swapped ? operands.b : operands.a;
   DmmaProduct p{};
   std::byte* copies = workspace.data + stream_bytes<d>(workspace.sms);
   p.a = operand_maps(a, d.m(), copies, stream);
@@ -138,7 +138,7 @@ void launch_engine_product(const Arguments& arguments, const Workspace& workspac
   p.vectors = !swapped && problem.ldc % 2 == 0;
   const auto launch = [&]<Major a_major, Major b_major>() {
     if (a.major == a_major && b.major == b_major)
-      launch_engine_config<EngineConfig<Shape, a_major, b_major>>(p, workspace, stream);
+      launch_tma_kernel<TmaKernel<Shape, a_major, b_major>>(p, workspace, stream);
   };
   launch.template operator()<Major::k, Major::k>();
   launch.template operator()<Major::k, Major::outer>();
@@ -149,7 +149,7 @@ void launch_engine_product(const Arguments& arguments, const Workspace& workspac
 template <class Shape>
 void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  launch_engine_product<Shape>(arguments, workspace, false, stream);
+  launch_tma_product<Shape>(arguments, workspace, false, stream);
 }
 
 }  // namespace fathom::gemm::fp64

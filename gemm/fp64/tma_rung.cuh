@@ -2,22 +2,22 @@
 
 #include <string>
 
-#include "gemm/fp64/engine_launch.cuh"
+#include "gemm/fp64/tma_launch.cuh"
 
 namespace fathom::gemm::fp64 {
 
 /// The rung of a shape: what follows from it.
 template <class Shape>
 Rung shape_rung(const char* name) {
-  using Config = EngineConfig<Shape, Major::outer, Major::k>;
-  constexpr Design d = Shape::design;
+  using Kernel = TmaKernel<Shape, Major::outer, Major::k>;
+  constexpr KernelConfig d = Shape::config;
   Rung rung;
   rung.id = std::string("fp64/") + name;
   rung.of = Class::fp64;
   rung.capability = 90;
   rung.exact_capability = true;
-  // A Design is in BLAS's terms, a rung's kernel in row-major ones.
-  rung.kernel = RungKernel{reinterpret_cast<const void*>(&engine_product<Config>),
+  // A KernelConfig is in BLAS's terms, a rung's kernel in row-major ones.
+  rung.kernel = RungKernel{reinterpret_cast<const void*>(&tma_product<Kernel>),
                            d.threads(),
                            d.shared_bytes(),
                            d.m(),
@@ -30,7 +30,7 @@ Rung shape_rung(const char* name) {
   rung.launch = &launch_shape<Shape>;
   rung.takes_own_path = [](const Problem& p) { return copied_bytes(p) == 0; };
   rung.workspace_bytes = [](const Problem& p, int sms) {
-    return stream_bytes<Shape::design>(sms) + copied_bytes(p);
+    return stream_bytes<Shape::config>(sms) + copied_bytes(p);
   };
   return rung;
 }

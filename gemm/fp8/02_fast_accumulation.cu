@@ -1,6 +1,6 @@
 // fp8 at the tensor cores' full rate, with the bits that they keep.
 
-#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/fp8/rungs.h"
 #include "gemm/fp8/types.h"
 

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/fp32/fed_tiles.h"
+#include "gemm/fp32/warp_specialised_tiles.h"
 #include "gemm/verification.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -15,12 +15,15 @@ using namespace fathom::gemm;
 
 namespace {
 
-/// A product of these sizes that the tile takes, the operands lying in the first such way from number `first`
-/// on; with lines on 16 bytes if it must be.
-Problem product_for(const fp32::FedChoice& tile, int m, int n, int k, int first, double beta) {
+/// A product of these sizes that the tile takes, the operands lying in the first such way from
+/// number `first` on; with lines on 16 bytes if it must be.
+Problem product_for(const fp32::WarpSpecialisedChoice& tile, int m, int n, int k, int first,
+                    double beta) {
   for (const bool aligned : {false, true}) {
     for (int i = 0; i < 4; ++i) {
-      const auto transpose = [&](int bit) { return ((first + i) >> bit & 1) != 0 ? Transpose::yes : Transpose::no; };
+      const auto transpose = [&](int bit) {
+        return ((first + i) >> bit & 1) != 0 ? Transpose::yes : Transpose::no;
+      };
       Problem problem = make_problem(Class::fp32, m, n, k, transpose(0), transpose(1), 2, beta);
       if (aligned) {
         for (std::int64_t* ld : {&problem.lda, &problem.ldb}) *ld = (*ld + 3) / 4 * 4;
@@ -45,15 +48,16 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
   const bool few = test::under_sanitizer();
   const std::vector<int> depths = few ? std::vector{33, 168} : std::vector{1, 33, 420};
   const std::vector<int> grids = few ? std::vector{0, 3} : std::vector{0, 1, 3, 7, 30};
-  for (const fp32::FedChoice& tile :
-       {fp32::engine_fed_128x256(), fp32::thread_fed_128x256(), fp32::transposing_fed_a(),
-        fp32::transposing_fed_b(), fp32::transposing_fed_both()}) {
+  for (const fp32::WarpSpecialisedChoice& tile :
+       {fp32::tma_producer_128x256(), fp32::thread_producer_128x256(),
+        fp32::transposing_producer_a(), fp32::transposing_producer_b(),
+        fp32::transposing_producer_both()}) {
     for (const int k : depths) {
       for (const int beyond : {0, 1}) {
         for (const int blocks : grids) {
           // Every way to lie for each length of a share, not all with all.
           const int way = (k + blocks) % 2 + 2 * ((k + blocks / 2 + beyond) % 2);
-          const fp32::Sharing sharing = blocks == 0 ? fp32::Sharing::none : fp32::Sharing::equal;
+          const fp32::Sharing sharing = blocks == 0 ? fp32::Sharing::none : fp32::Sharing::stream_k;
           // The tile along C's rows or along its columns.
           const bool along_rows = blocks % 2 == 0;
           const Problem problem =

@@ -8,16 +8,19 @@
 
 #include "tests/sass/sass_file.h"
 
-// What the feeding warps that transpose execute: they share the SM's schedulers with those that multiply.
+// What the producer warps that transpose execute: they share the SM's schedulers with those that
+// multiply.
 
 namespace {
 
 using Lines = std::vector<std::string>;
 
-bool has(const std::string& line, const char* opcode) { return line.find(opcode) != std::string::npos; }
+bool has(const std::string& line, const char* opcode) {
+  return line.find(opcode) != std::string::npos;
+}
 
-/// Index of the instruction that ends the loop around instruction `inside`: the first that branches back
-/// to before it. `start`: where to.
+/// Index of the instruction that ends the loop around instruction `inside`: the first that branches
+/// back to before it. `start`: where to.
 std::size_t loop_around(const Lines& lines, std::size_t inside, std::size_t& start) {
   for (std::size_t end = inside; end < lines.size(); ++end) {
     const std::size_t hex = lines[end].rfind("0x");
@@ -28,8 +31,8 @@ std::size_t loop_around(const Lines& lines, std::size_t inside, std::size_t& sta
   return lines.size();
 }
 
-/// Highest register that a line uses: LDSM fills four from the one that it names first, STS.128 stores four
-/// from the one that it names last.
+/// Highest register that a line uses: LDSM fills four from the one that it names first, STS.128
+/// stores four from the one that it names last.
 int highest_register(const std::string& line) {
   static const std::regex name("\\bR([0-9]+)");
   std::vector<int> named;
@@ -43,33 +46,34 @@ int highest_register(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("feeding warps transpose by two instructions for 128 floats", "[sass][gemm]") {
+TEST_CASE("producer warps transpose by two instructions for 128 floats", "[sass][gemm]") {
   struct Expected {
-    std::string feeder;
-    int rows;     ///< that a stage's transposed lines have in all
-    int engine;   ///< boxes of a stage that the engine brings
+    std::string producer;
+    int rows;  ///< that a stage's transposed lines have in all
+    int tma;   ///< boxes of a stage that TMA brings
   };
-  const auto& functions = disassemble_ladder("fp32", "transposing_fed");
+  const auto& functions = disassemble_ladder("fp32", "transposing_producer");
   std::vector<Expected> all;
   // Shares cut at stages and at bodies.
   for (const std::string cut : {"Cut)0>, fathom::gemm::fp32::", "Cut)1>, fathom::gemm::fp32::"}) {
-    all.push_back({cut + "TransposingFeeder<true, false>", 128, 2});
-    all.push_back({cut + "TransposingFeeder<false, true>", 256, 2});
-    all.push_back({cut + "TransposingFeeder<true, true>", 384, 2});
+    all.push_back({cut + "TransposingProducer<true, false>", 128, 2});
+    all.push_back({cut + "TransposingProducer<false, true>", 256, 2});
+    all.push_back({cut + "TransposingProducer<true, true>", 384, 2});
   }
   for (const Expected& e : all) {
-    const SassFunction& kernel = find(functions, e.feeder);
+    const SassFunction& kernel = find(functions, e.producer);
     CAPTURE(kernel.name);
     const int at_once = 4, warps = 4, pairs = e.rows / warps / at_once;
     CHECK(kernel.count("LDSM.16.M88.4") == pairs);
     CHECK(kernel.count("STS.128") == pairs);
     CHECK(kernel.count("STS") == pairs);
     // Those of the first box of all, once more.
-    CHECK(kernel.count("UTMALDG.2D") == e.engine + (e.rows == 384 ? 2 : 1));
+    CHECK(kernel.count("UTMALDG.2D") == e.tma + (e.rows == 384 ? 2 : 1));
 
     const Lines& lines = kernel.lines;
     const auto first = std::ranges::find_if(lines, [](const auto& l) { return has(l, "LDSM"); });
-    const auto last = std::find_if(lines.rbegin(), lines.rend(), [](const auto& l) { return has(l, "STS.128"); });
+    const auto last =
+        std::find_if(lines.rbegin(), lines.rend(), [](const auto& l) { return has(l, "STS.128"); });
     REQUIRE(first != lines.end());
     const auto from = static_cast<std::size_t>(first - lines.begin());
     const auto to = static_cast<std::size_t>(last.base() - lines.begin());
@@ -88,12 +92,13 @@ TEST_CASE("feeding warps transpose by two instructions for 128 floats", "[sass][
       if (!has(lines[i], "BRA") || hex == std::string::npos) continue;
       const std::size_t target = std::stoul(lines[i].substr(hex), nullptr, 16) / 16;
       if (target <= i || target > end) continue;
-      const bool divides = std::any_of(lines.begin() + static_cast<long>(i), lines.begin() + static_cast<long>(target),
+      const bool divides = std::any_of(lines.begin() + static_cast<long>(i),
+                                       lines.begin() + static_cast<long>(target),
                                        [](const auto& l) { return has(l, "MUFU"); });
       if (divides) i = target - 1;
     }
-    // Beside the transposition less than a hundredth of the stage's 32768 warp-wide multiplications, with
-    // the one thread's that tells the engine counted in all four warps.
+    // Beside the transposition less than a hundredth of the stage's 32768 warp-wide
+    // multiplications, with the one thread's that tells TMA counted in all four warps.
     CAPTURE(instructions);
     CHECK(warps * (instructions - 2 * pairs) < 32768 / 100);
   }

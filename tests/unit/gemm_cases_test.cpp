@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "gemm/ablations.h"
 #include "gemm/cases.h"
-#include "gemm/claim_twins.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
 #include "gemm/shapes.h"
@@ -25,7 +25,7 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   int found = 0;
   for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
-    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and twins of rungs
+    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and ablations of rungs
     ++found;
     CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
@@ -36,44 +36,46 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   CHECK(found == 1);
 }
 
-TEST_CASE("a rung's twin is measured right after it, as it is, and for its claim alone", "[gemm]") {
+TEST_CASE("a rung's ablation is measured right after it, as it is, and for its claim alone",
+          "[gemm]") {
   DeviceFacts device;
   device.major = 9;
   device.sms = 132;
   device.sm_clock_max_hz = 1980e6;
   const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
-  CHECK_FALSE(claim_twins().empty());
-  for (const ClaimTwin& t : claim_twins()) {
-    CAPTURE(t.twin.id);
+  CHECK_FALSE(ablations().empty());
+  for (const Ablation& t : ablations()) {
+    CAPTURE(t.ablation.id);
     const Rung* rung = find_rung(t.of);
     REQUIRE(rung != nullptr);
-    CHECK(find_rung(t.twin.id) == nullptr);
-    CHECK_FALSE(t.twin.contender);
-    CHECK_FALSE(t.twin.idea.empty());
-    CHECK(t.twin.kernel.function != rung->kernel.function);
-    CHECK(t.twin.kernel.threads == rung->kernel.threads);
-    CHECK((t.twin.kernel.tile_m == rung->kernel.tile_m &&
-           t.twin.kernel.tile_n == rung->kernel.tile_n &&
-           t.twin.kernel.tile_k == rung->kernel.tile_k));
+    CHECK(find_rung(t.ablation.id) == nullptr);
+    CHECK_FALSE(t.ablation.contender);
+    CHECK_FALSE(t.ablation.idea.empty());
+    CHECK(t.ablation.kernel.function != rung->kernel.function);
+    CHECK(t.ablation.kernel.threads == rung->kernel.threads);
+    CHECK((t.ablation.kernel.tile_m == rung->kernel.tile_m &&
+           t.ablation.kernel.tile_n == rung->kernel.tile_n &&
+           t.ablation.kernel.tile_k == rung->kernel.tile_k));
     for (const std::int64_t size : {4096, 4095}) {
       const Problem p = make_problem(Class::fp32, size, size, size);
-      CHECK(t.twin.takes_own_path(p) == rung->takes_own_path(p));
+      CHECK(t.ablation.takes_own_path(p) == rung->takes_own_path(p));
     }
     const auto of_rung = std::ranges::find(cases, t.of + "/NN/4096x4096x4096", &Case::name);
     REQUIRE(of_rung != cases.end());
-    const Case& twin = *std::next(of_rung);
-    CHECK(twin.name == t.twin.id + "/NN/4096x4096x4096");
-    CHECK(std::get<std::string>(twin.axes.front().second) == "claim");
-    CHECK(twin.counters.size() == of_rung->counters.size());
-    CHECK(twin.opponents.empty());
-    CHECK((twin.precision->rest == of_rung->precision->rest &&
-           twin.precision->time_limit_s == of_rung->precision->time_limit_s));
+    const Case& ablation = *std::next(of_rung);
+    CHECK(ablation.name == t.ablation.id + "/NN/4096x4096x4096");
+    CHECK(std::get<std::string>(ablation.axes.front().second) == "claim");
+    CHECK(ablation.counters.size() == of_rung->counters.size());
+    CHECK(ablation.opponents.empty());
+    CHECK((ablation.precision->rest == of_rung->precision->rest &&
+           ablation.precision->time_limit_s == of_rung->precision->time_limit_s));
     CHECK(std::ranges::count_if(
-              cases, [&](const Case& c) { return c.name.starts_with(t.twin.id + "/"); }) == 1);
+              cases, [&](const Case& c) { return c.name.starts_with(t.ablation.id + "/"); }) == 1);
   }
   // Without its rung there is nothing to compare it with.
-  for (const Case& c : ladder_cases(
-           device, read_request({{"rung", std::string("fp32/15_vectorised")}}), std::make_shared<Autotuner>()))
+  for (const Case& c :
+       ladder_cases(device, read_request({{"rung", std::string("fp32/15_vectorised")}}),
+                    std::make_shared<Autotuner>()))
     CHECK_FALSE(c.name.starts_with("fp32/tile_8x8"));
 }
 
@@ -85,10 +87,10 @@ TEST_CASE("the sectors that a thread tile's stores touch are known beforehand", 
     CHECK(counters.front().role == "global_store_sectors");
     return counters.front().value;
   };
-  const auto twin = std::ranges::find(claim_twins(), "fp32/17_tile_16x4", &ClaimTwin::of);
-  REQUIRE(twin != claim_twins().end());
+  const auto ablation = std::ranges::find(ablations(), "fp32/17_tile_16x4", &Ablation::of);
+  REQUIRE(ablation != ablations().end());
   CHECK(sectors(*find_rung("fp32/17_tile_16x4")) == 512 * 256 / 8);
-  CHECK(sectors(twin->twin) == 512 * 256 / 4);
+  CHECK(sectors(ablation->ablation) == 512 * 256 / 4);
 }
 
 TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
@@ -154,7 +156,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
             ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
-  CHECK_FALSE(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
+  CHECK_FALSE(names.contains("fp32/25_stream_k/NN/128x8192x8192"));
   CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
   for (const char* of_the_top :
        {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {

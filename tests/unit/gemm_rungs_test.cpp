@@ -36,7 +36,8 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 }
 
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
-  for (const char* id : {"fp32/27_small_products", "fp64/09_small_products",
+  for (const char* id : {"fp32/23_engine_fed", "fp32/24_thread_fed", "fp32/25_equal_shares",
+                         "fp64/05_copy_engine", "fp32/27_small_products", "fp64/09_small_products",
                          "fp16/16_small_products", "bf16/16_small_products"}) {
     CAPTURE(id);
     CHECK(find_rung(id) == nullptr);
