@@ -1,17 +1,16 @@
 #include "gemm/autotune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "gemm/burst.h"
 #include "harness/cuda_check.h"
 #include "harness/timing.h"
 #include "results/error.h"
+#include "results/format.h"
 #include "results/statistics.h"
-#include "results/utc_time.h"
-#include "results/version.h"
 
 namespace fathom::gemm {
 namespace {
@@ -87,9 +86,36 @@ TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Varia
           .default_variant = variants.front().name,
           .seconds = last[chosen],
           .default_seconds = last.front(),
-          .tried = static_cast<int>(variants.size()),
-          .date = utc_time(std::chrono::system_clock::now()),
-          .fathom = fmt::format("{} ({})", version(), commit())};
+          .tried = static_cast<int>(variants.size())};
+}
+
+const TunedChoice* Autotuner::find(const Rung& rung, const Problem& problem) const {
+  const auto found = std::ranges::find_if(choices_, [&](const TunedChoice& c) {
+    return c.rung == rung.id && c.product == problem.describe();
+  });
+  return found == choices_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Autotuner::notes() const {
+  if (!enabled_) return {};
+  std::vector<std::string> listed;
+  if (choices_.empty()) {
+    // Variants depend on the number of SMs, but not whether there are any.
+    constexpr int any_sms = 132;
+    for (const Rung& rung : all_rungs()) {
+      if (!rung.variants(make_problem(rung.of, 4096, 4096, 4096), any_sms).empty())
+        listed.push_back(rung.id);
+    }
+    return {fmt::format("Nothing was tuned: no rung that was measured has variants of its product. At "
+                        "m = n = k = 4096 there are some of {}.",
+                        fmt::join(listed, ", "))};
+  }
+  for (const TunedChoice& c : choices_) {
+    listed.push_back(fmt::format("{} on {}: {}, {} against {} by the default of {} ({} variants)", c.rung,
+                                 c.product, c.variant, format_time(c.seconds),
+                                 format_time(c.default_seconds), c.default_variant, c.tried));
+  }
+  return {fmt::format("Autotuning chose: {}.", fmt::join(listed, "; "))};
 }
 
 }  // namespace fathom::gemm

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "gemm/ablations.h"
 #include "gemm/burst.h"
-#include "gemm/claim_twins.h"
 #include "gemm/claimed_products.h"
 #include "gemm/library_case.h"
 #include "gemm/opponents.h"
@@ -31,37 +31,45 @@ std::string layout_of(const Problem& p) {
 /// Counters that explain a step from one rung to the next, and say how many bytes it moved.
 std::vector<CounterRequest> counters_of_a_step() {
   std::vector<CounterRequest> requests;
-  for (const char* role :
-       {"global_load_sectors", "global_load_requests", "shared_load_wavefronts", "shared_load_conflicts",
-        "shared_store_wavefronts", "shared_store_conflicts", "l2_read_sectors", "l2_write_sectors",
-        "dram_read_bytes", "dram_write_bytes", "fma_instructions", "tensor_pipe_active",
-        "instructions_executed", "issue_active", "achieved_occupancy", "stall_long_scoreboard",
-        "stall_short_scoreboard", "stall_mio_throttle", "stall_lg_throttle", "stall_barrier",
-        "stall_math_pipe_throttle", "stall_gmma", "stall_not_selected"}) {
+  for (const char* role : {"global_load_sectors",      "global_load_requests",
+                           "shared_load_wavefronts",   "shared_load_conflicts",
+                           "shared_store_wavefronts",  "shared_store_conflicts",
+                           "l2_read_sectors",          "l2_write_sectors",
+                           "dram_read_bytes",          "dram_write_bytes",
+                           "fma_instructions",         "tensor_pipe_active",
+                           "instructions_executed",    "issue_active",
+                           "achieved_occupancy",       "stall_long_scoreboard",
+                           "stall_short_scoreboard",   "stall_mio_throttle",
+                           "stall_lg_throttle",        "stall_barrier",
+                           "stall_math_pipe_throttle", "stall_gmma",
+                           "stall_not_selected"}) {
     requests.push_back({role, std::nullopt, 0, ""});
   }
   return requests;
 }
 
 /// Puts what the rung knows of its counters beside what is asked for.
-void expect_counters(std::vector<CounterRequest>& requests, const std::vector<CounterModel>& models) {
+void expect_counters(std::vector<CounterRequest>& requests,
+                     const std::vector<CounterModel>& models) {
   for (const CounterModel& m : models) {
     const auto found = std::ranges::find(requests, m.role, &CounterRequest::role);
-    CounterRequest& request = found == requests.end() ? requests.emplace_back(CounterRequest{m.role, {}, 0, ""})
-                                                      : *found;
+    CounterRequest& request =
+        found == requests.end() ? requests.emplace_back(CounterRequest{m.role, {}, 0, ""}) : *found;
     request.expected = m.value;
     request.model = m.model;
   }
 }
 
-/// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own operands, where
-/// tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing for asynchronous
-/// copies, which are no loads to the counters.
+/// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own
+/// operands, where tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing
+/// for asynchronous copies, which are no loads to the counters.
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   const RungKernel& k = rung.kernel;
   if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
-  if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0) return std::nullopt;
-  if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p)) return std::nullopt;
+  if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
+    return std::nullopt;
+  if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
+    return std::nullopt;
   if (layout_of(p) != "NN") return std::nullopt;
   constexpr double elements_per_sector = 8;
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
@@ -106,21 +114,27 @@ struct Shared {
   const DeviceFacts& device;
   std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
   std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
-  std::shared_ptr<Tuning> tuning;
+  std::shared_ptr<Autotuner> autotuner;
 };
 
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
                const std::string& part) {
   Case c;
   const std::string layout = layout_of(problem);
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout, problem.m,
-                       problem.n, problem.k);
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout,
+                       problem.m, problem.n, problem.k);
   // Those that may have a product of another part.
   if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
   if (part == "sustained") c.sustained = SustainedLoad{};
-  c.axes = {{"part", part},        {"type", traits(rung.of).name}, {"rung", short_name(rung)},
-            {"layout", layout},    {"m", problem.m},               {"n", problem.n},
-            {"k", problem.k},      {"alpha", problem.alpha},       {"beta", problem.beta}};
+  c.axes = {{"part", part},
+            {"type", traits(rung.of).name},
+            {"rung", short_name(rung)},
+            {"layout", layout},
+            {"m", problem.m},
+            {"n", problem.n},
+            {"k", problem.k},
+            {"alpha", problem.alpha},
+            {"beta", problem.beta}};
   c.suite = suite;
   if (problem.flops() > 0) {
     c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
@@ -150,10 +164,12 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
     c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
-  // Of a curve only the library as it is called by default: trying its algorithms takes longer than a point.
+  // Of a curve only the library as it is called by default: trying its algorithms takes longer than
+  // a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
-  c.prepare = [&rung, problem, references = shared.references, tuning = shared.tuning](Context& context) {
-    return rung_workload(context, rung, problem, references, tuning);
+  c.prepare = [&rung, problem, references = shared.references,
+               autotuner = shared.autotuner](Context& context) {
+    return rung_workload(context, rung, problem, references, autotuner);
   };
   return c;
 }
@@ -161,8 +177,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
 }  // namespace
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
-                               const std::shared_ptr<Tuning>& tuning) {
-  const Shared shared{.device = device, .tuning = tuning};
+                               const std::shared_ptr<Autotuner>& autotuner) {
+  const Shared shared{.device = device, .autotuner = autotuner};
   const std::vector<const Rung*> rungs = wanted_rungs(device, request);
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
@@ -187,9 +203,9 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       for (const Rung* rung : rungs) {
         if (rung->of != row.of) continue;
         add(*rung, cube(*rung, size), suite, "ladder");
-        for (const ClaimTwin& t : claim_twins()) {
+        for (const Ablation& t : ablations()) {
           if (t.of == rung->id && size == ladder_size)
-            add(t.twin, cube(t.twin, size), suite, claimed_part);
+            add(t.ablation, cube(t.ablation, size), suite, claimed_part);
         }
       }
     }
@@ -201,9 +217,11 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     }
   }
   for (const Rung* rung : tops(rungs, device)) {
-    for (const std::int64_t size : swept_sizes()) add(*rung, cube(*rung, size), Suite::standard, "sizes");
+    for (const std::int64_t size : swept_sizes())
+      add(*rung, cube(*rung, size), Suite::standard, "sizes");
     for (const std::int64_t m : sizes_around_tiles()) {
-      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard, "tiles");
+      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard,
+          "tiles");
     }
   }
   for (const Rung* rung : last_contenders(rungs, device)) {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
+#include "gemm/autotune.h"
 #include "gemm/request.h"
-#include "gemm/tuning.h"
 #include "harness/device_facts.h"
 #include "harness/probe.h"
 
@@ -19,6 +19,6 @@ namespace fathom::gemm {
 /// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for
 /// rungs or a type that were asked for and do not run on this GPU.
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
-                               const std::shared_ptr<Tuning>& tuning);
+                               const std::shared_ptr<Autotuner>& autotuner);
 
 }  // namespace fathom::gemm

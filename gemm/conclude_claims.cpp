@@ -49,15 +49,15 @@ bool took_tuned_choice(const Entry& rung) {
 }
 
 Claim share_claim(std::span<const Entry> entries, const LadderClaim& row) {
-  Claim claim = make_claim(row.id, fmt::format("fp32 at 4096 cubed, {}: its share of cuBLAS", row.step),
-                           fmt::format("{:.3g} % of cuBLAS", 100 * row.share));
+  Claim claim =
+      make_claim(row.id, fmt::format("fp32 at 4096 cubed, {}: its share of cuBLAS", row.step),
+                 fmt::format("{:.3g} % of cuBLAS", 100 * row.share));
   const Entry* rung = ladder_entry(entries, "fp32", row.rung);
   if (rung != nullptr && row.tuned && !took_tuned_choice(*rung)) {
     claim.figure = fmt::format(
-        "not asked: {} took its model's choice; once gemm_ladder --autotune --rung fp32/{} --m {} "
-        "--n {} "
-        "--k {} has tuned one, later runs take that",
-        row.rung, row.rung, compared_size, compared_size, compared_size);
+        "not asked: {} took its model's choice; gemm_ladder --autotune --rung fp32/{} times the "
+        "others",
+        row.rung, row.rung);
     claim.evidence = {rung->name};
     return claim;
   }
@@ -65,8 +65,8 @@ Claim share_claim(std::span<const Entry> entries, const LadderClaim& row) {
   if (rung == nullptr || !library) return claim;
   const double share = throughput(*rung) / library->throughput;
   const double off = share / row.share - 1;
-  claim.verdict = off <= same_share && off >= -same_share ? ClaimVerdict::confirmed
-                                                          : ClaimVerdict::refuted;
+  claim.verdict =
+      off <= same_share && off >= -same_share ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
   claim.figure = fmt::format("{:.1f} %: {} against {} of {}", 100 * share,
                              format_quantity(throughput(*rung), "FLOP/s"),
                              format_quantity(library->throughput, "FLOP/s"), library->name);
@@ -103,19 +103,19 @@ Claim ratio_claim(std::span<const Entry> entries, const RatioClaim& row) {
   return claim;
 }
 
-/// A claim on the one thing in which a rung and its twin (gemm/claim_twins.h) differ.
-struct TwinClaim {
-  const char *id, *statement, *claimed, *rung, *twin, *difference;
+/// A claim on the one thing in which a rung and its ablation (gemm/ablations.h) differ.
+struct AblationClaim {
+  const char *id, *statement, *claimed, *rung, *ablation, *difference;
   struct Told {
     const char *role, *words;
   } counters[2];  ///< that say why
   /// Of the throughputs' ratio and the first counter's values; nothing where it needs those and
   /// they are not known.
   std::optional<bool> (*holds)(double ratio, std::optional<double> of_rung,
-                               std::optional<double> of_twin);
+                               std::optional<double> of_ablation);
 };
 
-constexpr TwinClaim twins[] = {
+constexpr AblationClaim ablations[] = {
     {"GC8",
      "Software pipelining changes nothing: the compiler already does it",
      "about the same",
@@ -135,9 +135,9 @@ constexpr TwinClaim twins[] = {
      "the thread tile, each with B where its reads meet no bank conflict",
      {{"global_store_sectors", "sectors that stores touch"},
       {"shared_load_wavefronts", "wavefronts of shared-memory reads"}},
-     [](double ratio, auto of_rung, auto of_twin) -> std::optional<bool> {
-       if (!of_rung || !of_twin) return std::nullopt;
-       return ratio > 1 + same_throughput && *of_twin > *of_rung;
+     [](double ratio, auto of_rung, auto of_ablation) -> std::optional<bool> {
+       if (!of_rung || !of_ablation) return std::nullopt;
+       return ratio > 1 + same_throughput && *of_ablation > *of_rung;
      }},
 };
 
@@ -146,25 +146,25 @@ std::string told(double value) {
   return value < 1000 ? fmt::format("{:.2f}", value) : format_count(value);
 }
 
-Claim twin_claim(std::span<const Entry> entries, const TwinClaim& row) {
+Claim ablation_claim(std::span<const Entry> entries, const AblationClaim& row) {
   Claim claim = make_claim(row.id, row.statement, row.claimed);
   const Entry* rung = ladder_entry(entries, "fp32", row.rung);
-  const Entry* twin =
-      find_measured(entries, {{"part", claimed_part}, {"type", "fp32"}, {"rung", row.twin}});
-  if (rung == nullptr || twin == nullptr) return claim;
-  const double ratio = throughput(*rung) / throughput(*twin);
+  const Entry* ablation =
+      find_measured(entries, {{"part", claimed_part}, {"type", "fp32"}, {"rung", row.ablation}});
+  if (rung == nullptr || ablation == nullptr) return claim;
+  const double ratio = throughput(*rung) / throughput(*ablation);
   claim.figure =
       fmt::format("{} has {:.3f} x the {} of {}; they differ in nothing but {}", row.rung, ratio,
-                  format_quantity(throughput(*twin), "FLOP/s"), row.twin, row.difference);
+                  format_quantity(throughput(*ablation), "FLOP/s"), row.ablation, row.difference);
   for (const auto& [role, words] : row.counters) {
-    const auto of_rung = counter_value(*rung, role), of_twin = counter_value(*twin, role);
-    if (of_rung && of_twin)
-      claim.figure += fmt::format("; {}: {} against {}", words, told(*of_rung), told(*of_twin));
+    const auto of_rung = counter_value(*rung, role), of_ablation = counter_value(*ablation, role);
+    if (of_rung && of_ablation)
+      claim.figure += fmt::format("; {}: {} against {}", words, told(*of_rung), told(*of_ablation));
   }
   const char* first = row.counters[0].role;
-  const auto holds = row.holds(ratio, counter_value(*rung, first), counter_value(*twin, first));
+  const auto holds = row.holds(ratio, counter_value(*rung, first), counter_value(*ablation, first));
   if (holds) claim.verdict = *holds ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.evidence = {rung->name, twin->name};
+  claim.evidence = {rung->name, ablation->name};
   return claim;
 }
 
@@ -200,7 +200,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   std::vector<Claim> claims;
   for (const LadderClaim& row : table) claims.push_back(share_claim(entries, row));
   for (const RatioClaim& row : ratios) claims.push_back(ratio_claim(entries, row));
-  for (const TwinClaim& row : twins) claims.push_back(twin_claim(entries, row));
+  for (const AblationClaim& row : ablations) claims.push_back(ablation_claim(entries, row));
   claims.push_back(g2(entries));
   claims.push_back(conflicts_of_doubles(entries));
   claims.push_back(doubles_by_shared_tiles(entries));

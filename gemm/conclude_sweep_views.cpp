@@ -94,8 +94,7 @@ View layouts_view(std::span<const Entry> entries, const std::string& type) {
   view.title = "In each layout: " + type;
   view.note =
       "First op(A), then op(B): T is transposed. An own path of 0 is a slower one, such as a copy "
-      "before the "
-      "product, inside the time. No ratio: the library does not take the layout.";
+      "before the product, inside the time. No ratio: the library does not take the layout.";
   view.section = type;
   // The ladder's own layout among them.
   view.where = {

@@ -164,8 +164,8 @@ View memory_counters(const Ladder& ladder) {
 View issue_counters(const Ladder& ladder) {
   View view = ladder.view(View::Kind::table, "Pipes and stalls, by the counters: ");
   view.note =
-      "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy waits "
-      "for it.";
+      "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy "
+      "waits for it.";
   view.columns = {"rung",
                   "counter:instructions_executed",
                   "counter:issue_active",
@@ -186,8 +186,7 @@ View roofline(const Ladder& ladder) {
   View view = ladder.view(View::Kind::roofline, "Roofline: ");
   view.note =
       "A rung's intensity is its FLOP over the bytes that the counters saw at that level; where "
-      "they are "
-      "missing, of DRAM over the least that the product must move.";
+      "they are missing, of DRAM over the least that the product must move.";
   view.x = "rung";
   view.work = "extra:flop";
   view.y_label = "Throughput (FLOP/s)";

@@ -2,8 +2,8 @@
 
 namespace fathom::gemm {
 
-/// The note in which an entry names the kernel that multiplied, and what it begins with where
-/// nobody can tell; why follows there.
+/// The note in which an entry names the kernel that multiplied, and its prefix if that is unknown;
+/// the reason follows.
 inline constexpr const char* kernel_note = "kernel";
 inline constexpr const char* unknown_kernel = "unknown: ";
 

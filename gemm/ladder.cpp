@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "gemm/claim_twins.h"
+#include "gemm/ablations.h"
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32_3xtf32/rungs.h"
 #include "gemm/fp64/rungs.h"
@@ -16,51 +16,43 @@ namespace fathom::gemm {
 namespace {
 
 std::vector<Rung> half_rungs(Class of) {
-  return {half::simt(of),       half::wmma_global(of),       half::wmma(of),
-          half::mma_sync(of),   half::multistage(of),
-          half::wgmma(of),      half::warp_specialised(of),  half::wide_tile(of),
-          half::persistent(of), half::cluster_multicast(of), half::overlapped_epilogue(of),
-          half::split_depth(of), half::all_layouts(of),      half::large_clusters(of),
-          half::deferred_stores(of), half::small_products(of)};
+  return {half::simt(of),
+          half::wmma_global(of),
+          half::wmma(of),
+          half::mma_sync(of),
+          half::multistage(of),
+          half::wgmma(of),
+          half::warp_specialised(of),
+          half::wide_tile(of),
+          half::persistent(of),
+          half::cluster_multicast(of),
+          half::overlapped_epilogue(of),
+          half::split_depth(of),
+          half::all_layouts(of),
+          half::large_clusters(of),
+          half::deferred_stores(of)};
 }
 
 std::vector<Rung> fp64_rungs() {
-  return {fp64::shared_memory(), fp64::register_tile(),     fp64::tensor_cores(), fp64::wide_products(),
-          fp64::copy_engine(),   fp64::cluster_multicast(), fp64::stream_k(),
-          fp64::late_reads(),    fp64::small_products()};
+  return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
+          fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast(),
+          fp64::stream_k(),      fp64::late_reads()};
 }
 
 std::vector<Rung> every_rung() {
   std::vector<Rung> rungs{
-      fp32::naive(),
-      fp32::coalesced(),
-      fp32::shuffle_broadcast(),
-      fp32::shared_memory(),
-      fp32::shared_columns(),
-      fp32::two_outputs(),
-      fp32::tile_1d(),
-      fp32::tile_2x2(),
-      fp32::tile_64(),
-      fp32::tile_2d(),
-      fp32::linearised(),
-      fp32::padded(),
-      fp32::swizzled(),
-      fp32::double_buffered(),
-      fp32::vectorised(),
-      fp32::vectorised_64(),
-      fp32::tile_16x4(),
-      fp32::registers_buffered(),
-      fp32::warp_tile(),
-      fp32::async_multistage(),
-      fp32::wide_thread_tile(),
-      fp32::planned_tiles(),
-      fp32::engine_fed(),
-      fp32::thread_fed(),
-      fp32::equal_shares_of_k(),
-      fp32::sliced_depth(),
-      fp32::small_products(),
+      fp32::naive(),         fp32::coalesced(),        fp32::shuffle_broadcast(),
+      fp32::shared_memory(), fp32::shared_columns(),   fp32::two_outputs(),
+      fp32::tile_1d(),       fp32::tile_2x2(),         fp32::tile_64(),
+      fp32::tile_2d(),       fp32::linearised(),       fp32::padded(),
+      fp32::swizzled(),      fp32::double_buffered(),  fp32::vectorised(),
+      fp32::vectorised_64(), fp32::tile_16x4(),        fp32::registers_buffered(),
+      fp32::warp_tile(),     fp32::async_multistage(), fp32::wide_thread_tile(),
+      fp32::planned_tiles(), fp32::tma_producer(),     fp32::thread_producer(),
+      fp32::stream_k(),      fp32::sliced_depth(),
   };
-  for (const Class of : {Class::fp16, Class::bf16}) std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  for (const Class of : {Class::fp16, Class::bf16})
+    std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
   rungs.push_back(fp32_3xtf32::promoted());
   rungs.push_back(fp32_3xtf32::planned_tiles());
@@ -80,12 +72,12 @@ std::span<const Rung> all_rungs() {
   return rungs;
 }
 
-std::span<const ClaimTwin> claim_twins() {
-  static const std::vector<ClaimTwin> twins{
+std::span<const Ablation> ablations() {
+  static const std::vector<Ablation> ablations{
       {"fp32/17_tile_16x4", fp32::tile_8x8()},
       {"fp32/18_registers_buffered", fp32::registers_unbuffered()},
   };
-  return twins;
+  return ablations;
 }
 
 std::vector<const Rung*> rungs_of(Class of) {

@@ -11,8 +11,8 @@ std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<Refere
 
 const std::string& why_no_opponents() {
   static const std::string sentence =
-      "This build cannot compare with cuBLAS, since its toolkit has no cublasLt.h: install the toolkit's "
-      "cuBLAS (package libcublas-dev) and build again.";
+      "This build cannot compare with cuBLAS, since its toolkit has no cublasLt.h: install the "
+      "toolkit's cuBLAS (package libcublas-dev) and build again.";
   return sentence;
 }
 

@@ -6,12 +6,12 @@
 
 #include "gemm/rung.h"
 
-// What is done to a product's operands before or instead of a kernel that the copy engine feeds.
+// What is done to a product's operands before or instead of a kernel whose operands come by TMA.
 
 namespace fathom::gemm {
 
-/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2, 4 or,
-/// to be realigned, 8), `stride` elements from one to the next.
+/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2, 4
+/// or, to be realigned, 8), `stride` elements from one to the next.
 struct Lines {
   const void* data;
   std::int64_t lines, length, stride;

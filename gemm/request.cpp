@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "gemm/overflow.h"
 #include "results/error.h"
@@ -23,7 +24,9 @@ std::optional<T> given(const OptionValues& values, const std::string& name) {
   return std::get<T>(found->second);
 }
 
-[[noreturn]] void refuse(const std::string& sentence) { throw Error(ExitCode::bad_input, sentence); }
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(ExitCode::bad_input, sentence);
+}
 
 Transpose transpose(const OptionValues& values, const std::string& name) {
   const std::string text = given<std::string>(values, name).value_or("N");
@@ -38,10 +41,16 @@ std::vector<std::string> known_rungs() {
   return ids;
 }
 
-std::vector<std::string> rung_list(const std::string& text, std::optional<Class> of) {
-  std::vector<std::string> ids;
+/// Fills in the request's rungs, and its notes on those that have another name now.
+void read_rungs(Request& request, const std::string& text) {
+  const std::optional<Class>& of = request.of;
   std::stringstream stream(text);
   for (std::string id; std::getline(stream, id, ',');) {
+    if (const std::string now = current_id(id); !now.empty()) {
+      request.notes.push_back(
+          fmt::format("The rung {} is {} now; the next version takes that name alone.", id, now));
+      id = now;
+    }
     if (find_rung(id) == nullptr)
       refuse(fmt::format("There is no rung '{}'.{} gemm_ladder --help names them all.", id,
                          did_you_mean(id, known_rungs())));
@@ -49,27 +58,16 @@ std::vector<std::string> rung_list(const std::string& text, std::optional<Class>
       refuse(fmt::format(
           "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
           traits(*of).name));
-    ids.push_back(id);
+    request.rungs.push_back(id);
   }
-  if (ids.empty()) refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
-  return ids;
+  if (request.rungs.empty())
+    refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
 }
 
 std::string class_names() {
   std::vector<std::string> names;
   for (const ClassTraits& row : all_classes()) names.emplace_back(row.name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-TuningRequest tuning_request(const OptionValues& values) {
-  TuningRequest request;
-  request.tune = values.contains("autotune");
-  request.unused = values.contains("no-tuning");
-  request.file = given<std::string>(values, "tuning").value_or("");
-  if (values.contains("tuning") && request.file.empty()) refuse("--tuning takes a file.");
-  if (request.unused && (request.tune || !request.file.empty()))
-    refuse("--no-tuning goes neither with --autotune nor with --tuning.");
-  return request;
 }
 
 bool wants_class(const Request& request, Class of) {
@@ -106,6 +104,22 @@ ProbeOption other(const char* name, ProbeOption::Kind kind, std::string descript
 
 }  // namespace
 
+std::string current_id(const std::string& former_id) {
+  constexpr std::pair<const char*, const char*> former[] = {
+      {"fp32/23_engine_fed", "fp32/23_tma_producer"},
+      {"fp32/24_thread_fed", "fp32/24_thread_producer"},
+      {"fp32/25_equal_shares", "fp32/25_stream_k"},
+      {"fp64/05_copy_engine", "fp64/05_tma"},
+      {"fp32/27_small_products", "fp32/26_sliced_depth"},
+      {"fp64/09_small_products", "fp64/08_late_reads"},
+      {"fp16/16_small_products", "fp16/15_deferred_stores"},
+      {"bf16/16_small_products", "bf16/15_deferred_stores"}};
+  for (const auto& [id, now] : former) {
+    if (former_id == id) return now;
+  }
+  return "";
+}
+
 bool Request::wants(const Rung& rung) const {
   if (of && rung.of != *of) return false;
   return rungs.empty() || std::ranges::find(rungs, rung.id) != rungs.end();
@@ -133,11 +147,7 @@ std::vector<ProbeOption> ladder_options() {
       other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
       other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
       other("autotune", Kind::flag,
-            "Try the variants of each rung that has some, use the fastest and keep the choice"),
-      other("tuning", Kind::text,
-            "File of tuned choices (default: of this GPU, below XDG_STATE_HOME or ~/.local/state)",
-            "FILE"),
-      other("no-tuning", Kind::flag, "Use no choice that was tuned before")};
+            "Try the variants of each rung that has some, and take the fastest")};
 }
 
 std::string rungs_for_help() {
@@ -161,11 +171,11 @@ Request read_request(const OptionValues& values) {
   Request request;
   if (const auto type = given<std::string>(values, "type")) {
     request.of = find_class(*type);
-    if (!request.of) refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
+    if (!request.of)
+      refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
-  if (const auto rungs = given<std::string>(values, "rung"))
-    request.rungs = rung_list(*rungs, request.of);
-  request.tuning = tuning_request(values);
+  if (const auto rungs = given<std::string>(values, "rung")) read_rungs(request, *rungs);
+  request.autotune = values.contains("autotune");
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
                                       "ldc", "transa", "transb", "alpha", "beta"};

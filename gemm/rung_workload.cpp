@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "gemm/autotune.h"
 #include "gemm/kernel_names.h"
 #include "gemm/kernel_note.h"
 #include "gemm/launched_kernels.h"
@@ -99,17 +98,14 @@ struct Way {
 };
 
 Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& variants,
-               const Operands& operands, const Workspace& workspace, Tuning& tuning) {
+               const Operands& operands, const Workspace& workspace, Autotuner& autotuner) {
   const Problem& problem = operands.arguments().problem;
   Way way{
       rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel, rung.launch, {}, {}};
   if (variants.empty()) return way;
-  const TunedChoice* choice = tuning.find(rung, problem, variants);
-  // A choice of an earlier run is made anew; that of this run is kept for its later rounds.
-  if (tuning.tunes() && !tuning.is_of_this_run(choice)) {
-    tuning.keep(autotune(context, rung, variants, operands, workspace));
-    choice = tuning.find(rung, problem, variants);
-  }
+  if (autotuner.enabled() && autotuner.find(rung, problem) == nullptr)
+    autotuner.keep(autotune(context, rung, variants, operands, workspace));
+  const TunedChoice* choice = autotuner.find(rung, problem);
   const Variant& taken =
       choice == nullptr ? variants.front() : *std::ranges::find(variants, choice->variant, &Variant::name);
   way.kernel = taken.kernel;
@@ -117,7 +113,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
   way.extras = {{"tuned", choice == nullptr ? 0.0 : 1.0}};
   if (choice != nullptr) {
     way.launch = taken.launch;
-    way.notes["variant"] += ", tuned " + choice->date;
+    way.notes["variant"] += ", tuned";
   }
   return way;
 }
@@ -126,7 +122,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
 
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Tuning>& tuning) {
+                       const std::shared_ptr<Autotuner>& autotuner) {
   const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
   const std::vector<Variant> variants = rung.variants(problem, sms);
@@ -134,7 +130,7 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   for (const Variant& variant : variants) scratch = std::max(scratch, variant.workspace_bytes);
   Workspace workspace{nullptr, scratch, sms};
   if (scratch != 0) workspace.data = context.buffers().output("workspace of rung", scratch).data;
-  const Way way = choose_way(context, rung, variants, *operands, workspace, *tuning);
+  const Way way = choose_way(context, rung, variants, *operands, workspace, *autotuner);
 
   const auto accuracy = std::make_shared<Accuracy>();
   Workload workload;

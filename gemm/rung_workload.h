@@ -4,20 +4,20 @@
 #include <memory>
 #include <string>
 
+#include "gemm/autotune.h"
 #include "gemm/rung.h"
-#include "gemm/tuning.h"
 #include "gemm/verification.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
 
-/// A rung's product on the GPU, ready to be verified and timed: in the variant that was tuned for
-/// it, where there is one. Its extras say the registers, shared memory, warps and waves of the
+/// A rung's product on the GPU, ready to be verified and timed: in the fastest variant, where the
+/// run tunes and the rung has some. Its extras say the registers, shared memory, warps and waves of the
 /// kernel that multiplies, whichever of the rung's that is for this product, and how accurate C
 /// was; its notes which variant and which kernel ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Tuning>& tuning);
+                       const std::shared_ptr<Autotuner>& autotuner);
 
 /// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as an
 /// entry's extras: "waves" and "tile_efficiency", which for kernels that share the last wave

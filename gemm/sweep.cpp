@@ -1,8 +1,10 @@
+#include <algorithm>
+#include <iterator>
+
 #include "gemm/cases.h"
 #include "gemm/conclude.h"
 #include "gemm/opponents.h"
 #include "gemm/request.h"
-#include "gemm/tuning.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -44,12 +46,14 @@ class GemmLadder : public Probe {
   std::vector<Case> cases(const DeviceFacts& device) const override { return cases_for(device, {}); }
   std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& options) const override {
     const Request request = read_request(options);
-    tuning_ = std::make_shared<Tuning>(
-        request.tuning, TuningFingerprint{device.name, device.fingerprint.driver, device.sms});
-    return ladder_cases(device, request, tuning_);
+    autotuner_ = std::make_shared<Autotuner>(request.autotune);
+    request_notes_ = request.notes;
+    return ladder_cases(device, request, autotuner_);
   }
   std::vector<std::string> notes() const override {
-    return tuning_ ? tuning_->notes() : std::vector<std::string>{};
+    std::vector<std::string> all = request_notes_;
+    if (autotuner_) std::ranges::copy(autotuner_->notes(), std::back_inserter(all));
+    return all;
   }
   Findings conclude(std::span<const Entry> entries) const override {
     return fathom::gemm::conclude(entries);
@@ -57,7 +61,8 @@ class GemmLadder : public Probe {
 
  private:
   /// Of the last cases that were asked for: their choices are made while they are measured.
-  mutable std::shared_ptr<Tuning> tuning_;
+  mutable std::vector<std::string> request_notes_;
+  mutable std::shared_ptr<Autotuner> autotuner_;
 };
 
 }  // namespace

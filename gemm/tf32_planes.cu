@@ -33,8 +33,8 @@ constexpr int chunk = split_threads * vectors_a_thread * 4;
 /// Lines along k, 16 bytes at a time to each plane; `aligned`: from the operand too.
 template <bool aligned>
 __global__ void __launch_bounds__(split_threads)
-    split_along_k(const float* source, std::int64_t lines, std::int64_t length,
-                  std::int64_t stride, PlaneLines planes, int chunks) {
+    split_along_k(const float* source, std::int64_t lines, std::int64_t length, std::int64_t stride,
+                  PlaneLines planes, int chunks) {
   const std::int64_t line = blockIdx.x / chunks;
   const std::int64_t first =
       std::int64_t{blockIdx.x % chunks} * chunk + static_cast<std::int64_t>(threadIdx.x) * 4;
@@ -64,8 +64,8 @@ constexpr int side = 32, rows_at_once = 8;
 /// Lines along the outer dimension, by way of shared memory, 32 x 32 at a time: a thread reads one
 /// line's elements across lanes, and writes four of k.
 __global__ void __launch_bounds__(side* rows_at_once)
-    split_across_k(const float* source, std::int64_t outer, std::int64_t depth,
-                   std::int64_t stride, PlaneLines planes, int tiles_along_k) {
+    split_across_k(const float* source, std::int64_t outer, std::int64_t depth, std::int64_t stride,
+                   PlaneLines planes, int tiles_along_k) {
   __shared__ float tile[side][side + 1];
   const std::int64_t first_line = std::int64_t{blockIdx.x / tiles_along_k} * side;
   const std::int64_t first_k = std::int64_t{blockIdx.x % tiles_along_k} * side;
@@ -86,13 +86,12 @@ __global__ void __launch_bounds__(side* rows_at_once)
 
 }  // namespace
 
-Tf32Planes tf32_planes(const EngineOperand& x, int columns) {
+Tf32Planes tf32_planes(const TmaOperand& x, int columns) {
   constexpr std::int64_t unit = map_alignment / sizeof(float);
   return {2 * ceil_div(x.outer, columns) * columns, ceil_div(x.k, unit) * unit};
 }
 
-EngineOperand launch_split(const EngineOperand& x, int columns, std::byte* target,
-                           cudaStream_t stream) {
+TmaOperand launch_split(const TmaOperand& x, int columns, std::byte* target, cudaStream_t stream) {
   const Tf32Planes made = tf32_planes(x, columns);
   const std::int64_t lines = made.outer / 2;
   const PlaneLines planes{reinterpret_cast<float*>(target), made.stride, lines, columns};

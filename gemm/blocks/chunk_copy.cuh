@@ -43,11 +43,6 @@ class ChunkCopy {
     target_ = Layout::offset(own_line(), own_column() / per_chunk);
   }
 
-  /// Goes on from this k, a multiple of eight.
-  __device__ void start_at(int k) { source_ += major == Major::k ? std::int64_t{k} : k * stride_; }
-  /// Where this thread reads next.
-  __device__ const void* source() const { return source_; }
-
   /// Whether tiles have all of their lines along the other dimension than k.
   __device__ bool covers_outer() const { return outer_left_ >= Outer; }
 

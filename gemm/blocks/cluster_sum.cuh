@@ -45,24 +45,27 @@ __device__ inline uint4 load_of_rank(std::uint32_t address, int rank) {
 
 /// Between its two halves a thread may do what no other block waits for. What it has read before
 /// the first, it has read before any block is past the second.
-__device__ inline void begin_parting() {
+__device__ inline void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
-__device__ inline void end_parting() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+__device__ inline void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
 
 /// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying
-/// threads, after the cluster has met. A brief design's begin to part here, and nobody then waits
-/// for what another block stores: the other threads do it for themselves, and all end it.
-template <Design d, class Out, class Scalar>
+/// threads, after the cluster has met. A single-tile kernel's arrive at the cluster's barrier here,
+/// and nobody then waits for what another block stores: the other threads do it for themselves, and
+/// all end it.
+template <KernelConfig d, class Out, class Scalar>
 __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {
   constexpr int share = d.m() / d.split_k, vectors = d.n / 4;
   static_assert(share * d.split_k == d.m());
   static_assert(d.m() * partial_pitch<d.n> * 4 <= TileRing<d>::bytes);
   // Else a thread would read again after it has begun to part.
-  static_assert(!d.brief || share * vectors <= d.consumers * 128);
+  static_assert(!d.single_tile || share * vectors <= d.consumers * 128);
   const bool along_rows = p.c.column_stride == 1;  // C's neighbours in memory are a thread's four
-  bool parting = false;
+  bool arrived = false;
   for (int v = static_cast<int>(threadIdx.x); v < share * vectors; v += d.consumers * 128) {
     const int row = place.k * share + (along_rows ? v / vectors : v % share);
     const int column = (along_rows ? v % vectors : v / share) * 4;
@@ -79,12 +82,12 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
       of[2] += sum_of<Scalar>(x.z);
       of[3] += sum_of<Scalar>(x.w);
     }
-    if constexpr (d.brief) {
-      begin_parting();  // before any store of C, for which its release would wait
-      parting = true;
+    if constexpr (d.single_tile) {
+      cluster_arrive();  // before any store of C, for which its release would wait
+      arrived = true;
     }
     if constexpr (sizeof(Out) == 2) {
-      if (along_rows && p.engine_stores && c + 3 < p.n) {
+      if (along_rows && p.tma_stores && c + 3 < p.n) {
         *reinterpret_cast<uint2*>(&p.c(r, c)) =
             make_uint2(packed<Out>(finished(p, r, c, of[0]), finished(p, r, c + 1, of[1])),
                        packed<Out>(finished(p, r, c + 2, of[2]), finished(p, r, c + 3, of[3])));
@@ -96,8 +99,8 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
       if (c + i < p.n) p.c(r, c + i) = Out(finished(p, r, c + i, of[i]));
     }
   }
-  if constexpr (d.brief) {
-    if (!parting) begin_parting();
+  if constexpr (d.single_tile) {
+    if (!arrived) cluster_arrive();
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/design.cuh"
+#include "gemm/blocks/kernel_config.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
 // A tile's results that leave while the next tile is multiplied.
@@ -8,11 +8,11 @@
 namespace fathom::gemm {
 
 /// What a warp has yet to store of the tile before.
-template <Design d, class Out>
+template <KernelConfig d, class Out>
 struct DeferredStores {
   static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
   static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
-  static_assert(!used || (d.engine_stores && d.m_blocks == 1 && chunks % staging_slots<d.n> == 0));
+  static_assert(!used || (d.tma_stores && d.m_blocks == 1 && chunks % staging_slots<d.n> == 0));
   std::uint32_t pairs[used ? d.n / 4 : 1] = {};
   int row = 0, column = 0;
   bool pending = false;

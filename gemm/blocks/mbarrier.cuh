@@ -15,7 +15,7 @@ __device__ inline void barrier_init(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-/// After the last barrier_init: the other blocks of the cluster and the copy engine, which works
+/// After the last barrier_init: the other blocks of the cluster and TMA, which works
 /// through the asynchronous proxy, see the barriers once the threads have met.
 __device__ inline void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
@@ -26,7 +26,7 @@ __device__ inline void arrive(std::uint32_t barrier) {
 }
 
 /// Arrives, and has the phase wait for so many bytes more.
-__device__ inline void arrive_expecting(std::uint32_t barrier, std::uint32_t bytes) {
+__device__ inline void arrive_expect_tx(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
                "r"(bytes)
                : "memory");
@@ -54,8 +54,8 @@ __device__ inline void arrive_at(std::uint32_t barrier, std::uint32_t rank) {
 /// seconds. Right code never comes near; a wrong one ends with an error instead of hanging the GPU.
 inline constexpr int most_tries = 1 << 26;
 
-/// Whether the phase of this parity has ended; suspends the thread for a while if it has not. What the
-/// copy engine wrote is then seen; memory that threads of other blocks wrote need not be (acquiring
+/// Whether the phase of this parity has ended; suspends the thread for a while if it has not. What
+/// the TMA wrote is then seen; memory that threads of other blocks wrote need not be (acquiring
 /// from the cluster costs the L1's content).
 __device__ inline bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t done;
@@ -90,9 +90,10 @@ __device__ inline void wait(std::uint32_t barrier, std::uint32_t parity) {
   __trap();
 }
 
-/// The same, asleep for so many nanoseconds between tries: for a thread that has time, and whose tries
-/// would take issue slots from warps that multiply.
-__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity, unsigned nanoseconds) {
+/// The same, asleep for so many nanoseconds between tries: for a thread that has time, and whose
+/// tries would take issue slots from warps that multiply.
+__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity,
+                                   unsigned nanoseconds) {
 #pragma unroll 1
   for (int tries = 0; tries < most_tries; ++tries) {
     if (try_wait(barrier, parity)) return;

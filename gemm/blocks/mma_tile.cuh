@@ -10,9 +10,10 @@
 
 namespace fathom::gemm {
 
-/// Where a lane reads a block of 16 (m or n) by 16 of k, four 8 x 8 matrices, from a tile in shared memory
-/// that has the copier's layout. Matrices 0 and 1 are the two halves of m where `along_outer`, as the
-/// first operand's fragment wants them, else those of k, as the second's does.
+/// Where a lane reads a block of 16 (m or n) by 16 of k, four 8 x 8 matrices, from a tile in shared
+/// memory that has the copier's layout. Matrices 0 and 1 are the two halves of m where
+/// `along_outer`, as the first operand's fragment wants them, else those of k, as the second's
+/// does.
 template <class Layout, Major major, bool along_outer>
 class MatrixRows {
  public:
@@ -36,8 +37,8 @@ class MatrixRows {
   int offset_;  ///< of block 0 and step 0
 };
 
-/// A warp's part of a block's tile, Tile::warp_m x Tile::warp_n, by ldmatrix and mma.sync from swizzled
-/// tiles in shared memory.
+/// A warp's part of a block's tile, Tile::warp_m x Tile::warp_n, by ldmatrix and mma.sync from
+/// swizzled tiles in shared memory.
 template <class Element, class Tile, Major a_major, Major b_major>
 class MmaTile {
   static constexpr int rows = Tile::warp_m / 16, columns = Tile::warp_n / 16;
@@ -62,7 +63,7 @@ class MmaTile {
     for (int j = 0; j < columns; ++j) b_.read(f.b[j], tile_b, j, step);
   }
 
-  /// Forth and back, so that the operand at a turn is used twice in a row.
+  /// Serpentine order: where it turns, B's fragment is used for two rows in a row.
   __device__ void add(const Fragment& f) {
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -99,22 +100,6 @@ class MmaTile {
         *reinterpret_cast<float2*>(own + 8 * Rows::pitch + j * 8) = make_float2(s[2], s[3]);
       }
       Rows::store(staged, p, tile_row + place_.m + i * 16, tile_column + place_.n, vectors);
-    }
-  }
-
-  /// Calls `use` with the place in the block's tile of each two neighbours of a row, and their sums.
-  template <class Use>
-  __device__ void each_pair(Use&& use) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = place_.m + i * 16 + half * 8 + lane / 4;
-#pragma unroll
-        for (int j = 0; j < 2 * columns; ++j)
-          use(row, place_.n + j * 8 + lane % 4 * 2, sums_[i][j][2 * half], sums_[i][j][2 * half + 1]);
-      }
     }
   }
 

@@ -9,12 +9,12 @@ namespace fathom::gemm {
 
 /// Turns of two warpgroups, told apart by their first block of A, 0 or 1: each has a hardware
 /// barrier that both their threads must come to.
-inline constexpr int first_turn_barrier = 2, turn_threads = 256;
-__device__ inline void take_turn(int a_block) {
-  named_barrier(first_turn_barrier + a_block, turn_threads);
+inline constexpr int first_ping_pong_barrier = 2, ping_pong_threads = 256;
+__device__ inline void ping_pong_wait(int a_block) {
+  named_barrier(first_ping_pong_barrier + a_block, ping_pong_threads);
 }
-__device__ inline void pass_turn(int a_block) {
-  named_arrive(first_turn_barrier + (1 - a_block), turn_threads);
+__device__ inline void ping_pong_arrive(int a_block) {
+  named_arrive(first_ping_pong_barrier + (1 - a_block), ping_pong_threads);
 }
 
 /// As `accumulate`, with each stage's sums of its own, added up in fp32 by the threads: the tensor
@@ -24,7 +24,7 @@ __device__ inline void pass_turn(int a_block) {
 /// The two warpgroups take turns: one's products go on while the other adds. Left alone they get in
 /// step, since the tensor cores serve both alike: then both add, and the tensor cores wait. A turn
 /// is handed over half way, since the other needs a while to begin.
-template <class In, Design d, Major a_major, Major b_major>
+template <class In, KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate_promoted(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
                                            const ClusterPlace<d>& place, Sums<d>& sums) {
@@ -34,7 +34,7 @@ __device__ inline void accumulate_promoted(const TileRing<d>& ring,
   std::uint32_t part_sums[columns / 2];
 #pragma unroll
   for (std::uint32_t& sum : part_sums) sum = 0;
-  sums_are_ready(part_sums);
+  fence_accumulators(part_sums);
 #pragma unroll
   for (std::uint32_t& sum : sums.of[0]) sum = 0;
   for (int step = 0; step < steps; ++step) {
@@ -44,21 +44,21 @@ __device__ inline void accumulate_promoted(const TileRing<d>& ring,
     const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
-      take_turn(a_block);
-      products_begin();
+      ping_pong_wait(a_block);
+      wgmma_fence();
 #pragma unroll
       for (int s = 0; s < 4; ++s) {
-        if (s == 2) products_commit();
+        if (s == 2) wgmma_commit_group();
         multiply<a_major, b_major>(
             In{}, part_sums, a + s * step_units<a_major>,
             b + part * columns / block_side * (block_bytes >> 4) + s * step_units<b_major>, s > 0);
       }
-      products_commit();
-      products_wait<1>();
-      pass_turn(a_block);
-      products_wait<0>();
+      wgmma_commit_group();
+      wgmma_wait_group<1>();
+      ping_pong_arrive(a_block);
+      wgmma_wait_group<0>();
       if (part == parts - 1) release(ring, position.stage, place);
-      sums_are_ready(part_sums);
+      fence_accumulators(part_sums);
 #pragma unroll
       for (int j = 0; j < columns / 2; ++j) {
         std::uint32_t& sum = sums.of[0][part * columns / 2 + j];

@@ -22,8 +22,7 @@ __device__ inline void store_block_as(const TiledProduct<float, float>& p,
   const int row = first_row + row_in_block<major>(warp, lane, 0),
             other_row = first_row + row_in_block<major>(warp, lane, 1);
   int column = first_column + lane % 4 * 2;
-  const std::int64_t next_row = (other_row - row) * p.c.row_stride,
-                     next_column = p.c.column_stride;
+  const std::int64_t next_row = (other_row - row) * p.c.row_stride, next_column = p.c.column_stride;
   float* c = &p.c(row, column);
   // A thread's four elements of every 8 columns: two columns of one row, then of the other.
 #pragma unroll
@@ -70,9 +69,9 @@ __device__ inline void store_block(const TiledProduct<float, float>& p,
     }
   };
   const bool inside = first_row + block_side <= p.m && first_column + Count * 2 <= p.n;
-  if (inside && major == Major::outer && p.engine_stores && p.c.row_stride == 1) {
+  if (inside && major == Major::outer && p.tma_stores && p.c.row_stride == 1) {
     store.template operator()<StoredPairs::rows>();
-  } else if (inside && p.engine_stores && p.c.column_stride == 1) {
+  } else if (inside && p.tma_stores && p.c.column_stride == 1) {
     store.template operator()<StoredPairs::columns>();
   } else {
     store.template operator()<StoredPairs::none>();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gemm/blocks/engine_product.cuh"
 #include "gemm/blocks/register_product.cuh"
+#include "gemm/blocks/tma_product.cuh"
 #include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel whose first operand goes through registers.
@@ -10,18 +10,18 @@
 namespace fathom::gemm {
 
 /// A kernel's shape and the way in which its first operand lies. A shape is a type, since kernels
-/// are named by types (gemm/blocks/engine_product.cuh): it has a RegisterDesign `design` and, as
+/// are named by types (gemm/blocks/tma_product.cuh): it has a RegisterKernelConfig `config` and, as
 /// `majors`, the layouts of the operands that it is compiled for, the second always along k.
 template <class Shape, Major first>
-struct RegisterConfig {
-  static constexpr RegisterDesign design = Shape::design;
+struct RegisterKernel {
+  static constexpr RegisterKernelConfig config = Shape::config;
   static constexpr Major major = first;
 };
 
 /// The operands of such a kernel: `first` by way of registers, contiguous either way; `second`
 /// along k, or where it is split into planes, those.
 struct RegisterOperands {
-  EngineOperand first, second;
+  TmaOperand first, second;
   /// Whether `first` is BLAS's A, so that the kernel computes BLAS's C; else it computes the
   /// transpose, as other kernels do (gemm/problem.h).
   bool a_first = false;
@@ -29,15 +29,15 @@ struct RegisterOperands {
 
 template <class Shape, Major first>
 void launch_register_kernel(const TiledProduct<float, float>& product, cudaStream_t stream) {
-  constexpr RegisterDesign d = Shape::design;
-  constexpr auto kernel = &register_product<RegisterConfig<Shape, first>>;
-  if constexpr (d.leaves_rest) {
-    constexpr RegisterDesign rest = RestOf<Shape>::design;
-    launch_walk_with_rest<kernel, d.ring(), &register_product<RegisterConfig<RestOf<Shape>, first>>,
-                          rest.ring()>(product, register_launch<d>(stream),
-                                       register_launch<rest>(stream));
+  constexpr RegisterKernelConfig d = Shape::config;
+  constexpr auto kernel = &register_product<RegisterKernel<Shape, first>>;
+  if constexpr (d.has_tail) {
+    constexpr RegisterKernelConfig tail = TailOf<Shape>::config;
+    launch_with_tail_kernel<kernel, d.ring(),
+                            &register_product<RegisterKernel<TailOf<Shape>, first>>, tail.ring()>(
+        product, register_launch<d>(stream), register_launch<tail>(stream));
   } else {
-    launch_walk<kernel, d.ring()>(product, register_launch<d>(stream));
+    launch_scheduled<kernel, d.ring()>(product, register_launch<d>(stream));
   }
 }
 
@@ -45,8 +45,8 @@ void launch_register_kernel(const TiledProduct<float, float>& product, cudaStrea
 template <class Shape>
 void launch_register_shape(const Arguments& arguments, const RegisterOperands& operands,
                            std::int64_t columns, cudaStream_t stream) {
-  constexpr RegisterDesign d = Shape::design;
-  constexpr Design ring = d.ring();
+  constexpr RegisterKernelConfig d = Shape::config;
+  constexpr KernelConfig ring = d.ring();
   const Problem& p = arguments.problem;
   TiledProduct<float, float> product{};
   product.map_a = operand_map(operands.first);
@@ -62,8 +62,8 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
   product.beta = static_cast<float>(p.beta);
   product.c = {static_cast<float*>(arguments.c), operands.a_first ? 1 : p.ldc,
                operands.a_first ? p.ldc : 1};
-  product.engine_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
-                          columns_aligned(p.m, Element::f32, map_alignment);
+  product.tma_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
+                       columns_aligned(p.m, Element::f32, map_alignment);
   if constexpr (takes(Shape::majors, Major::k, Major::k)) {
     if (operands.first.major == Major::k) launch_register_kernel<Shape, Major::k>(product, stream);
   }
@@ -76,9 +76,9 @@ void launch_register_shape(const Arguments& arguments, const RegisterOperands& o
 /// What a rung reports of a shape.
 template <class Shape>
 RungKernel register_kernel() {
-  constexpr RegisterDesign d = Shape::design;
-  constexpr Design ring = d.ring();
-  return {reinterpret_cast<const void*>(&register_product<RegisterConfig<Shape, Major::outer>>),
+  constexpr RegisterKernelConfig d = Shape::config;
+  constexpr KernelConfig ring = d.ring();
+  return {reinterpret_cast<const void*>(&register_product<RegisterKernel<Shape, Major::outer>>),
           ring.threads(),
           register_product_shared_bytes<d>(),
           ring.m(),

@@ -1,35 +1,34 @@
 #pragma once
 
-#include "gemm/blocks/brief_block.cuh"
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/deferred_stores.cuh"
 #include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
+#include "gemm/blocks/single_tile_block.cuh"
 #include "gemm/blocks/tile_ring.cuh"
-#include "gemm/blocks/tile_runs.cuh"
-#include "gemm/blocks/tile_walk.cuh"
+#include "gemm/blocks/tile_scheduler.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
-// The warp-specialised product: one warp keeps the copy engine busy, warpgroups multiply, and a
-// ring of tiles lies between them. What a design has beside that is in `Design`.
+// The warp-specialised product: one warp keeps TMA busy, warpgroups multiply, and a
+// ring of tiles lies between them. What a config has beside that is in `KernelConfig`.
 
 namespace fathom::gemm {
 
-/// Registers of a thread that loads and of one that multiplies: 128 of the first and 256 of the
+/// Registers of a producer thread and of a consumer thread: 128 of the first and 256 of the
 /// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait take what
-/// the loading threads can do without.
-template <Design d>
-inline constexpr int loading_registers = d.deferred_stores ? 24 : 40;
-template <Design d>
-inline constexpr int multiplying_registers = d.deferred_stores ? 240 : 232;
+/// the producer threads can do without.
+template <KernelConfig d>
+inline constexpr int producer_registers = d.deferred_stores ? 24 : 40;
+template <KernelConfig d>
+inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
 
 /// Of all warps' buffers.
-template <Design d>
+template <KernelConfig d>
 inline constexpr int staging_bytes =
-    d.engine_stores ? d.consumers * 4 * staging_slots<d.n>* staged_bytes : 0;
+    d.tma_stores ? d.consumers * 4 * staging_slots<d.n>* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
-template <Design d>
+template <KernelConfig d>
 constexpr int specialised_shared_bytes() {
   return 1024 + TileRing<d>::bytes + staging_bytes<d> + TileRing<d>::barrier_bytes;
 }
@@ -38,7 +37,7 @@ constexpr int specialised_shared_bytes() {
 struct DepthRange {
   int first, count;
 };
-template <Design d, class P>
+template <KernelConfig d, class P>
 __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& place) {
   if constexpr (d.split_k == 1) return {0, p.depth};
   const int first = static_cast<int>(static_cast<long long>(p.depth) * place.k / d.split_k);
@@ -47,8 +46,8 @@ __device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& plac
 }
 
 /// Asks for the stages that fill the ring, or all that there are, before anything was in it. By the
-/// loading thread of a block that keeps its registers, beside whose start this is in the code.
-template <class In, Design d, Major a_major, Major b_major, class P>
+/// producer thread of a block that keeps its registers, beside whose start this is in the code.
+template <class In, KernelConfig d, Major a_major, Major b_major, class P>
 __device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
                                  TileIndex corner) {
   const DepthRange range = depth_range<d>(p, place);
@@ -61,41 +60,31 @@ __device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const Clus
 
 /// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if
 /// the block keeps its registers.
-template <class In, Design d, Major a_major, Major b_major, class P>
+template <class In, KernelConfig d, Major a_major, Major b_major, class P>
 __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
                                   TileIndex first_tile = {}) {
-  if constexpr (!d.brief) {
+  if constexpr (!d.single_tile) {
     prefetch_map(p.map_a);
     prefetch_map(p.map_b);
   }
   RingPosition<d.stages> position;
   const DepthRange range = depth_range<d>(p, place);
-  for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    const TileIndex corner = d.brief ? first_tile : walk.corner(p, place);
+  for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
+    const TileIndex corner = d.single_tile ? first_tile : scheduler.corner(p, place);
     std::uint64_t policy_a = 0;
     if constexpr (d.kept_a > 0)
-      policy_a = walk.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
-    if constexpr (d.together > 1) {
-      // A stage is free only when the one behind it is being multiplied.
-      static_assert(!d.serpentine && d.together < d.stages);
-      for (int i = 0; i < range.count; i += d.together)
-        load_stages<In, d, a_major, b_major>(ring, position, min(d.together, range.count - i),
-                                             p.map_a, p.map_b, corner.m, corner.n,
-                                             (range.first + i) * stage_depth<In>);
-    } else {
-      const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
-      if constexpr (keeps_registers<d>)
-        position = {filled % d.stages, filled == d.stages ? 1u : 0u};
-      for (int i = filled; i < range.count; ++i) {
-        wait(ring.empty(position.stage), position.parity ^ 1);
-        const int stage = range.first + (walk.backwards ? range.count - 1 - i : i);
-        load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                        corner.n, stage * stage_depth<In>, policy_a);
-        position.advance();
-      }
+      policy_a = scheduler.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
+    const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
+    if constexpr (keeps_registers<d>) position = {filled % d.stages, filled == d.stages ? 1u : 0u};
+    for (int i = filled; i < range.count; ++i) {
+      wait(ring.empty(position.stage), position.parity ^ 1);
+      const int stage = range.first + (scheduler.backwards ? range.count - 1 - i : i);
+      load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
+                                      corner.n, stage * stage_depth<In>, policy_a);
+      position.advance();
     }
   }
-  if constexpr (d.brief && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
+  if constexpr (d.single_tile && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
 }
 
 /// Calls `use` with 0 to Count - 1 as constants.
@@ -106,7 +95,7 @@ __device__ inline void each_block(const Use& use) {
 }
 
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
-template <class In, Design d, Major a_major, Major b_major, class P>
+template <class In, KernelConfig d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                       const ClusterPlace<d>& place, TileIndex first_tile,
                                       int warpgroup, std::uint32_t staging) {
@@ -116,16 +105,16 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
   constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.engine_stores || d.m_blocks * chunks % staging_slots<d.n> == 0,
+  static_assert(!d.tma_stores || d.m_blocks * chunks % staging_slots<d.n> == 0,
                 "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
   DeferredStores<d, Out> deferred;
-  if (d.promoted && a_block == 1) pass_turn(1);  // the first is the other's
-  for (TileWalk<d> walk(p); !walk.done(); walk.advance()) {
-    TileIndex corner = keeps_registers<d> ? first_tile : walk.corner(p, place);
+  if (d.promoted && a_block == 1) ping_pong_arrive(1);  // the first is the other's
+  for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
+    TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
-    if constexpr (d.engine_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
+    if constexpr (d.tma_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
                                                    sums);
@@ -134,7 +123,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
-      if (d.promoted && a_block == 0) take_turn(0);
+      if (d.promoted && a_block == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
 #pragma unroll
       for (int i = 0; i < d.m_blocks; ++i)
@@ -143,20 +132,20 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     } else {
       each_block<d.m_blocks>([&]<int i> {
         const int row = corner.m + (a_block + i) * 64 + warp * 16;
-        if constexpr (d.engine_stores) {
+        if constexpr (d.tma_stores) {
           finish(p, sums.of[i], row, corner.n);
-          if (p.engine_stores) {
+          if (p.tma_stores) {
             if constexpr (deferred.used) {
               deferred.store_from(p, range.count, staging);
               deferred.take(sums.of[i], row, corner.n);
             } else {
-              store_by_engine<i * chunks>(p, sums.of[i], row, corner.n, staging);
+              store_by_tma<i * chunks>(p, sums.of[i], row, corner.n, staging);
             }
           } else {
             store_by_rows(p, sums.of[i], row, corner.n, staging);
           }
         } else if constexpr (stores_through_ring<d, Out>) {
-          if (p.engine_stores) {
+          if (p.tma_stores) {
             finish(p, sums.of[i], row, corner.n);
             store_through_ring(p, ring, sums.of[i], a_block + i, row, corner.n);
           } else {
@@ -168,21 +157,21 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       });
     }
   }
-  if (d.promoted && a_block == 0) take_turn(0);  // the one that the other passed last
+  if (d.promoted && a_block == 0) ping_pong_wait(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
-  if constexpr (d.engine_stores) wait_stores();
-  if constexpr (d.brief && d.split_k == 1) wait_stores_read<0>();
+  if constexpr (d.tma_stores) wait_stores();
+  if constexpr (d.single_tile && d.split_k == 1) wait_stores_read<0>();
 }
 
-/// `Config` has the types In, Out and Scalar, the Design `design` and the Majors `a_major` and
-/// `b_major`.
-template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), 1) specialised_product(
-    const __grid_constant__ TiledProduct<typename Config::Out, typename Config::Scalar> p) {
+/// `Kernel` has the types In, Out and Scalar, the KernelConfig `config` and the Majors `a_major`
+/// and `b_major`.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_product(
+    const __grid_constant__ TiledProduct<typename Kernel::Out, typename Kernel::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  using In = typename Config::In;
-  constexpr Design d = Config::design;
-  constexpr Major a_major = Config::a_major, b_major = Config::b_major;
+  using In = typename Kernel::In;
+  constexpr KernelConfig d = Kernel::config;
+  constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   static_assert(d.consumers == 2, "the register counts are those of two");
   const ClusterPlace<d> place;
@@ -191,27 +180,27 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   ring.barriers = staging + staging_bytes<d>;
   TileIndex first_tile{};
-  if constexpr (d.brief) {
+  if constexpr (d.single_tile) {
     if (threadIdx.x == 128) prefetch_maps(p);
     // A block has one tile. Its division is done, and the parameters are there, before the wait.
-    first_tile = TileWalk<d>(p).corner(p, place);
+    first_tile = TileScheduler<d>(p).corner(p, place);
     int depth = p.depth;
     asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
   }
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
   if constexpr (d.cluster() == 1) {
     __syncthreads();
-  } else if constexpr (d.brief) {
-    cluster_meet();
+  } else if constexpr (d.single_tile) {
+    cluster_sync_relaxed();
   } else {
     cluster_sync();
   }
 
-  if constexpr (d.brief) asm volatile("griddepcontrol.launch_dependents;");
-  // What the kernel before has written can be read from here on; the kernel of the rest starts
+  if constexpr (d.single_tile) asm volatile("griddepcontrol.launch_dependents;");
+  // What the kernel before has written can be read from here on; the tail kernel starts
   // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-  if constexpr ((d.early && !d.brief) || d.leaves_rest)
+  if constexpr ((d.early && !d.single_tile) || d.has_tail)
     asm volatile("griddepcontrol.launch_dependents;");
 
   if constexpr (keeps_registers<d>) {
@@ -223,38 +212,37 @@ __global__ void __launch_bounds__(Config::design.threads(), 1) specialised_produ
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.consumers) {
     if constexpr (!keeps_registers<d>)
-      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers<d>));
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers<d>));
     if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place, first_tile);
   } else {
     if constexpr (!keeps_registers<d>)
-      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(multiplying_registers<d>));
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
                                             staging + warp * staging_slots<d.n> * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.brief ||
-                (!d.persistent && !d.engine_stores && !d.serpentine && d.together == 1 &&
-                 d.kept_a == 0 && d.n < 256 && (!d.promoted || d.split_k > 1)));
-  if constexpr (d.cluster() > 1 && !(d.brief && d.split_k == 1)) cluster_sync();
+  static_assert(!d.single_tile || (!d.persistent && !d.tma_stores && !d.serpentine &&
+                                   d.kept_a == 0 && (d.promoted ? d.split_k > 1 : d.n <= 64)));
+  if constexpr (d.cluster() > 1 && !(d.single_tile && d.split_k == 1)) cluster_sync();
   if constexpr (d.split_k > 1) {
-    bool parting = false;
+    bool arrived = false;
     if (group < d.consumers) {
-      const TileWalk<d> walk(p);
-      if (!walk.done()) {
-        store_cluster_sum<d>(p, ring.tiles, place, walk.corner(p, place));
-        parting = true;
+      const TileScheduler<d> scheduler(p);
+      if (!scheduler.done()) {
+        store_cluster_sum<d>(p, ring.tiles, place, scheduler.corner(p, place));
+        arrived = true;
       }
     }
-    if constexpr (d.brief) {
-      if (!parting) begin_parting();
-      end_parting();
+    if constexpr (d.single_tile) {
+      if (!arrived) cluster_arrive();
+      cluster_wait();
     } else {
       cluster_sync();
     }
   }
-  // What comes after the kernel of the rest waits for it alone: so it ends last.
+  // What comes after the tail kernel waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

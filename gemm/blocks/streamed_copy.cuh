@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// Contiguous bytes moved by the copy engine, without a tensor map (PTX ISA, cp.async.bulk; sm_90
+// Contiguous bytes moved by TMA, without a tensor map (PTX ISA, cp.async.bulk; sm_90
 // and later). Addresses and sizes are multiples of 16. Of each function one thread's call is the
 // whole copy.
 
@@ -43,11 +43,6 @@ __device__ inline void load_run(std::uint32_t target, const void* source, std::u
         "l"(source), "r"(bytes), "r"(barrier)
         : "memory");
   }
-}
-
-/// Has the L2 read `bytes`.
-__device__ inline void prefetch_run(const void* source, std::uint32_t bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(source), "r"(bytes) : "memory");
 }
 
 }  // namespace fathom::gemm

@@ -5,8 +5,7 @@
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/major.h"
-#include "gemm/blocks/mma_sync.cuh"
-#include "gemm/blocks/streamed_design.cuh"
+#include "gemm/blocks/streamed_config.cuh"
 
 // What a lane has of a step of k, 128 bytes of each of 16 rows of A and of each of 16 columns of B:
 // two chunks of 16 bytes of rows l / 4 and l / 4 + 8, and of columns 2 (l / 4) and the next.
@@ -37,16 +36,9 @@ struct LaneColumns {
 };
 
 /// d += a b of 16 x 8 by 32 bytes of k: a lane's 4 bytes of rows l / 4 and l / 4 + 8 of the first
-/// 16 bytes, then of the others (PTX ISA, the fragments of mma.m16n8k16, and of m16n8k8 in tf32,
-/// which are alike byte by byte).
-template <class In>
-__device__ inline void multiply_lines(In, float (&d)[4], const std::uint32_t (&a)[4],
-                                      std::uint32_t b0,
-                                      std::uint32_t b1) requires(sizeof(In) == 2) {
-  multiply_add<In>(d, a, b0, b1);
-}
-__device__ inline void multiply_lines(float, float (&d)[4], const std::uint32_t (&a)[4],
-                                      std::uint32_t b0, std::uint32_t b1) {
+/// 16 bytes, then of the others (PTX ISA, the fragments of mma.m16n8k8 in tf32).
+__device__ inline void multiply_lines(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                      std::uint32_t b1) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
@@ -56,6 +48,7 @@ __device__ inline void multiply_lines(float, float (&d)[4], const std::uint32_t 
   (void)d, (void)a, (void)b0, (void)b1;
 #endif
 }
+
 /// Adds the products of a step in fp64, which needs both chunks: places 4 i + l % 4 of 16 along k
 /// are a lane's four neighbours of both its rows, and columns.
 __device__ inline void multiply_step(StreamedSums<double>& sums, const LaneRows& a,
@@ -73,9 +66,8 @@ __device__ inline void multiply_step(StreamedSums<double>& sums, const LaneRows&
   }
 }
 
-/// Adds the products of a chunk, of other types.
-template <class In>
-__device__ inline void multiply_chunk(In, StreamedSums<In>& sums, const LaneRows& a,
+/// Adds the products of a chunk in tf32.
+__device__ inline void multiply_chunk(StreamedSums<float>& sums, const LaneRows& a,
                                       const LaneColumns& b, int chunk) {
 #pragma unroll
   for (int i = 0; i < 4; i += 2) {
@@ -83,9 +75,10 @@ __device__ inline void multiply_chunk(In, StreamedSums<In>& sums, const LaneRows
                                    a.of[1][chunk][i + 1]};
 #pragma unroll
     for (int half = 0; half < 2; ++half)
-      multiply_lines(In{}, sums.of[half], of_a, b.of[half][chunk][i], b.of[half][chunk][i + 1]);
+      multiply_lines(sums.of[half], of_a, b.of[half][chunk][i], b.of[half][chunk][i + 1]);
   }
 }
+
 /// Two neighbours of a line of a matrix that is contiguous along its outer dimension.
 template <class In>
 struct alignas(2 * sizeof(In)) NeighbouringPair {
@@ -94,7 +87,7 @@ struct alignas(2 * sizeof(In)) NeighbouringPair {
 
 /// A lane's chunk of B at `k`, of both its columns: contiguous along k, each column on 16 bytes, or
 /// along the columns, of which there are an even number and each line starts on two elements. A
-/// lane without columns has others instead: unconditional loads are under way together.
+/// column beyond the last is clamped to it, so that loads stay unconditional.
 template <class In, Major major>
 __device__ inline void hold_chunk(const Matrix<const In>& b, int k, int columns, int lane,
                                   int chunk, LaneColumns& to) {

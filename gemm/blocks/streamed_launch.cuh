@@ -11,10 +11,10 @@
 
 namespace fathom::gemm {
 
-/// `Shape` has a StreamedDesign `design`; `Types` the types In, Out and Scalar.
+/// `Shape` has a StreamedKernelConfig `config`; `Types` the types In, Out and Scalar.
 template <class Shape, class Types, Major of_b>
-struct StreamedConfig : Types {
-  static constexpr StreamedDesign design = Shape::design;
+struct StreamedKernel : Types {
+  static constexpr StreamedKernelConfig config = Shape::config;
   static constexpr Major major = of_b;
 };
 
@@ -53,36 +53,35 @@ bool takes_streamed(const Problem& problem) {
          streamed_major(p).has_value();
 }
 
-template <class Config>
-void launch_streamed_config(
-    const Product<typename Config::In, typename Config::Out, typename Config::Scalar>& product,
+template <class Kernel>
+void launch_streamed_kernel(
+    const Product<typename Kernel::In, typename Kernel::Out, typename Kernel::Scalar>& product,
     int sms, cudaStream_t stream) {
-  constexpr StreamedDesign d = Config::design;
-  using Memory = StreamedMemory<d, StreamedSum<typename Config::In>>;
+  constexpr StreamedKernelConfig d = Kernel::config;
+  using Memory = StreamedMemory<d, StreamedSum<typename Kernel::In>>;
   static_assert(d.most_rows % streamed_rows == 0 && d.warp_bytes % streamed_step == 0);
-  // An SM has 228 KiB, of which each block takes one for itself.
-  static_assert((Memory::bytes + 1024) * d.resident() <= 228 * 1024);
-  const auto kernel = streamed_product<Config>;
-  ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream, d.early};
+  // An SM has 228 KiB, of which a block takes one for itself.
+  static_assert(Memory::bytes + 1024 <= 228 * 1024);
+  const auto kernel = streamed_product<Kernel>;
+  ClusterLaunch launch{1, d.threads(), Memory::bytes, d.cluster, stream};
   static const int resident = resident_clusters(kernel, launch);
-  const int wanted = std::min(resident, std::max(1, sms * d.blocks / d.cluster));
+  const int wanted = std::min(resident, std::max(1, sms / d.cluster));
   const int fewest = static_cast<int>(ceil_div(product.m, d.most_rows));
   const int most = static_cast<int>(ceil_div(product.m, streamed_rows));
   launch.blocks = d.cluster * std::max(fewest, std::min(wanted, most));
   launch_cluster(kernel, launch, product);
 }
 
-/// For products that `takes_streamed` lets pass, or that need no product. `b`: the ways of
-/// contiguity of the small operand that are compiled.
-template <class Shape, class Types, Major... b>
+/// For products that `takes_streamed` lets pass, or that need no product.
+template <class Shape, class Types>
 void launch_streamed(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const auto product = streamed_view<Types>(arguments);
-  const std::optional<Major> major = streamed_major(product);
-  ((major == b
-        ? launch_streamed_config<StreamedConfig<Shape, Types, b>>(product, workspace.sms, stream)
-        : void()),
-   ...);
+  if (streamed_major(product) == Major::k)
+    return launch_streamed_kernel<StreamedKernel<Shape, Types, Major::k>>(product, workspace.sms,
+                                                                          stream);
+  launch_streamed_kernel<StreamedKernel<Shape, Types, Major::outer>>(product, workspace.sms,
+                                                                     stream);
 }
 
 }  // namespace fathom::gemm

@@ -6,8 +6,8 @@
 #include "gemm/blocks/streamed_fragments.cuh"
 #include "gemm/blocks/streamed_ring.cuh"
 
-// The kernel for products of few columns that the memory bus bounds (streamed_design.cuh): a warp
-// has the copy engine stream its rows into a ring, the others multiply them by what they hold.
+// The kernel for products of few columns that the memory bus bounds (streamed_config.cuh): a warp
+// has TMA stream its rows into a ring, the others multiply them by what they hold.
 
 namespace fathom::gemm {
 
@@ -20,14 +20,14 @@ __device__ inline void load_chunk(std::uint32_t (&to)[4], std::uint32_t address)
 }
 
 /// What a lane holds of B: its chunks of every step of a slab.
-template <StreamedDesign d>
+template <StreamedKernelConfig d>
 struct HeldOperand {
   LaneColumns of[d.slab_stages][d.steps()];
 };
 
 /// Of a slab, `begin` being the first byte of this warp's part. Steps behind the
 /// rows' end hold anything: they are not multiplied.
-template <StreamedDesign d, Major major, class P>
+template <StreamedKernelConfig d, Major major, class P>
 __device__ inline void hold(HeldOperand<d>& held, const P& p, int begin) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.b.data)>>;
   constexpr int bytes = static_cast<int>(sizeof(In));
@@ -50,14 +50,14 @@ __device__ inline void hold(HeldOperand<d>& held, const P& p, int begin) {
 }
 
 /// A lane's chunk of its two rows, 8 rows apart.
-template <StreamedDesign d>
+template <StreamedKernelConfig d>
 __device__ inline void load_rows(LaneRows& a, int chunk, std::uint32_t step) {
   load_chunk(a.of[0][chunk], step + chunk * streamed_chunk_stride);
   load_chunk(a.of[1][chunk], step + chunk * streamed_chunk_stride + 8 * d.pitch());
 }
 
 /// Multiplies a warp's part of a stage, of which `valid` bytes of each row exist.
-template <class In, StreamedDesign d>
+template <class In, StreamedKernelConfig d>
 __device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part, int valid,
                                      const LaneColumns (&b)[d.steps()]) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -76,7 +76,7 @@ __device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part,
       for (int chunk = 0; chunk < 2; ++chunk) {
         LaneRows a;
         load_rows<d>(a, chunk, from);
-        multiply_chunk(In{}, sums, a, b[step], chunk);
+        multiply_chunk(sums, a, b[step], chunk);
       }
     }
   }
@@ -84,7 +84,7 @@ __device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part,
 
 /// Adds the warps' sums of 16 rows to those that the block keeps, always in the same order. By all
 /// that multiply.
-template <StreamedDesign d, class In>
+template <StreamedKernelConfig d, class In>
 __device__ inline void keep_sums(const StreamedSums<In>& sums, StreamedSum<In>* exchange,
                                  StreamedSum<In>* kept, bool first_pass) {
   using Sum = StreamedSum<In>;
@@ -111,7 +111,7 @@ __device__ inline void keep_sums(const StreamedSums<In>& sums, StreamedSum<In>* 
   named_barrier(1, d.multiplying_threads());
 }
 
-template <StreamedDesign d, Major major, class P, class Ring>
+template <StreamedKernelConfig d, Major major, class P, class Ring>
 __device__ inline void multiply_rows(const P& p, const StreamedShare& share, const Ring& ring,
                                      std::byte* memory, int warp) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
@@ -121,7 +121,6 @@ __device__ inline void multiply_rows(const P& p, const StreamedShare& share, con
   auto* const kept = reinterpret_cast<Sum*>(memory + Memory::kept);
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
   RingPosition<d.stages> position;
-  if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
 #pragma unroll 1
   for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
@@ -148,7 +147,7 @@ __device__ inline void multiply_rows(const P& p, const StreamedShare& share, con
 
 /// Adds what the cluster's blocks have kept and stores this block's part of the rows: 16 bytes of
 /// sums a thread. After the cluster has met.
-template <StreamedDesign d, class Sum, class P>
+template <StreamedKernelConfig d, class Sum, class P>
 __device__ inline void store_rows(const P& p, const StreamedShare& share, std::uint32_t kept) {
   constexpr int vector = 16 / static_cast<int>(sizeof(Sum));
   const int vectors = share.rows * streamed_columns / vector;
@@ -171,16 +170,17 @@ __device__ inline void store_rows(const P& p, const StreamedShare& share, std::u
   }
 }
 
-/// `Config` has the types In, Out and Scalar, the StreamedDesign `design`, and B's Major `major`.
-/// The grid is of whole clusters, of so many that none has more than the design's `most_rows`.
-template <class Config>
-__global__ void __launch_bounds__(Config::design.threads(), Config::design.resident())
+/// `Kernel` has the types In, Out and Scalar, the StreamedKernelConfig `config`, and B's Major
+/// `major`. The grid is of whole clusters, of so many that none has more than the config's
+/// `most_rows`.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::config.threads(), 1)
     streamed_product(const __grid_constant__
-                         Product<typename Config::In, typename Config::Out, typename Config::Scalar>
+                         Product<typename Kernel::In, typename Kernel::Out, typename Kernel::Scalar>
                              p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  constexpr StreamedDesign d = Config::design;
-  using Sum = StreamedSum<typename Config::In>;
+  constexpr StreamedKernelConfig d = Kernel::config;
+  using Sum = StreamedSum<typename Kernel::In>;
   extern __shared__ __align__(128) std::byte streamed_memory[];
   const StreamedRing<d, Sum> ring{shared_address(streamed_memory)};
   if (threadIdx.x == 0) ring.init();
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(Config::design.threads(), Config::design.resid
   if (warp == d.warps) {
     stream_rows<d>(p, share, ring);
   } else {
-    multiply_rows<d, Config::major>(p, share, ring, streamed_memory, warp);
+    multiply_rows<d, Kernel::major>(p, share, ring, streamed_memory, warp);
   }
   cluster_sync();
   store_rows<d, Sum>(p, share, ring.base + StreamedMemory<d, Sum>::kept);

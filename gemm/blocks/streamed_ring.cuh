@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/streamed_config.cuh"
 #include "gemm/blocks/streamed_copy.cuh"
-#include "gemm/blocks/streamed_design.cuh"
 
 // The ring through which a block's rows stream, and the warp that has them copied.
 
@@ -15,7 +15,7 @@ namespace fathom::gemm {
 struct StreamedShare {
   int first, rows, rank;
 };
-template <StreamedDesign d, class P>
+template <StreamedKernelConfig d, class P>
 __device__ inline StreamedShare streamed_share(const P& p) {
   const int block = static_cast<int>(blockIdx.x),
             clusters = static_cast<int>(gridDim.x) / d.cluster;
@@ -24,7 +24,7 @@ __device__ inline StreamedShare streamed_share(const P& p) {
           block % d.cluster};
 }
 
-template <StreamedDesign d, class Sum>
+template <StreamedKernelConfig d, class Sum>
 struct StreamedRing {
   using Memory = StreamedMemory<d, Sum>;
   std::uint32_t base;
@@ -45,19 +45,12 @@ struct StreamedRing {
 };
 
 /// Has the block's part of its rows copied, 16 rows a stage. By one warp.
-template <StreamedDesign d, class P, class Ring>
+template <StreamedKernelConfig d, class P, class Ring>
 __device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
   const std::int64_t stride = p.a.row_stride * static_cast<std::int64_t>(sizeof(In));
   const auto* const first = reinterpret_cast<const std::byte*>(p.a.data) + share.first * stride;
-  if constexpr (d.prefetches) {
-    const StreamedSlab slab = streamed_slab<d>(row_bytes, 0, share.rank);
-    const int bytes = min(row_bytes - slab.begin, d.slab_bytes());
-    if (lane < share.rows && bytes > 0) prefetch_run(first + lane * stride + slab.begin, bytes);
-  }
-  if constexpr (d.early) asm volatile("griddepcontrol.wait;" ::: "memory");
   const std::uint64_t policy = d.evict_first ? leaving_policy() : 0;
   RingPosition<d.stages> position;
   const int passes = streamed_passes<d>(row_bytes);
@@ -66,16 +59,13 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
     const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
     for (int row = 0; row < share.rows; row += streamed_rows) {
       const int rows = min(streamed_rows, share.rows - row);
-      // Blocks of the next launch take their places when all of this one's are at their last rows.
-      if (d.early && pass + 1 == passes && row + streamed_rows >= share.rows)
-        asm volatile("griddepcontrol.launch_dependents;");
       for (int stage = 0; stage < slab.stages; ++stage) {
         const int begin = slab.begin + stage * d.run_bytes();
         const int run = min(d.run_bytes(), row_bytes - begin);
         wait(ring.empty(position.stage), position.parity ^ 1);
         if (is_elected()) {
           const std::uint32_t full = ring.full(position.stage);
-          arrive_expecting(full, static_cast<std::uint32_t>(run * rows));
+          arrive_expect_tx(full, static_cast<std::uint32_t>(run * rows));
           std::uint32_t target = ring.stage(position.stage);
           const std::byte* source = first + row * stride + begin;
 #pragma unroll

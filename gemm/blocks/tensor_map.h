@@ -6,13 +6,13 @@
 
 #include "gemm/problem.h"
 
-// How the copy engine is told of a matrix. Host code.
+// How TMA is told of a matrix. Host code.
 
 namespace fathom::gemm {
 
 /// Bytes of a row of a box: the widest that the 128-byte swizzle takes.
 inline constexpr int box_row_bytes = 128;
-/// Where a matrix and each of its columns must start for the copy engine.
+/// Where a matrix and each of its columns must start for TMA.
 inline constexpr int map_alignment = 16;
 
 /// A map of a matrix in memory of `outer` columns of `inner` contiguous elements, `stride` elements
@@ -25,8 +25,9 @@ inline constexpr int map_alignment = 16;
 CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
                        std::int64_t stride, int box_columns);
 
-/// The same with boxes of `box_inner` x `box_columns` elements, at most 256 each, that lie in shared
-/// memory one column after the other, not swizzled. Shared memory of a box must start on 128 bytes.
+/// The same with boxes of `box_inner` x `box_columns` elements, at most 256 each, that lie in
+/// shared memory one column after the other, not swizzled. Shared memory of a box must start on 128
+/// bytes.
 CUtensorMap plain_tensor_map(const void* data, Element element, std::int64_t inner,
                              std::int64_t outer, std::int64_t stride, int box_inner,
                              int box_columns);

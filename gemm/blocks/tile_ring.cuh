@@ -1,18 +1,17 @@
 #pragma once
 
-#include "gemm/blocks/design.cuh"
+#include "gemm/blocks/kernel_config.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
-#include "gemm/blocks/wgmma_between.cuh"
 #include "gemm/blocks/wgmma_other_types.cuh"
 
-// A ring of tile pairs in shared memory: the copy engine fills it, warpgroups multiply from it.
+// A ring of tile pairs in shared memory: TMA fills it, warpgroups multiply from it.
 
 namespace fathom::gemm {
 
 /// The ring's memory and barriers, all of them shared-memory addresses.
-template <Design d>
+template <KernelConfig d>
 struct TileRing {
   std::uint32_t tiles, barriers;
 
@@ -37,7 +36,7 @@ struct TileRing {
 };
 
 /// Where a block of a cluster stands in it.
-template <Design d>
+template <KernelConfig d>
 struct ClusterPlace {
   int rank, m, n, k;
   __device__ ClusterPlace() {
@@ -86,21 +85,6 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
 
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// The same of half `half`, 32 lines, counted over all of the tile's blocks.
-template <Major major, int Sharers>
-__device__ inline void load_half_block(std::uint32_t tile, int half, const CUtensorMap& map,
-                                       int outer, int k, std::uint32_t barrier,
-                                       std::uint16_t blocks) {
-  const int o = outer + half / 2 * block_side, line = half % 2 * half_block_side;
-  const int x = major == Major::k ? k : o, y = major == Major::k ? o + line : k + line;
-  const std::uint32_t target = tile + half * half_block_bytes;
-  if constexpr (Sharers == 1) {
-    load_box<false>(target, map, x, y, barrier, 0);
-  } else {
-    load_box_multicast<false>(target, map, x, y, barrier, blocks, 0);
-  }
-}
-
 /// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
 /// each.
 template <int Sharers>
@@ -121,23 +105,14 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
 
 /// Fills one stage: of the tile of A, which all of `cluster_n` need, and of B, which all of
 /// `cluster_m` do, its share for all of them.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
                                   int column, int k, std::uint64_t policy_a = 0) {
   const std::uint32_t full = ring.full(stage);
-  constexpr int share_a = d.a_blocks() / d.cluster_n;
-  // Half boxes along k are of no more lines than the tile has columns, where the blocks that share
-  // them can.
-  constexpr int needed = (d.n + half_block_side - 1) / half_block_side;
-  constexpr bool fewer = d.half_b && b_major == Major::k && needed % d.cluster_m == 0;
-  constexpr int b_boxes = fewer      ? needed
-                          : d.half_b ? 2 * d.b_blocks()
-                                     : d.b_blocks(),
-                share_b = b_boxes / d.cluster_m;
-  constexpr int missing = fewer ? (2 * d.b_blocks() - needed) * half_block_bytes : 0;
-  arrive_expecting(full, d.stage_bytes() - missing);
-  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == b_boxes);
+  constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
+  arrive_expect_tx(full, d.stage_bytes());
+  static_assert(share_a * d.cluster_n == d.a_blocks() && share_b * d.cluster_m == d.b_blocks());
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
@@ -151,18 +126,13 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    if constexpr (d.half_b) {
-      load_half_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b, column, k,
-                                            full, column_blocks);
-    } else {
-      load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column,
-                                              k, full, column_blocks, 0);
-    }
+    load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column, k,
+                                            full, column_blocks, 0);
   }
 }
 
 /// Sums of one warpgroup: of each of its blocks of 64 rows, N columns (gemm/blocks/warp_tile.cuh).
-template <Design d>
+template <KernelConfig d>
 struct Sums {
   std::uint32_t of[d.m_blocks][d.n / 2];
 };
@@ -170,24 +140,24 @@ struct Sums {
 /// Gives the sums' registers a value that the compiler cannot know: it would set a known one just
 /// before the first product reads it, between products that are under way, and they would have to
 /// wait for each other.
-template <Design d>
+template <KernelConfig d>
 __device__ inline void start(Sums<d>& sums) {
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) {
 #pragma unroll
     for (std::uint32_t& sum : sums.of[i]) sum = 0;
-    sums_are_ready(sums.of[i]);
+    fence_accumulators(sums.of[i]);
   }
 }
 
 /// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits
 /// them as one group.
-template <class In, Design d, Major a_major, Major b_major>
+template <class In, KernelConfig d, Major a_major, Major b_major>
 __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
                                       Sums<d>& sums, bool add) {
   const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
   const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage));
-  products_begin();
+  wgmma_fence();
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
 #pragma unroll
@@ -197,11 +167,11 @@ __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_
                                  b + step * step_units<b_major>, add || step > 0);
     }
   }
-  products_commit();
+  wgmma_commit_group();
 }
 
 /// Tells every block that loads for this warp's block that the warp has read the stage.
-template <Design d>
+template <KernelConfig d>
 __device__ inline void release(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if constexpr (d.sharing() == 1) {
@@ -214,7 +184,7 @@ __device__ inline void release(const TileRing<d>& ring, int stage, const Cluster
 /// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage
 /// is under way while the next is issued.
 /// `meanwhile` is called with each step while its products are under way.
-template <class In, Design d, Major a_major, Major b_major, class Meanwhile>
+template <class In, KernelConfig d, Major a_major, Major b_major, class Meanwhile>
 __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                   int steps, int a_block, const ClusterPlace<d>& place,
                                   Sums<d>& sums, const Meanwhile& meanwhile) {
@@ -223,14 +193,14 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
     wait(ring.full(position.stage), position.parity);
     multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, sums, step > 0);
     meanwhile(step);
-    products_wait<1>();
+    wgmma_wait_group<1>();
     if (last >= 0) release(ring, last, place);
     last = position.stage;
     position.advance();
   }
-  products_wait<0>();
+  wgmma_wait_group<0>();
 #pragma unroll
-  for (int i = 0; i < d.m_blocks; ++i) sums_are_ready(sums.of[i]);
+  for (int i = 0; i < d.m_blocks; ++i) fence_accumulators(sums.of[i]);
   if (last >= 0) release(ring, last, place);
 }
 

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-// Tiles moved by the copy engine (the tensor memory accelerator, TMA; sm_90 and later). A tensor
+// Tiles moved by TMA (the tensor memory accelerator; sm_90 and later). A tensor
 // map says how a matrix lies in memory (gemm/blocks/tensor_map.h); coordinates are in elements, the
 // contiguous dimension first; what lies outside the matrix is read as zero and not written. Of each
 // of these functions one thread's call is the whole copy.
 
 namespace fathom::gemm {
 
-/// Brings the map itself into the cache that the engine reads it from.
+/// Brings the map itself into the cache that TMA reads it from.
 __device__ inline void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
@@ -90,7 +90,7 @@ __device__ inline void wait_stores_read() {
 /// Waits until all of the thread's stores are complete.
 __device__ inline void wait_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
-/// Between this thread's own accesses to shared memory and the engine's (or the tensor cores') to
+/// Between this thread's own accesses to shared memory and TMA's (or the tensor cores') to
 /// the same: those go through the asynchronous proxy.
 __device__ inline void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

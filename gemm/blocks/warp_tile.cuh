@@ -15,18 +15,18 @@
 
 namespace fathom::gemm {
 
-/// A product of which the kernels of the copy engine compute a tile, in row-major terms; k and
+/// A product of which the kernels of TMA compute a tile, in row-major terms; k and
 /// alpha are not 0.
 template <class Out, class Scalar>
 struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;
   int m, n;
   int depth;             ///< stages of k
-  int tiles_m, tiles_n;  ///< entries of the walk (tile_walk.cuh)
-  int first, step, end;  ///< of the walk, for the first cluster: in cluster tiles
+  int tiles_m, tiles_n;  ///< entries of the scheduler (tile_scheduler.cuh)
+  int first, step, end;  ///< of the scheduler, for the first cluster: in cluster tiles
   Scalar alpha, beta;
   Matrix<Out> c;
-  bool engine_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
+  bool tma_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
 };
 
 /// A sum from its register.
@@ -111,7 +111,7 @@ __device__ inline void store_sums(const TiledProduct<Out, Scalar>& p,
       first = finished(p, r, c, sum_of<Scalar>(sums[i]));
       second = finished(p, r, c + 1, sum_of<Scalar>(sums[i + 1]));
     }
-    if (p.engine_stores && c + 1 < p.n) {
+    if (p.tma_stores && c + 1 < p.n) {
       if constexpr (sizeof(Out) == 2) {
         *reinterpret_cast<std::uint32_t*>(&p.c(r, c)) = packed<Out>(first, second);
       } else {
@@ -140,7 +140,7 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
                : "memory");
 }
 
-/// Bytes of a row that a warp hands to the copy engine at once, and of its 16 rows.
+/// Bytes of a row that a warp hands to TMA at once, and of its 16 rows.
 inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
@@ -150,7 +150,7 @@ inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof
 template <int n>
 inline constexpr int staging_slots = n % 128 == 0 ? 2 : 3;
 
-/// Address of a 16-byte word of a row in a buffer as the engine wants it: word w of row r at w ^ (r
+/// Address of a 16-byte word of a row in a buffer as TMA wants it: word w of row r at w ^ (r
 /// % 8).
 __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int word) {
   return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
@@ -209,7 +209,7 @@ __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first
   }
 }
 
-/// Hands a warp's buffer over to the engine, which stores it while the warp goes on. What is
+/// Hands a warp's buffer over to TMA, which stores it while the warp goes on. What is
 /// outside C is not stored; the group of stores is closed all the same, to count alike.
 template <class Out, class Scalar>
 __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row, int column,
@@ -222,13 +222,13 @@ __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row,
   }
 }
 
-/// Stores a warp's finished sums through its buffers at `staging`, each 2 KiB that the engine
+/// Stores a warp's finished sums through its buffers at `staging`, each 2 KiB that TMA
 /// stores while the warp goes on, the last ones even while it multiplies the next tile. Ends with
 /// stores under way. `First`: buffers that were filled before, of this tile.
 template <int First, class Out, class Scalar, int Count>
-__device__ inline void store_by_engine(const TiledProduct<Out, Scalar>& p,
-                                       const std::uint32_t (&sums)[Count], int row, int column,
-                                       std::uint32_t staging) {
+__device__ inline void store_by_tma(const TiledProduct<Out, Scalar>& p,
+                                    const std::uint32_t (&sums)[Count], int row, int column,
+                                    std::uint32_t staging) {
   constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
   constexpr int slots = staging_slots<Count * 2>;
   static_assert(chunks * columns == Count * 2);

@@ -4,7 +4,7 @@
 #include "gemm/blocks/block_tile.cuh"
 #include "gemm/blocks/launch.cuh"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
+#include "gemm/fp32/fallback.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(Tile::threads) tile_64_product(Product<float> 
 
 }  // namespace
 
-void launch_slower_path(const Arguments& arguments, cudaStream_t stream) {
+void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
   launch_tiles<Tile, tile_64_product>(arguments, {}, stream);
 }
 

@@ -5,8 +5,8 @@
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
 #include "gemm/blocks/vectorised_product.cuh"
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -24,12 +24,13 @@ Rung vectorised() {
   Rung rung;
   rung.id = "fp32/15_vectorised";
   rung.of = Class::fp32;
-  rung.idea = "Global and shared memory are read and written by 16 bytes; A is transposed as it is "
-              "stored.";
-  rung.gain = "A quarter of the load and store instructions, which leaves their issue slots to "
-              "multiplications.";
+  rung.idea =
+      "Global and shared memory are read and written by 16 bytes; A is transposed as it is stored.";
+  rung.gain =
+      "A quarter of the load and store instructions, which leaves their issue slots to "
+      "multiplications.";
   rung.claims = {"GR9"};
-  compute_whole_tiles<Tile, vectorised_product, launch_slower_path>(rung);
+  compute_whole_tiles<Tile, vectorised_product, launch_fallback>(rung);
   return rung;
 }
 

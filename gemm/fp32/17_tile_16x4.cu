@@ -6,8 +6,8 @@
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
 #include "gemm/blocks/vectorised_product.cuh"
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -43,24 +43,26 @@ Rung tile_16x4() {
   Rung rung;
   rung.id = "fp32/17_tile_16x4";
   rung.of = Class::fp32;
-  rung.idea = "16 x 4 elements a thread: a warp covers 128 neighbouring columns, so that it reads B "
-              "and stores C in whole lines.";
-  rung.gain = "Stores of C are coalesced and B is read without conflicts, for 20 elements from "
-              "shared memory instead of 16.";
+  rung.idea =
+      "16 x 4 elements a thread: a warp covers 128 neighbouring columns, so that it reads B and "
+      "stores C in whole lines.";
+  rung.gain =
+      "Stores of C are coalesced and B is read without conflicts, for 20 elements from shared "
+      "memory instead of 16.";
   rung.claims = {"GC6", "GC9"};
-  compute_whole_tiles<Tile, tile_16x4_product, launch_slower_path>(rung);
+  compute_whole_tiles<Tile, tile_16x4_product, launch_fallback>(rung);
   rung.counters = &store_sectors<Tile>;
   return rung;
 }
 
 Rung tile_8x8() {
-  Rung twin;
-  twin.id = "fp32/tile_8x8";
-  twin.of = Class::fp32;
-  twin.idea = "The thread tile has 8 x 8 elements instead of 16 x 4.";
-  compute_whole_tiles<Tile8x8, tile_8x8_product, launch_slower_path>(twin);
-  twin.counters = &store_sectors<Tile8x8>;
-  return twin;
+  Rung ablation;
+  ablation.id = "fp32/tile_8x8";
+  ablation.of = Class::fp32;
+  ablation.idea = "The thread tile has 8 x 8 elements instead of 16 x 4.";
+  compute_whole_tiles<Tile8x8, tile_8x8_product, launch_fallback>(ablation);
+  ablation.counters = &store_sectors<Tile8x8>;
+  return ablation;
 }
 
 }  // namespace fathom::gemm::fp32

@@ -4,8 +4,8 @@
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
 #include "gemm/blocks/vector_load.cuh"
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -73,22 +73,24 @@ Rung registers_buffered() {
   Rung rung;
   rung.id = "fp32/18_registers_buffered";
   rung.of = Class::fp32;
-  rung.idea = "Double buffering in shared memory and in registers: the fragment of the next k is "
-              "read while the present one is multiplied.";
-  rung.gain = "The latency of shared memory hides behind 64 multiplications too, without more "
-              "resident warps.";
+  rung.idea =
+      "Double buffering in shared memory and in registers: the fragment of the next k is read "
+      "while the present one is multiplied.";
+  rung.gain =
+      "The latency of shared memory hides behind 64 multiplications too, without more resident "
+      "warps.";
   rung.claims = {"G2", "GC7", "GC8"};
-  compute_whole_tiles<Tile, registers_buffered_product, launch_slower_path>(rung);
+  compute_whole_tiles<Tile, registers_buffered_product, launch_fallback>(rung);
   return rung;
 }
 
 Rung registers_unbuffered() {
-  Rung twin;
-  twin.id = "fp32/registers_unbuffered";
-  twin.of = Class::fp32;
-  twin.idea = "A fragment is read when it is multiplied, and none ahead.";
-  compute_whole_tiles<Tile, registers_unbuffered_product, launch_slower_path>(twin);
-  return twin;
+  Rung ablation;
+  ablation.id = "fp32/registers_unbuffered";
+  ablation.of = Class::fp32;
+  ablation.idea = "A fragment is read when it is multiplied, and none ahead.";
+  compute_whole_tiles<Tile, registers_unbuffered_product, launch_fallback>(ablation);
+  return ablation;
 }
 
 }  // namespace fathom::gemm::fp32

@@ -1,11 +1,11 @@
-// A warp has a tile of its own, 64 x 32, and its lanes lie in it as the banks want it.
+// A warp has a tile of its own, 64 x 32, and its lanes are laid out in it to avoid bank conflicts.
 
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/vector_load.cuh"
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -16,8 +16,10 @@ struct Tile {
   static constexpr int pitch_a = m + 4, pitch_b = n;
 };
 
-__global__ void __launch_bounds__(Tile::threads, 2) warp_tile_product(Product<float> p, int tiles_n) {
-  __shared__ float4 shared_a[2][Tile::k * Tile::pitch_a / 4], shared_b[2][Tile::k * Tile::pitch_b / 4];
+__global__ void __launch_bounds__(Tile::threads, 2)
+    warp_tile_product(Product<float> p, int tiles_n) {
+  __shared__ float4 shared_a[2][Tile::k * Tile::pitch_a / 4],
+      shared_b[2][Tile::k * Tile::pitch_b / 4];
   const auto tile_a = [&](int i) { return reinterpret_cast<float*>(shared_a[i]); };
   const auto tile_b = [&](int i) { return reinterpret_cast<float*>(shared_b[i]); };
   const int tile_row = static_cast<int>(blockIdx.x) / tiles_n * Tile::m;
@@ -30,7 +32,8 @@ __global__ void __launch_bounds__(Tile::threads, 2) warp_tile_product(Product<fl
   Tile::Threads::Sums sums;
   Tile::Threads::Fragment fragment[2];
   const auto read = [&](int buffer, int k, Tile::Threads::Fragment& f) {
-    f.load(tile_a(buffer) + k * Tile::pitch_a + threads.row, tile_b(buffer) + k * Tile::pitch_b + threads.column);
+    f.load(tile_a(buffer) + k * Tile::pitch_a + threads.row,
+           tile_b(buffer) + k * Tile::pitch_b + threads.column);
   };
   read(0, 0, fragment[0]);
   int reading = 0;
@@ -65,12 +68,14 @@ Rung warp_tile() {
   Rung rung;
   rung.id = "fp32/19_warp_tile";
   rung.of = Class::fp32;
-  rung.idea = "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns in "
-              "groups of four.";
-  rung.gain = "A warp reads 96 different elements a step instead of 144, neighbouring lanes read "
-              "neighbouring 16 bytes, and each such read takes two wavefronts.";
+  rung.idea =
+      "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns in groups "
+      "of four.";
+  rung.gain =
+      "A warp reads 96 different elements a step instead of 144, neighbouring lanes read "
+      "neighbouring 16 bytes, and each such read takes two wavefronts.";
   rung.claims = {"GR11", "S5"};
-  compute_whole_tiles<Tile, warp_tile_product, launch_slower_path>(rung);
+  compute_whole_tiles<Tile, warp_tile_product, launch_fallback>(rung);
   return rung;
 }
 

@@ -1,7 +1,8 @@
-// The tile follows the product, and where tiles are too few for all SMs, several blocks share a tile's k.
+// The tile follows the product, and where tiles are too few for all SMs, several blocks share a
+// tile's k.
 
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
-#include "gemm/fp32/slower_path.h"
 #include "gemm/fp32/tiling_variants.h"
 #include "gemm/fp32/tilings.h"
 
@@ -9,7 +10,7 @@ namespace fathom::gemm::fp32 {
 
 void launch_planned(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const Plan plan = make_plan(arguments.problem, workspace.sms);
-  if (plan.tiling == nullptr) return launch_slower_path(arguments, stream);
+  if (plan.tiling == nullptr) return launch_fallback(arguments, stream);
   plan.tiling->launch(arguments, plan.parts, reinterpret_cast<float*>(workspace.data), stream);
 }
 
@@ -17,9 +18,12 @@ Rung planned_tiles() {
   Rung rung;
   rung.id = "fp32/22_planned_tiles";
   rung.of = Class::fp32;
-  rung.idea = "Of five tilings and up to 64 parts of k the one whose busiest SM has the least to do; parts "
-              "are added up in order by a second launch.";
-  rung.gain = "Skinny products keep every SM busy, and a size just past a multiple of one tile takes another.";
+  rung.idea =
+      "Of five tilings and up to 64 parts of k the one whose busiest SM has the least to do; "
+      "parts are added up in order by a second launch.";
+  rung.gain =
+      "Skinny products keep every SM busy, and a size just past a multiple of one tile takes "
+      "another.";
   rung.capability = 80;
   rung.contender = true;
   rung.kernel = tiling_128x256x16().kernel;

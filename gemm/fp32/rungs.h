@@ -28,13 +28,12 @@ Rung warp_tile();
 Rung async_multistage();
 Rung wide_thread_tile();
 Rung planned_tiles();
-Rung engine_fed();
-Rung thread_fed();
-Rung equal_shares_of_k();
+Rung tma_producer();
+Rung thread_producer();
+Rung stream_k();
 Rung sliced_depth();
-Rung small_products();
 
-// Twins of rungs (gemm/claim_twins.h), each in its rung's file.
+// Ablations of rungs (gemm/ablations.h), each in its rung's file.
 Rung tile_8x8();              ///< of tile_16x4
 Rung registers_unbuffered();  ///< of registers_buffered
 

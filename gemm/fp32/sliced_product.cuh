@@ -12,18 +12,20 @@
 
 namespace fathom::gemm::fp32 {
 
-/// A tile of 8 LanesM rows by N columns. A stage has Boxes x 32 of k; of its words of four k, warp w
-/// takes w, w + Warps and so on.
+/// A tile of 8 LanesM rows by N columns. A stage has Boxes x 32 of k; of its words of four k, warp
+/// w takes w, w + Warps and so on.
 template <int N, int LanesM, int Warps, int Boxes, int Stages>
 struct SlicedTile {
-  static constexpr int lanes_m = LanesM, lanes_n = 32 / LanesM, warps = Warps, boxes = Boxes, stages = Stages;
+  static constexpr int lanes_m = LanesM, lanes_n = 32 / LanesM, warps = Warps, boxes = Boxes,
+                       stages = Stages;
   static constexpr int rows = 8, columns = N / lanes_n;
   static constexpr int m = rows * LanesM, n = N, box_k = 32, k = box_k * Boxes;
   static constexpr int box_bytes = m * box_k * 4, b_offset = Boxes * box_bytes;
   static constexpr int stage_bytes = b_offset + k * N * 4;
   static constexpr int threads = 32 * (Warps + 1);
   static constexpr int shared_bytes = 1024 + Stages * stage_bytes + 16 * Stages;
-  static_assert(columns % 4 == 0 && k / 4 % Warps == 0 && LanesM % 8 == 0 && shared_bytes <= 227 * 1024);
+  static_assert(columns % 4 == 0 && k / 4 % Warps == 0 && LanesM % 8 == 0 &&
+                shared_bytes <= 227 * 1024);
   static_assert(Warps * m * N * 4 <= Stages * stage_bytes);
 };
 
@@ -34,7 +36,8 @@ struct SlicedProduct {
 };
 
 template <class Tile>
-__device__ void feed_slices(const SlicedProduct& p, std::uint32_t tiles, std::uint32_t barriers) {
+__device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
+                               std::uint32_t barriers) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
@@ -43,10 +46,11 @@ __device__ void feed_slices(const SlicedProduct& p, std::uint32_t tiles, std::ui
     const std::uint32_t stage = tiles + position.stage * Tile::stage_bytes;
     const std::uint32_t full = barriers + 8 * position.stage;
     wait_asleep(full + 8 * Tile::stages, position.parity ^ 1, 100);
-    arrive_expecting(full, Tile::stage_bytes);
+    arrive_expect_tx(full, Tile::stage_bytes);
 #pragma unroll
     for (int box = 0; box < Tile::boxes; ++box)
-      load_box<false>(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row, full, 0);
+      load_box<false>(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row,
+                      full, 0);
     load_box<false>(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full, 0);
     position.advance();
   }
@@ -66,12 +70,14 @@ __device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& 
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
       for (int j = 0; j < Tile::columns; j += 4) {
-        load_vector(b[k][j / 4], stage + Tile::b_offset + ((word * 4 + k) * Tile::n + lane.n * 4 +
-                                                          j * Tile::lanes_n) * 4);
+        load_vector(b[k][j / 4],
+                    stage + Tile::b_offset +
+                        ((word * 4 + k) * Tile::n + lane.n * 4 + j * Tile::lanes_n) * 4);
       }
     }
 #pragma unroll
-    for (int i = 0; i < Tile::rows; ++i) load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+    for (int i = 0; i < Tile::rows; ++i)
+      load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -86,15 +92,18 @@ __device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& 
 
 /// Adds the warps' sums up in order, and stores C.
 template <class Tile>
-__device__ void store_slices(const SlicedProduct& p, float* tiles, const LanePlace<Tile::lanes_m>& lane,
-                             int warp, const float (&sums)[Tile::rows][Tile::columns]) {
+__device__ void store_slices(const SlicedProduct& p, float* tiles,
+                             const LanePlace<Tile::lanes_m>& lane, int warp,
+                             const float (&sums)[Tile::rows][Tile::columns]) {
   constexpr int tile = Tile::m * Tile::n;
 #pragma unroll
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += 4) {
-      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 + j * Tile::lanes_n;
-      *reinterpret_cast<float4*>(to) = make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
+                        j * Tile::lanes_n;
+      *reinterpret_cast<float4*>(to) =
+          make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
   }
   named_barrier(1, 32 * Tile::warps);
@@ -125,7 +134,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   __syncthreads();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   if (warp == Tile::warps) {
-    if (threadIdx.x % 32 == 0) feed_slices<Tile>(p, tiles, barriers);
+    if (threadIdx.x % 32 == 0) produce_slices<Tile>(p, tiles, barriers);
     return;
   }
   const LanePlace<Tile::lanes_m> lane;
@@ -142,7 +151,8 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   }
   // Nobody reads the ring any more, and all that was to come has come.
   named_barrier(1, 32 * Tile::warps);
-  store_slices<Tile>(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane, warp, sums);
+  store_slices<Tile>(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane,
+                     warp, sums);
 #endif
 }
 

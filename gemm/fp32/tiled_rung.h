@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/fp32/slower_path.h"
+#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/tilings.h"
 
 namespace fathom::gemm::fp32 {
@@ -12,11 +12,13 @@ Rung tiled_rung() {
   rung.of = Class::fp32;
   rung.capability = 80;  // cp.async
   rung.kernel = tiling().kernel;
-  rung.takes_own_path = [](const Problem& p) { return fits(tiling(), p.n, p.m, p.alpha == 0 ? 0 : p.k); };
+  rung.takes_own_path = [](const Problem& p) {
+    return fits(tiling(), p.n, p.m, p.alpha == 0 ? 0 : p.k);
+  };
   rung.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     const Problem& p = arguments.problem;
     const TilingChoice choice = tiling();
-    if (!fits(choice, p.n, p.m, p.alpha == 0 ? 0 : p.k)) return launch_slower_path(arguments, stream);
+    if (!fits(choice, p.n, p.m, p.alpha == 0 ? 0 : p.k)) return launch_fallback(arguments, stream);
     choice.launch(arguments, 1, nullptr, stream);
   };
   return rung;

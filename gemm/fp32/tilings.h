@@ -49,7 +49,7 @@ std::size_t bytes_of_parts(const Problem& problem, int parts);
 /// Adds the parts up in order and stores C.
 void launch_add_parts(const Arguments& arguments, int parts, const float* sums, cudaStream_t stream);
 
-/// Computes any product by its plan, and one that is too small for any tiling by the slower path. The
+/// Computes any product by its plan, and one that is too small for any tiling by the fallback. The
 /// workspace holds the parts' sums.
 void launch_planned(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 

@@ -13,32 +13,32 @@ struct AnyFirst {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
 };
 struct Wide : AnyFirst {
-  static constexpr RegisterDesign design{.columns = 128,
-                                         .stages = 4,
-                                         .cluster_m = 2,
-                                         .band = 8,
-                                         .persistent = true,
-                                         .serpentine = true,
-                                         .three_products = true};
+  static constexpr RegisterKernelConfig config{.columns = 128,
+                                               .stages = 4,
+                                               .cluster_m = 2,
+                                               .band = 8,
+                                               .persistent = true,
+                                               .serpentine = true,
+                                               .three_products = true};
 };
 struct Narrow : AnyFirst {
-  static constexpr RegisterDesign design{.columns = 64,
-                                         .stages = 6,
-                                         .cluster_m = 2,
-                                         .band = 8,
-                                         .persistent = true,
-                                         .serpentine = true,
-                                         .three_products = true};
+  static constexpr RegisterKernelConfig config{.columns = 64,
+                                               .stages = 6,
+                                               .cluster_m = 2,
+                                               .band = 8,
+                                               .persistent = true,
+                                               .serpentine = true,
+                                               .three_products = true};
 };
 /// The blocks of a cluster share the k of a tile.
 template <int Columns, int Stages>
 struct Shared : AnyFirst {
-  static constexpr RegisterDesign design{.columns = Columns,
-                                         .stages = Stages,
-                                         .split_k = 2,
-                                         .band = 1,
-                                         .narrow_b = Columns < 32,
-                                         .three_products = true};
+  static constexpr RegisterKernelConfig config{.columns = Columns,
+                                               .stages = Stages,
+                                               .split_k = 2,
+                                               .band = 1,
+                                               .narrow_b = Columns < 32,
+                                               .three_products = true};
 };
 
 /// Calls `use` with the shape of a tile of `split_tiles`.
@@ -82,8 +82,8 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 Rung planned_tiles() {
   Rung rung = split_rung<Wide>("02_planned_tiles");
   rung.idea =
-      "The tile that is done soonest of 128 x 128, 128 x 64 and those whose k two blocks "
-      "share; every other tile of a block goes through k backwards.";
+      "The tile that is done soonest of 128 x 128, 128 x 64 and those whose k two blocks share; "
+      "every other tile of a block goes through k backwards.";
   rung.gain =
       "Small and skinny products have fewer tiles of 128 x 128 than the GPU has SMs. What a block "
       "read last is in the L2 when its next tile starts there.";
@@ -92,7 +92,7 @@ Rung planned_tiles() {
   rung.kernel_for = &kernel_for;
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return with_shape(tile_of(p, sms), [&](auto shape) {
-      return split_workspace_bytes(p, decltype(shape)::design.columns);
+      return split_workspace_bytes(p, decltype(shape)::config.columns);
     });
   };
   return rung;

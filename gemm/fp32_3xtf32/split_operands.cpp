@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t skinny_ratio = 8;
 
 /// Lower is better to split before the product.
-int effort(const EngineOperand& x, const EngineOperand& other) {
+int effort(const TmaOperand& x, const TmaOperand& other) {
   int effort = 0;
   if (x.outer > skinny_ratio * other.outer) effort += 4;
   if (columns_aligned(x.stride, x.element, map_alignment)) effort += 2;
@@ -23,13 +23,13 @@ int effort(const EngineOperand& x, const EngineOperand& other) {
 
 SplitChoice choose_operands(const Arguments& arguments) {
   // In row-major terms: `a` is BLAS's B and `b` is BLAS's A.
-  const EngineOperands plain = EngineOperands::of(arguments);
+  const TmaOperands plain = TmaOperands::of(arguments);
   // Equal effort: the product in row-major terms, whose C is contiguous along its columns.
   if (effort(plain.b, plain.a) <= effort(plain.a, plain.b)) return {plain.a, plain.b, false};
   return {plain.b, plain.a, true};
 }
 
-std::size_t plane_bytes(const EngineOperand& second, int columns) {
+std::size_t plane_bytes(const TmaOperand& second, int columns) {
   return workspace_part(tf32_planes(second, columns).bytes());
 }
 

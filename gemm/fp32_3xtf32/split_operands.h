@@ -7,8 +7,8 @@
 namespace fathom::gemm::fp32_3xtf32 {
 
 struct SplitChoice {
-  EngineOperand first;   ///< goes through registers, where threads split it
-  EngineOperand second;  ///< is split to planes in memory first
+  TmaOperand first;      ///< goes through registers, where threads split it
+  TmaOperand second;     ///< is split to planes in memory first
   bool a_first = false;  ///< `first` is BLAS's A
 };
 
@@ -18,7 +18,7 @@ struct SplitChoice {
 SplitChoice choose_operands(const Arguments& arguments);
 
 /// Bytes of the planes, up to where another matrix may start.
-std::size_t plane_bytes(const EngineOperand& second, int columns);
+std::size_t plane_bytes(const TmaOperand& second, int columns);
 
 /// Bytes of the planes and of what must be copied of the other operand.
 std::size_t split_workspace_bytes(const Problem& problem, int columns);

@@ -23,7 +23,7 @@ double stage_clocks(const SplitTile& tile) {
 /// Clocks beside the stages of so many waves: to fill the ring and to store a tile, and more where
 /// blocks add their sums. Each wave of those after the first costs more than that explains, 15 to
 /// 24 thousand in the recorded times of products of 3, 9, 13 and 15 such waves, where a clock of
-/// this model is 0.60 ns in those of whole tiles (docs/gemm/tuning-tf32.md).
+/// this model is 0.60 ns in those of whole tiles (docs/gemm/tuning.md).
 double other_clocks(const SplitTile& tile, std::int64_t waves) {
   constexpr double whole = 3000, shared = 8000, later_shared = 19000;
   const auto n = static_cast<double>(waves);

@@ -18,8 +18,8 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   std::byte* scratch = workspace.data;
   RegisterOperands operands;
   operands.a_first = choice.a_first;
-  operands.second = launch_split(choice.second, Shape::design.columns, scratch, stream);
-  scratch += plane_bytes(choice.second, Shape::design.columns);
+  operands.second = launch_split(choice.second, Shape::config.columns, scratch, stream);
+  scratch += plane_bytes(choice.second, Shape::config.columns);
   operands.first = prepare(choice.first, std::nullopt, scratch, stream);
   launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
 }
@@ -38,7 +38,7 @@ Rung split_rung(const char* name) {
     return copy_bytes(choose_operands({p}).first, std::nullopt) == 0;
   };
   rung.workspace_bytes = [](const Problem& p, int) {
-    return split_workspace_bytes(p, Shape::design.columns);
+    return split_workspace_bytes(p, Shape::config.columns);
   };
   return rung;
 }

@@ -41,8 +41,7 @@ Rung shared_memory() {
       "computes one element.";
   rung.gain =
       "Each element is read from memory once for 16 uses; but each multiplication still takes an "
-      "element "
-      "of both operands from shared memory, whose bandwidth is the limit.";
+      "element of both operands from shared memory, whose bandwidth is the limit.";
   rung.claims = {"S7", "G4"};
   rung.kernel = tile_kernel<Tile, square_tile_product>();
   rung.launch = &launch_tiles<Tile, square_tile_product, Types>;

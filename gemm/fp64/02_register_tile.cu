@@ -38,12 +38,11 @@ Rung register_tile() {
   rung.of = Class::fp64;
   rung.idea =
       "A thread computes 8 x 8 elements as an outer product of two fragments in registers; the "
-      "block "
-      "tile is 128 x 128 x 8.";
+      "block tile is 128 x 128 x 8.";
   rung.gain =
       "Sixteen elements from shared memory for 64 multiplications instead of two for one, an "
-      "eighth of "
-      "the global traffic: the FP64 pipes, half of the tensor cores' rate, become the limit.";
+      "eighth of the global traffic: the FP64 pipes, half of the tensor cores' rate, become the "
+      "limit.";
   rung.kernel = tile_kernel<Tile, register_tile_product>();
   rung.launch = &launch_tiles<Tile, register_tile_product, Types>;
   return rung;

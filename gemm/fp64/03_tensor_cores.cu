@@ -29,8 +29,8 @@ Rung tensor_cores() {
       "cores.";
   rung.gain =
       "Four k of a 64 x 32 tile take 12 loads and 32 products of a warp instead of 64 loads and "
-      "256 FMAs: "
-      "one instruction for eight. The rate is the FP64 pipes' on Hopper, twice theirs on an A100.";
+      "256 FMAs: one instruction for eight. The rate is the FP64 pipes' on Hopper, twice theirs "
+      "on an A100.";
   rung.capability = 80;
   rung.kernel = tile_kernel<Tile, tensor_cores_product>();
   rung.launch = &launch_tiles<Tile, tensor_cores_product, SameTypes<double>>;

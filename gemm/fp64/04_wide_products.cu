@@ -23,9 +23,9 @@ Rung wide_products() {
   rung.of = Class::fp64;
   rung.idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.";
   rung.gain =
-      "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by those of 8 x "
-      "8 x 4 "
-      "(measured by the probe instructions); but while a tile is fetched nobody multiplies.";
+      "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by those of 8 "
+      "x 8 x 4 (measured by the probe instructions); but while a tile is fetched nobody "
+      "multiplies.";
   rung.capability = 90;
   rung.kernel = tile_kernel<Tile, wide_products_product>();
   rung.launch = &launch_tiles<Tile, wide_products_product, SameTypes<double>>;

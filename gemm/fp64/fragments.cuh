@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gemm/blocks/dmma.cuh"
-#include "gemm/fp64/design.cuh"
+#include "gemm/fp64/kernel_config.cuh"
 
 // A warp's fragments from a stage without a bank conflict, however the operands lie, straight into
 // the registers that the products read: those are neighbours for rows i and i + 8 of A at the same

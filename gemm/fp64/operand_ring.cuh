@@ -1,9 +1,9 @@
 #pragma once
 
 #include "gemm/blocks/tma.cuh"
-#include "gemm/fp64/design.cuh"
+#include "gemm/fp64/kernel_config.cuh"
 
-// The ring of stages in shared memory that the copy engine fills. A stage of an operand is, along
+// The ring of stages in shared memory that TMA fills. A stage of an operand is, along
 // k, a line of 16 k for each row of its tile, or else, along the outer dimension, a block of 2 KiB
 // for every 16 of it: 16 lines of k. Word w (16 bytes) of line l lies at w ^ (l % 8).
 //
@@ -12,7 +12,7 @@
 
 namespace fathom::gemm::fp64 {
 
-template <Design d>
+template <KernelConfig d>
 struct Ring {
   std::uint32_t tiles;
 
@@ -52,10 +52,10 @@ struct Ring {
 
 /// A warp's place in the ring as addresses that move on with it, so that between products next to
 /// nothing is left to compute.
-template <Design d>
-class RingWalk {
+template <KernelConfig d>
+class RingCursor {
  public:
-  __device__ explicit RingWalk(const Ring<d>& ring) : full_(ring.full(0)), empty_(ring.empty(0)) {
+  __device__ explicit RingCursor(const Ring<d>& ring) : full_(ring.full(0)), empty_(ring.empty(0)) {
     if constexpr (d.cluster_n > 1) {
       asm volatile("mapa.shared::cluster.u32 %0, %0, %1;"
                    : "+r"(empty_)
@@ -70,7 +70,7 @@ class RingWalk {
     if constexpr (d.cluster_n == 1) {
       if (lane() == 0) arrive(empty_);
     } else {
-      // As arrive_at, whose address it is.
+      // As arrive_at, with the remote address precomputed.
       if (lane() < d.cluster_n) {
         asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
                      : "memory");
@@ -125,11 +125,11 @@ __device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, 
 }
 
 /// Fills a stage from row `row` of A and column `column` of B.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void load_stage(const DmmaProduct& p, const Ring<d>& ring, int stage, int rank,
                                   int row, int column, int k) {
   const std::uint32_t full = ring.full(stage);
-  arrive_expecting(full, d.stage_bytes());
+  arrive_expect_tx(full, d.stage_bytes());
   load_half<b_major, d.n()>(ring.b(stage), p.b, 0, column, k, full, 0);
   load_half<b_major, d.n()>(ring.b(stage), p.b, 1, column, k, full, 0);
   if constexpr (d.cluster_n == 1) {

@@ -10,10 +10,9 @@ Rung shared_memory();
 Rung register_tile();
 Rung tensor_cores();
 Rung wide_products();
-Rung copy_engine();
+Rung tma();
 Rung cluster_multicast();
 Rung stream_k();
 Rung late_reads();
-Rung small_products();
 
 }  // namespace fathom::gemm::fp64

@@ -4,13 +4,13 @@
 
 #include "gemm/fp64/fragments.cuh"
 #include "gemm/fp64/operand_ring.cuh"
-#include "gemm/fp64/work_walk.cuh"
+#include "gemm/fp64/tile_scheduler.cuh"
 
 // A warp's sums: how they grow, are handed over to another worker and are stored.
 
 namespace fathom::gemm::fp64 {
 
-template <Design d>
+template <KernelConfig d>
 struct WarpSums {
   double of[d.m_blocks][d.n_blocks][4];
 
@@ -27,7 +27,7 @@ struct WarpSums {
 };
 
 /// A warp's place and what it reads.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 struct WarpPlace {
   static_assert(d.n_blocks % 2 == 0,
                 "along the outer dimension, 16 columns are a block of shared memory");
@@ -38,15 +38,15 @@ struct WarpPlace {
   __device__ WarpPlace(bool a_split, bool b_split) : a(row(), a_split), b(column(), b_split) {}
 
   /// Of its tile, within the block's.
-  static __device__ int row() { return thread_anew() / 32 % d.warps_m * d.m_blocks * 16; }
-  static __device__ int column() { return thread_anew() / 32 / d.warps_m * d.n_blocks * 8; }
+  static __device__ int row() { return reload_thread_id() / 32 % d.warps_m * d.m_blocks * 16; }
+  static __device__ int column() { return reload_thread_id() / 32 / d.warps_m * d.n_blocks * 8; }
 };
 
 /// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
 /// in registers and A's come one block of 16 rows ahead of their products: the last block's
 /// products run while the next stage's first fragments are read, into the registers that they
 /// leave.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& position, int steps,
                                   const WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
   static_assert(d.m_blocks % 2 == 0);
@@ -110,8 +110,8 @@ __device__ inline void each(const Use& use) {
 /// another product or more that has taken the registers last, and from reads on nothing is counted.
 /// Of the last 16 rows of a stage one half is multiplied after the next stage has come, so that the
 /// loop has one branch; the first time that is nothing by nothing.
-template <Design d, Major a_major, Major b_major>
-__device__ inline void accumulate_late(RingWalk<d>& walk, int steps,
+template <KernelConfig d, Major a_major, Major b_major>
+__device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
                                        WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
   static_assert(d.m_blocks % 2 == 0);
   constexpr int last = d.m_blocks - 1, half = d.n_blocks / 2;
@@ -127,7 +127,7 @@ __device__ inline void accumulate_late(RingWalk<d>& walk, int steps,
   const auto multiply = [&]<int i, int j> { multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]); };
 #pragma unroll 1
   for (; steps > 0; --steps) {
-    if (!there) walk.wait_full();
+    if (!there) cursor.wait_full();
     multiply.template operator()<last, half>();
     keep_order(steps);
     place.b.load(0, 0, b[0]);
@@ -150,9 +150,9 @@ __device__ inline void accumulate_late(RingWalk<d>& walk, int steps,
     keep_order(steps);
     multiply.template operator()<last, 0>();
     keep_order(steps);
-    walk.release();  // this product has what was read last
-    const int on = walk.advance();
-    there = walk.is_full();
+    cursor.release();  // this product has what was read last
+    const int on = cursor.advance();
+    there = cursor.is_full();
     place.a.move(on);
     place.b.move(on);
     keep_order(steps);
@@ -165,7 +165,7 @@ __device__ inline void accumulate_late(RingWalk<d>& walk, int steps,
 /// The same for small tiles, which other warps and not their own registers keep fed: every stage's
 /// fragments are read, then multiplied. A stage is released during the next one: the products that
 /// took its fragments have begun then, and so nothing of it is still to be read.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.stages>& position,
                                           int steps, const WarpPlace<d, a_major, b_major>& place,
                                           WarpSums<d>& sums) {
@@ -191,10 +191,10 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
 }
 
 /// Stores a warp's sums; `corner` is that of the block's tile.
-template <Design d, Major a_major, Major b_major>
+template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
   using Place = WarpPlace<d, a_major, b_major>;
-  const int lane = thread_anew() % 32;
+  const int lane = reload_thread_id() % 32;
   // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
   constexpr int row_of_lane = a_major == Major::outer ? 2 : 1,
                 next_row = a_major == Major::outer ? 1 : 8;
@@ -238,26 +238,27 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
   // By constants, not a loop: the compiler rolls that up, and the sums would go to memory for it.
   [&]<int... Index>(std::integer_sequence<int, Index...>) {
     (store_column.template operator()<Index>(), ...);
-  }(std::make_integer_sequence<int, 2 * d.n_blocks>());
+  }
+  (std::make_integer_sequence<int, 2 * d.n_blocks>());
 }
 
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
 /// them.
-template <Design d>
+template <KernelConfig d>
 __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
   return reinterpret_cast<double2*>(p.partials) +
-         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + thread_anew();
+         static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + reload_thread_id();
 }
 
 /// Set once this warp's share of them is there.
-template <Design d>
+template <KernelConfig d>
 __device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
-  return p.ready + block * d.warps() + thread_anew() / 32;
+  return p.ready + block * d.warps() + reload_thread_id() / 32;
 }
 
 /// Hands a warp's sums over to the worker that has begun the tile.
-template <Design d>
-__device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, int block) {
+template <KernelConfig d>
+__device__ inline void store_partial(const DmmaProduct& p, const WarpSums<d>& sums, int block) {
   double2* to = partial_of<d>(p, block);
 #pragma unroll
   for (const auto& row : sums.of) {
@@ -270,14 +271,14 @@ __device__ inline void hand_over(const DmmaProduct& p, const WarpSums<d>& sums, 
   }
   __threadfence();
   __syncwarp();
-  if (thread_anew() % 32 == 0) {
+  if (reload_thread_id() % 32 == 0) {
     asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
-template <Design d>
-__device__ inline void take_over(const DmmaProduct& p, WarpSums<d>& sums, int block) {
+template <KernelConfig d>
+__device__ inline void add_partial(const DmmaProduct& p, WarpSums<d>& sums, int block) {
   const unsigned* const ready = ready_flag<d>(p, block);
   unsigned there = 0;
 #pragma unroll 1

@@ -1,6 +1,6 @@
 // No tensor core: fp32's tile of 128 x 128, 8 x 8 elements a thread, from elements of 16 bits. They
-// become fp32 on their way into shared memory, once for each tile, so that the loop over k is that of
-// fp32, and so is its bound: one multiplication a lane and clock. Half of the bytes cross the
+// become fp32 on their way into shared memory, once for each tile, so that the loop over k is that
+// of fp32, and so is its bound: one multiplication a lane and clock. Half of the bytes cross the
 // memory bus and the L2, which no rung of this shape waits for. Every index is checked: the kernel
 // that later rungs give products to which theirs cannot do.
 
@@ -8,8 +8,8 @@
 #include "gemm/blocks/by_thread_layout.cuh"
 #include "gemm/blocks/launch.cuh"
 #include "gemm/blocks/padded_layout.cuh"
+#include "gemm/half/fallback.h"
 #include "gemm/half/rungs.h"
-#include "gemm/half/slower_path.h"
 #include "gemm/half/types.h"
 
 namespace fathom::gemm::half {
@@ -37,11 +37,11 @@ Rung rung_of(Class of) {
   rung.id = std::string(traits(of).name) + "/01_simt";
   rung.of = of;
   rung.idea =
-      "fp32's tile of 128 x 128, filled with 16-bit elements that become fp32 as they enter shared "
-      "memory: no tensor core.";
+      "fp32's tile of 128 x 128, filled with 16-bit elements that become fp32 as they enter "
+      "shared memory: no tensor core.";
   rung.gain =
-      "Nothing but half of the bytes against fp32: each multiplication is an FFMA all the same, and "
-      "the peak is fp32's.";
+      "Nothing but half of the bytes against fp32: each multiplication is an FFMA all the same, "
+      "and the peak is fp32's.";
   rung.kernel = tile_kernel<Tile<Element>, simt_product<Element>>();
   rung.launch = &launch<Element>;
   rung.counters = [](const Problem& p, int) {
@@ -58,13 +58,11 @@ Rung rung_of(Class of) {
 
 }  // namespace
 
-void launch_slower_path(const Arguments& arguments, cudaStream_t stream) {
+void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
   if (arguments.problem.of == Class::fp16) return launch<__half>(arguments, {}, stream);
   launch<__nv_bfloat16>(arguments, {}, stream);
 }
 
-Rung simt(Class of) {
-  return of == Class::fp16 ? rung_of<__half>(of) : rung_of<__nv_bfloat16>(of);
-}
+Rung simt(Class of) { return of == Class::fp16 ? rung_of<__half>(of) : rung_of<__nv_bfloat16>(of); }
 
 }  // namespace fathom::gemm::half

@@ -1,15 +1,16 @@
-// The tensor cores by way of nvcuda::wmma, straight from global memory (claim G5): a warp computes 16 x 16
-// of C, and loads 16 x 16 of each operand for each 16 of k: 4096 multiplications for two fragments, 8 of
-// each element. A fragment is four loads of 4 bytes a lane, each of eight rows and of half a sector of
-// each, so that the L1 looks up 64 lines for the 4096 multiplications. At one line a clock that is 64
-// multiplications a clock and SM, 33 TFLOP/s on an H200 at 1980 MHz: less than the FMA units of rung 01
-// do, and it measured 27.8 at 4096 cubed, with 1,073,741,824 sectors of loads, m n k / 64.
+// The tensor cores by way of nvcuda::wmma, straight from global memory (claim G5): a warp computes
+// 16 x 16 of C, and loads 16 x 16 of each operand for each 16 of k: 4096 multiplications for two
+// fragments, 8 of each element. A fragment is four loads of 4 bytes a lane, each of eight rows and
+// of half a sector of each, so that the L1 looks up 64 lines for the 4096 multiplications. At one
+// line a clock that is 64 multiplications a clock and SM, 33 TFLOP/s on an H200 at 1980 MHz: less
+// than the FMA units of rung 01 do, and it measured 27.8 at 4096 cubed, with 1,073,741,824 sectors
+// of loads, m n k / 64.
 
 #include "gemm/blocks/staged_rows.cuh"
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/wmma_tile.cuh"
+#include "gemm/half/fallback.h"
 #include "gemm/half/rungs.h"
-#include "gemm/half/slower_path.h"
 #include "gemm/half/tile_rung.cuh"
 
 namespace fathom::gemm::half {
@@ -69,12 +70,12 @@ struct Kernels {
 /// are then 16 lines or 32 bytes of one apart.
 bool takes(const Problem& p) {
   return p.m % wmma_side == 0 && p.n % wmma_side == 0 && p.k % wmma_side == 0 &&
-         EngineOperands::copy_bytes(p, MajorsTaken{}) == 0;
+         TmaOperands::copy_bytes(p, MajorsTaken{}) == 0;
 }
 
 template <class Element>
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (!takes(arguments.problem)) return launch_slower_path(arguments, stream);
+  if (!takes(arguments.problem)) return launch_fallback(arguments, stream);
   launch_tile_rung<Kernels, Element>(arguments, workspace, stream);
 }
 
@@ -82,11 +83,11 @@ template <class Element>
 Rung rung_of(Class of) {
   Rung rung = tile_rung<Kernels, Element>(of, "02_wmma_global");
   rung.idea =
-      "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded straight from global "
-      "memory.";
+      "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded straight "
+      "from global memory.";
   rung.gain =
-      "4096 multiplications an instruction pair; but only 8 for each element that a warp loads, and the L1 "
-      "looks up 64 lines for them: that is what it waits for.";
+      "4096 multiplications an instruction pair; but only 8 for each element that a warp loads, "
+      "and the L1 looks up 64 lines for them: that is what it waits for.";
   rung.claims = {"G5"};
   rung.takes_own_path = &takes;
   rung.launch = &launch<Element>;

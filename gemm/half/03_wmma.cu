@@ -44,11 +44,11 @@ Rung wmma(Class of) {
   Rung rung = of == Class::fp16 ? tile_rung<Kernels, __half>(of, name)
                                 : tile_rung<Kernels, __nv_bfloat16>(of, name);
   rung.idea =
-      "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, two stages, 256 "
-      "threads.";
+      "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, two "
+      "stages, 256 threads.";
   rung.gain =
-      "85 multiplications of each element that a block loads instead of 8: the caches are no limit any "
-      "more, and fragments come from shared memory.";
+      "85 multiplications of each element that a block loads instead of 8: the caches are no "
+      "limit any more, and fragments come from shared memory.";
   rung.claims = {"G6"};
   return rung;
 }

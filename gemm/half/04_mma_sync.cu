@@ -50,8 +50,8 @@ Rung mma_sync(Class of) {
   rung.idea =
       "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma and padded ones.";
   rung.gain =
-      "Eight loads of four wavefronts each, none in conflict, for 32 products of a warp, and no shared "
-      "memory for padding.";
+      "Eight loads of four wavefronts each, none in conflict, for 32 products of a warp, and no "
+      "shared memory for padding.";
   return rung;
 }
 

@@ -60,11 +60,11 @@ Rung multistage(Class of) {
     return std::vector{tensor_instructions(tile_fragments<Tile>(p), capability), loads};
   };
   rung.idea =
-      "cp.async fills four stages of shared memory, three ahead, and fragments are read 16 of k ahead of "
-      "their products.";
+      "cp.async fills four stages of shared memory, three ahead, and fragments are read 16 of k "
+      "ahead of their products.";
   rung.gain =
-      "A tile has three steps to arrive and no register holds it on its way; no product waits for its "
-      "fragments: what is left is mma.sync's own rate, two thirds of wgmma's on an H200.";
+      "A tile has three steps to arrive and no register holds it on its way; no product waits for "
+      "its fragments: what is left is mma.sync's own rate, two thirds of wgmma's on an H200.";
   return rung;
 }
 

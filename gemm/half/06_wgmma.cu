@@ -1,4 +1,4 @@
-// A warpgroup's asynchronous products, straight from tiles that the copy engine puts into shared
+// A warpgroup's asynchronous products, straight from tiles that TMA puts into shared
 // memory.
 
 #include "gemm/half/half_rung.cuh"
@@ -7,10 +7,11 @@ namespace fathom::gemm::half {
 namespace {
 
 struct Shape {
-  static constexpr Design design{.consumers = 1, .m_blocks = 2, .n = 128, .stages = 3, .band = 1};
+  static constexpr KernelConfig config{
+      .consumers = 1, .m_blocks = 2, .n = 128, .stages = 3, .band = 1};
   static constexpr MajorsTaken majors = plain_layout;
 };
-constexpr Design d = Shape::design;
+constexpr KernelConfig d = Shape::config;
 constexpr int threads = 128;
 constexpr int shared_bytes = specialised_shared_bytes<d>();
 
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(threads, 2)
   if (threadIdx.x == 0) ring.init(4);
   __syncthreads();
 
-  const TileIndex corner = TileWalk<d>(p).corner(p, place);
+  const TileIndex corner = TileScheduler<d>(p).corner(p, place);
   const auto load = [&](int step) {
     load_stage<d, Major::k, Major::outer>(ring, step % d.stages, place, p.map_a, p.map_b, corner.m,
                                           corner.n, step * stage_depth<Element>);
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(threads, 2)
   for (int step = 0; step < p.depth; ++step) {
     wait(ring.full(step % d.stages), step / d.stages % 2);
     multiply_stage<Element, d, Major::k, Major::outer>(ring, step % d.stages, 0, sums, step > 0);
-    products_wait<1>();
+    wgmma_wait_group<1>();
     if (step == 0) continue;
     const int before = step - 1, next = before + d.stages;
     release(ring, before % d.stages, place);
@@ -52,11 +53,11 @@ __global__ void __launch_bounds__(threads, 2)
     }
     __syncwarp();
   }
-  products_wait<0>();
+  wgmma_wait_group<0>();
   const int warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
   for (int i = 0; i < d.m_blocks; ++i) {
-    sums_are_ready(sums.of[i]);
+    fence_accumulators(sums.of[i]);
     store_from_registers(p, sums.of[i], corner.m + i * 64 + warp * 16, corner.n);
   }
 #endif
@@ -65,8 +66,8 @@ __global__ void __launch_bounds__(threads, 2)
 template <class Element>
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const EngineOperands operands =
-      EngineOperands::prepared(arguments, Shape::majors, workspace.data, stream);
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream);
   const auto product = tiled_product<Types<Element>>(arguments, operands, d, false);
   launch_cluster(wgmma_product<Element>,
                  {product.tiles_m * product.tiles_n, threads, shared_bytes, 1, stream}, product);
@@ -76,12 +77,11 @@ template <class Element>
 Rung rung_of(Class of) {
   Rung rung = hopper_rung(of, "06_wgmma", Shape::majors);
   rung.idea =
-      "wgmma: four warps multiply 128 x 128 tiles that the copy engine puts into shared memory, "
-      "swizzled, and that no "
-      "register sees; barriers that count bytes say when a tile is there.";
+      "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, swizzled, and "
+      "that no register sees; barriers that count bytes say when a tile is there.";
   rung.gain =
-      "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at most 1361 "
-      "by mma.sync (measured by the probe instructions): half as much again. Neither loads nor "
+      "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at most 1361 by "
+      "mma.sync (measured by the probe instructions): half as much again. Neither loads nor "
       "ldmatrix take issue slots or registers any more.";
   rung.kernel = {reinterpret_cast<const void*>(&wgmma_product<Element>),
                  threads,

@@ -1,4 +1,4 @@
-// One warp does nothing but ask the copy engine for tiles; two warpgroups do nothing but multiply.
+// One warp does nothing but ask TMA for tiles; two warpgroups do nothing but multiply.
 
 #include "gemm/half/half_rung.cuh"
 
@@ -6,7 +6,7 @@ namespace fathom::gemm::half {
 namespace {
 
 struct Specialised {
-  static constexpr Design design{.n = 128, .stages = 6, .band = 1};
+  static constexpr KernelConfig config{.n = 128, .stages = 6, .band = 1};
   static constexpr MajorsTaken majors = plain_layout;
 };
 
@@ -18,9 +18,9 @@ Rung warp_specialised(Class of) {
       "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
       "multiply (setmaxnreg); full and empty barriers are all that they share.";
   rung.gain =
-      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's "
-      "release: of a tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the "
-      "first alone, and for the epilogue.";
+      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp's release: "
+      "of a tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first alone, "
+      "and for the epilogue.";
   return rung;
 }
 

@@ -18,10 +18,9 @@ template <class Element>
 Rung rung_of(Class of) {
   Rung rung = shape_rung<Columns128<AnyLayout>, Types<Element>>(of, "12_split_depth");
   rung.idea =
-      "Clusters share the k of a tile: each block multiplies a part of it, and they add their sums "
-      "in a "
-      "fixed order through each other's shared memory. The small side is the product's columns, 16 "
-      "to 128 a tile.";
+      "Clusters share the k of a tile: each block multiplies a part of it, and they add their "
+      "sums in a fixed order through each other's shared memory. The small side is the product's "
+      "columns, 16 to 128 a tile.";
   rung.gain =
       "A skinny product has fewer tiles than the GPU has SMs, 64 at n = 8192; 128 blocks load "
       "instead, and the memory bus is the limit (28 us of an H200's for 8192 x 8192 elements), "

@@ -21,8 +21,7 @@ Rung all_layouts(Class of) {
   rung.contender = false;  // 15 is
   rung.idea =
       "The tiles of 11 with either operand contiguous along k or along its other dimension, as "
-      "wgmma reads both, "
-      "and for skinny products those of 12.";
+      "wgmma reads both, and for skinny products those of 12.";
   rung.gain =
       "No transposition costs a copy any more: one of 4096 x 4096 elements reads and writes 67 "
       "MB, which is 14 us of an H200's memory bus beside the 128 us that the tensor cores need "

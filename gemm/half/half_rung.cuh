@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/half/rungs.h"
 #include "gemm/half/types.h"
 
@@ -17,7 +17,8 @@ inline constexpr MajorsTaken plain_layout{Major::k, Major::outer};
 
 namespace fathom::gemm {
 
-/// In 12_split_depth.cu, 13_all_layouts.cu and 15_deferred_stores.cu, which the rungs after them use too.
+/// In 12_split_depth.cu, 13_all_layouts.cu and 15_deferred_stores.cu, which the rungs after them
+/// use too.
 extern template void launch_skinny<AnyLayout, half::Types<__half>>(const Arguments&,
                                                                    const Workspace&, cudaStream_t);
 extern template void launch_skinny<AnyLayout, half::Types<__nv_bfloat16>>(const Arguments&,

@@ -22,6 +22,5 @@ Rung split_depth(Class of);
 Rung all_layouts(Class of);
 Rung large_clusters(Class of);
 Rung deferred_stores(Class of);
-Rung small_products(Class of);
 
 }  // namespace fathom::gemm::half

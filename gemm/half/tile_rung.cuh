@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "gemm/blocks/engine_product.cuh"
 #include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/tma_product.cuh"
 #include "gemm/half/types.h"
 
-// Host code of the rungs below Hopper's own instructions. A rung's kernels are a type `Kernels` that has, for
-// operands that lie along `a` and `b`, `function<Element, a, b>()` and `shared_bytes<Element, a, b>()`, and
-// the `Tile` of a block. They take the product in row-major terms, its tiles, and whether four
-// neighbours of C can be stored at once.
+// Host code of the rungs below Hopper's own instructions. A rung's kernels are a type `Kernels`
+// that has, for operands that lie along `a` and `b`, `function<Element, a, b>()` and
+// `shared_bytes<Element, a, b>()`, and the `Tile` of a block. They take the product in row-major
+// terms, its tiles, and whether four neighbours of C can be stored at once.
 
 namespace fathom::gemm::half {
 
@@ -29,9 +29,9 @@ void for_majors(Major a, Major b, Use&& use) {
 
 /// The product of these operands, which may be copies of the arguments' own.
 template <class Element>
-HalfProduct<Element> product_of(const Arguments& arguments, const EngineOperands& operands) {
+HalfProduct<Element> product_of(const Arguments& arguments, const TmaOperands& operands) {
   auto p = row_major<Element, Element, float>(arguments);
-  const auto view = [](const EngineOperand& x, bool lines_are_rows) {
+  const auto view = [](const TmaOperand& x, bool lines_are_rows) {
     const std::int64_t stride = x.stride;
     return Matrix<const Element>{static_cast<const Element*>(x.data), lines_are_rows ? stride : 1,
                                  lines_are_rows ? 1 : stride};
@@ -41,22 +41,23 @@ HalfProduct<Element> product_of(const Arguments& arguments, const EngineOperands
   return p;
 }
 
-/// Launches the kernel for the operands as they lie; where their lines do not start on 16 bytes, they are
-/// copied to the workspace first.
+/// Launches the kernel for the operands as they lie; where their lines do not start on 16 bytes,
+/// they are copied to the workspace first.
 template <class Kernels, class Element>
 void launch_tile_rung(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const EngineOperands operands =
-      EngineOperands::prepared(arguments, MajorsTaken{}, workspace.data, stream);
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, MajorsTaken{}, workspace.data, stream);
   const HalfProduct<Element> p = product_of<Element>(arguments, operands);
   const TileGrid tiles(p.m, p.n, Kernels::Tile::m, Kernels::Tile::n);
-  const bool vectors = columns_aligned(arguments.problem.ldc, traits(arguments.problem.of).output, 8);
+  const bool vectors =
+      columns_aligned(arguments.problem.ldc, traits(arguments.problem.of).output, 8);
   for_majors(operands.a.major, operands.b.major, [&]<Major a, Major b>() {
     const auto kernel = Kernels::template function<Element, a, b>();
     constexpr int shared_bytes = Kernels::template shared_bytes<Element, a, b>();
     if constexpr (shared_bytes > 48 * 1024) {
-      FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       shared_bytes));
+      FATHOM_CUDA(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     }
     kernel<<<tiles.blocks(), Kernels::Tile::threads, shared_bytes, stream>>>(
         p, tiles.tiles_m, tiles.tiles_n, vectors);
@@ -64,8 +65,8 @@ void launch_tile_rung(const Arguments& arguments, const Workspace& workspace, cu
   });
 }
 
-/// Warp-level products of the tensor cores that `fragments` of 16 x 16 x 16 take: two of 16 x 8 x 16, of which
-/// Turing needs two each.
+/// Warp-level products of the tensor cores that `fragments` of 16 x 16 x 16 take: two of 16 x 8 x
+/// 16, of which Turing needs two each.
 inline CounterModel tensor_instructions(double fragments, int capability) {
   return {"tensor_instructions", fragments * (capability >= 80 ? 2 : 4),
           "products of 16 x 8 x 16 (Turing: x 8) that whole tiles take"};
@@ -74,7 +75,8 @@ inline CounterModel tensor_instructions(double fragments, int capability) {
 /// Fragments of 16 x 16 x 16 that the tiles of a product take, whole even at the edges.
 template <class Tile>
 double tile_fragments(const Problem& p) {
-  const auto blocks = static_cast<double>(TileGrid(static_cast<int>(p.n), static_cast<int>(p.m), Tile::m, Tile::n).blocks());
+  const auto blocks = static_cast<double>(
+      TileGrid(static_cast<int>(p.n), static_cast<int>(p.m), Tile::m, Tile::n).blocks());
   const auto steps = static_cast<double>(ceil_div(p.k, Tile::k));
   return blocks * steps * (Tile::m / 16) * (Tile::n / 16) * (Tile::k / 16);
 }
@@ -82,7 +84,8 @@ double tile_fragments(const Problem& p) {
 /// ldmatrix that the products of whole tiles of MmaTile take, four 8 x 8 matrices each.
 template <class Tile>
 CounterModel matrix_loads(const Problem& p) {
-  const double of_a_warp = (Tile::warp_m / 16 + Tile::warp_n / 16) / (Tile::warp_m / 16.0 * Tile::warp_n / 16);
+  const double of_a_warp =
+      (Tile::warp_m / 16 + Tile::warp_n / 16) / (Tile::warp_m / 16.0 * Tile::warp_n / 16);
   return {"shared_matrix_load_instructions", tile_fragments<Tile>(p) * of_a_warp,
           "a warp's fragments of 16 of k, each element loaded once"};
 }
@@ -95,10 +98,10 @@ Rung tile_rung(Class of, const char* name) {
   rung.of = of;
   rung.capability = of == Class::bf16 ? 80 : 75;
   rung.takes_own_path = [](const Problem& p) {
-    return EngineOperands::copy_bytes(p, MajorsTaken{}) == 0;
+    return TmaOperands::copy_bytes(p, MajorsTaken{}) == 0;
   };
   rung.workspace_bytes = [](const Problem& p, int) {
-    return EngineOperands::copy_bytes(p, MajorsTaken{});
+    return TmaOperands::copy_bytes(p, MajorsTaken{});
   };
   rung.counters = [](const Problem& p, int capability) {
     return std::vector{tensor_instructions(tile_fragments<typename Kernels::Tile>(p), capability)};

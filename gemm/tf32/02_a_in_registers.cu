@@ -1,6 +1,6 @@
 // No copy for an operand that lies across: it goes to the products through registers.
 
-#include "gemm/blocks/engine_shapes.cuh"
+#include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/tf32/register_rung.cuh"
 #include "gemm/tf32/rungs.h"
 #include "gemm/tf32/types.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct Across {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterDesign design{
+  static constexpr RegisterKernelConfig config{
       .columns = 256, .stages = 4, .cluster_m = 2, .band = 8, .persistent = true};
 };
 
@@ -28,12 +28,11 @@ Rung a_in_registers() {
   rung.kernel = register_kernel<Across>();
   rung.idea =
       "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
-      "from 32 banks, "
-      "and wgmma takes it from their registers.";
+      "from 32 banks, and wgmma takes it from their registers.";
   rung.gain =
       "BLAS's NN and TT need no transposed copy: at 4096 cubed that reads and writes 134 MB, 28 "
-      "us of an H200's memory bus before the 257 us that the tensor cores need. Loads from "
-      "shared memory run under the products of the stage before.";
+      "us of an H200's memory bus before the 257 us that the tensor cores need. Loads from shared "
+      "memory run under the products of the stage before.";
   rung.launch = &launch;
   rung.kernel_for = [](const Problem& p, int) {
     return is_skinny(p) || none_lies_across(p) ? RungKernel{}
@@ -41,7 +40,7 @@ Rung a_in_registers() {
   };
   const auto copies = [](const Problem& p) {
     const bool along = is_skinny(p) || none_lies_across(p);
-    return EngineOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));
+    return TmaOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));
   };
   rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
   rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };

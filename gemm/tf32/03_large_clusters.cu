@@ -1,7 +1,7 @@
 // Clusters of eight, and skinny products from where their operands lie.
 
-#include "gemm/blocks/engine_shapes.cuh"
 #include "gemm/blocks/streamed_launch.cuh"
+#include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/tf32/register_rung.cuh"
 #include "gemm/tf32/rungs.h"
 #include "gemm/tf32/types.h"
@@ -11,42 +11,44 @@ namespace {
 
 struct LargeClusters {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterDesign design{.columns = 256,
-                                         .stages = 4,
-                                         .cluster_m = 4,
-                                         .cluster_n = 2,
-                                         .band = 4,
-                                         .persistent = true,
-                                         .serpentine = true,
-                                         .leaves_rest = true};
+  static constexpr RegisterKernelConfig config{.columns = 256,
+                                               .stages = 4,
+                                               .cluster_m = 4,
+                                               .cluster_n = 2,
+                                               .band = 4,
+                                               .persistent = true,
+                                               .serpentine = true,
+                                               .has_tail = true};
 };
 
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterDesign design{.columns = 128,
-                                         .stages = 6,
-                                         .cluster_m = 2,
-                                         .band = 8,
-                                         .persistent = true,
-                                         .serpentine = true};
+  static constexpr RegisterKernelConfig config{.columns = 128,
+                                               .stages = 6,
+                                               .cluster_m = 2,
+                                               .band = 8,
+                                               .persistent = true,
+                                               .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr RegisterDesign design{.columns = 128, .stages = 6, .split_k = 2, .band = 1};
+  static constexpr RegisterKernelConfig config{
+      .columns = 128, .stages = 6, .split_k = 2, .band = 1};
 };
 
 /// For those of 16 columns at most, both operands along k.
 struct NarrowBoxes : AlongK {
-  static constexpr Design design{.n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
+  static constexpr KernelConfig config{
+      .n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
 };
 
 /// For most of those: the large operand streams by, as long runs.
 struct Streamed {
-  static constexpr StreamedDesign design{.stages = 5, .cluster = 4};
+  static constexpr StreamedKernelConfig config{.stages = 5, .cluster = 4};
 };
 
 enum class Path { along, across, skinny, narrow, streamed };
@@ -57,7 +59,7 @@ Path path_of(const Problem& p) {
   if (takes_streamed<Types>(p)) return Path::streamed;
   if (!is_skinny(p)) return none_lies_across(p) ? Path::along : Path::across;
   const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
-  return large_along && std::min(p.m, p.n) <= NarrowBoxes::design.n ? Path::narrow : Path::skinny;
+  return large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n ? Path::narrow : Path::skinny;
 }
 
 /// The operand of a skinny product that goes through registers: the large one where it lies across,
@@ -85,7 +87,7 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
     const std::int64_t tiles = ceil_div(a ? p.m : p.n, 128) * ceil_div(a ? p.n : p.m, columns);
     return static_cast<double>(ceil_div(tiles, sms));
   };
-  return 0.625 * waves(HalfWide::design.columns) < waves(LargeClusters::design.columns);
+  return 0.625 * waves(HalfWide::config.columns) < waves(LargeClusters::config.columns);
 }
 
 /// Of products that other rungs' kernels do, or that stream by, there are no tiles to tell of.
@@ -114,11 +116,11 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
     case Path::skinny:
       return launch_registers<Skinny>(arguments, skinny_a_first(p), workspace, stream);
     case Path::narrow:
-      return launch_engine_product<NarrowBoxes, Types>(
-          arguments, EngineOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
+      return launch_tma_product<NarrowBoxes, Types>(
+          arguments, TmaOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
           a_is_large(p), stream);
     case Path::streamed:
-      return launch_streamed<Streamed, Types, Major::k, Major::outer>(arguments, workspace, stream);
+      return launch_streamed<Streamed, Types>(arguments, workspace, stream);
   }
 }
 
@@ -129,17 +131,18 @@ Rung large_clusters() {
   rung.kernel = register_kernel<LargeClusters>();
   rung.idea =
       "Clusters of 4 x 2 blocks share the tiles of both operands, small ones have the SMs that no "
-      "cluster of eight fits on, and every other tile goes through k backwards. A skinny product's "
-      "large operand is read where it lies, and for 16 columns or fewer in runs of 2 KiB.";
+      "cluster of eight fits on, and every other tile goes through k backwards. A skinny "
+      "product's large operand is read where it lies, and for 16 columns or fewer in runs of 2 "
+      "KiB.";
   rung.gain =
       "A block takes 16 KiB from the L2 for a stage of 1024 clocks instead of 32. The tensor "
-      "cores are at work 95 % of the time, at the clock that the power limit leaves: what is "
-      "not moved from the L2 and from memory leaves it higher.";
+      "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
+      "moved from the L2 and from memory leaves it higher.";
   rung.contender = true;
   rung.launch = &launch;
   rung.kernel_for = &kernel_for;
   const auto copies = [](const Problem& p) {
-    return path_of(p) == Path::streamed ? 0 : EngineOperands::copy_bytes(p, layout_of(p));
+    return path_of(p) == Path::streamed ? 0 : TmaOperands::copy_bytes(p, layout_of(p));
   };
   rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
   rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };

@@ -27,10 +27,10 @@ inline MajorsTaken register_layout(bool a_first) {
 template <class Shape>
 void launch_registers(const Arguments& arguments, bool a_first, const Workspace& workspace,
                       cudaStream_t stream) {
-  const EngineOperands operands =
-      EngineOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
-  const EngineOperand& first = a_first ? operands.b : operands.a;
-  const EngineOperand& second = a_first ? operands.a : operands.b;
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
+  const TmaOperand& first = a_first ? operands.b : operands.a;
+  const TmaOperand& second = a_first ? operands.a : operands.b;
   launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
 }
 

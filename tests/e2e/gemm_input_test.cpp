@@ -52,8 +52,6 @@ TEST_CASE("A wrong word to the ladder is one sentence", "[e2e]") {
               "the largest that C of fp16 holds is 65504: take alpha up to 120."},
       Mistake{{"--beta", "1e39", "--type", "bf16"}, "3.4e+38"},
       Mistake{{"--alpha", "0.5"}, "whole numbers; --type or --rung choose others"},
-      Mistake{{"--no-tuning", "--autotune"}, "--no-tuning"},
-      Mistake{{"--tuning", ""}, "takes a file"},
       Mistake{{"--rungs", "x"}, "Did you mean `--rung`?"}, Mistake{{"4096"}, "4096"});
   Sandbox box({});
   box.set("CUDA_VISIBLE_DEVICES", "");
@@ -84,7 +82,7 @@ TEST_CASE("The ladder's help says what rungs and defaults there are, in a user's
   const auto help = run_and_capture(gemm_ladder, {"--help"}, 30s);
   CHECK(code(help) == 0);
   for (const char* said :
-       {"--m N ", "(default: 4096)", "--suite NAME=default", "--tuning FILE",
+       {"--m N ", "(default: 4096)", "--suite NAME=default", "--autotune ",
         "Rungs:\n  fp32/01_naive", " fp32/22_planned_tiles", " fp8/02_fast_accumulation"})
     CHECK_THAT(help.output, ContainsSubstring(said));
   for (const char* internal : {"INT", "ENUM", "{false}", "FLOAT", "NONNEGATIVE"})

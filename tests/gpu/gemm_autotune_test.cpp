@@ -7,7 +7,6 @@
 #include "gemm/autotune.h"
 #include "gemm/kernel_names.h"
 #include "gemm/rung_workload.h"
-#include "gemm/tuning.h"
 #include "results/error.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -77,10 +76,9 @@ TEST_CASE("a variant whose product is wrong is never chosen: tuning ends there",
 TEST_CASE("a rung's workload says what ran, and its kernels have names", "[gpu][gemm]") {
   Bench bench;
   if (bench.facts.major < 8) SKIP("asynchronous copies need sm_80");
-  const auto tuning = std::make_shared<Tuning>(TuningRequest{.unused = true}, TuningFingerprint{});
   const Rung& rung = *find_rung("fp32/22_planned_tiles");
   const Workload workload = rung_workload(bench.context, rung, make_problem(Class::fp32, 512, 512, 512),
-                                          bench.references, tuning);
+                                          bench.references, std::make_shared<Autotuner>());
   workload.poison();
   workload.launch();
   FATHOM_CUDA(cudaStreamSynchronize(bench.stream.get()));

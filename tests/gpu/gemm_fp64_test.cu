@@ -1,5 +1,5 @@
 // The fp64 rungs where they are most likely to be wrong: edges of their tiles, of stages and of the
-// copy engine's boxes, every way for operands to lie, columns on 16 bytes and not, shares that
+// TMA's boxes, every way for operands to lie, columns on 16 bytes and not, shares that
 // begin and end within a tile.
 
 #include <catch2/catch_test_macros.hpp>
@@ -79,7 +79,8 @@ std::vector<Share> shares() {
   }
   all.push_back(share(few_of_threads, [](const Rung& r) { return !r.exact_capability; }));
   all.push_back(share(few_of_engine, [](const Rung& r) { return r.exact_capability; }));
-  all.push_back(share(few_of_few_rows, [](const Rung& r) { return r.id.ends_with("08_late_reads"); }));
+  all.push_back(
+      share(few_of_few_rows, [](const Rung& r) { return r.id.ends_with("08_late_reads"); }));
   return all;
 }
 

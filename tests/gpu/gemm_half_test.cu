@@ -1,5 +1,5 @@
 // The rungs of the types that wgmma multiplies, where they are most likely to be wrong: edges of
-// their tiles, of the ring and of the copy engine's boxes, all transpositions, columns that start
+// their tiles, of the ring and of TMA's boxes, all transpositions, columns that start
 // on no 16 bytes.
 
 #include <catch2/catch_test_macros.hpp>

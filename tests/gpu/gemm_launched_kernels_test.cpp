@@ -10,7 +10,6 @@
 #include "gemm/launched_kernels.h"
 #include "gemm/rung_workload.h"
 #include "gemm/shapes.h"
-#include "gemm/small_plan.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -18,11 +17,13 @@ using namespace fathom::gemm;
 
 namespace {
 
+constexpr int h200_sms = 132;
+
 /// The kernels that the rung's launch of the product has; nothing of it runs, so that the matrices
 /// may as well be one.
 std::vector<LaunchedKernel> kernels_of(test::RungBench& bench, const Rung& rung, const Problem& p) {
   const Buffer any = bench.context.buffers().output("any matrix", std::size_t{256} << 20);
-  Workspace workspace{nullptr, rung.workspace_bytes(p, planned_sms), planned_sms};
+  Workspace workspace{nullptr, rung.workspace_bytes(p, h200_sms), h200_sms};
   if (workspace.bytes != 0)
     workspace.data = bench.context.buffers().output("workspace", workspace.bytes).data;
   return launched_kernels(
@@ -46,7 +47,7 @@ TEST_CASE("at the ladder's size the kernel that a rung is made for is the one th
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
     CAPTURE(rung.id);
     const Problem p = contested_problem(rung.of, {ladder_size, ladder_size, ladder_size});
-    const std::vector<Variant> variants = rung.variants(p, planned_sms);
+    const std::vector<Variant> variants = rung.variants(p, h200_sms);
     const RungKernel& expected = variants.empty() ? rung.kernel : variants.front().kernel;
     const std::vector<LaunchedKernel> kernels = kernels_of(bench, rung, p);
     const LaunchedKernel* kernel = product_kernel(kernels);
@@ -112,7 +113,7 @@ TEST_CASE("the kernel whose tile is told of a product is the one that is launche
       for (const Transpose transa : {Transpose::no, Transpose::yes}) {
         for (const Transpose transb : {Transpose::no, Transpose::yes}) {
           const Problem p = make_problem(rung.of, m, n, k, transa, transb);
-          const RungKernel expected = rung.kernel_for(p, planned_sms);
+          const RungKernel expected = rung.kernel_for(p, h200_sms);
           if (expected.function == nullptr) continue;
           CAPTURE(rung.id, p.describe());
           ++told;
@@ -142,22 +143,19 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
        {Expected{"fp32/15_vectorised", "fp32::vectorised_product", {256, 256, 256}},
         {"fp32/15_vectorised", "fp32::tile_64_product", {255, 255, 255}},
         {"fp32/22_planned_tiles", "fp32::tile_64_product", {15, 15, 15}},
-        {"fp32/27_small_products", "fp32::small_product<", {256, 256, 256}},
-        {"fp32/27_small_products", "fp32::sliced_product<", {16, 8192, 8192}},
-        {"fp32/27_small_products", "fp32::fed_product<", {4096, 4096, 4096}},
-        {"fp64/09_small_products", "fp64::small_product<", {256, 256, 256}},
-        {"fp64/09_small_products", "fp64::engine_product<", {4096, 4096, 4096}},
-        {"fp16/16_small_products", "half::small_product<", {256, 256, 256}},
-        {"fp16/16_small_products",
-         "specialised_product<EngineConfig<BriefTile<",
-         {1024, 1024, 1024}},
-        {"fp16/16_small_products", "specialised_product<EngineConfig<Columns16<", {16, 8192, 8192}},
-        {"bf16/16_small_products",
-         "specialised_product<EngineConfig<LargeClusters<",
+        {"fp32/26_sliced_depth", "fp32::sliced_product<", {16, 8192, 8192}},
+        {"fp32/26_sliced_depth", "fp32::warp_specialised_product<", {4096, 4096, 4096}},
+        {"fp64/08_late_reads", "fp64::tma_product<", {4096, 4096, 4096}},
+        {"fp16/15_deferred_stores",
+         "specialised_product<TmaKernel<ColumnHalves<",
+         {128, 8192, 8192}},
+        {"fp16/15_deferred_stores", "specialised_product<TmaKernel<Columns16<", {16, 8192, 8192}},
+        {"bf16/15_deferred_stores",
+         "specialised_product<TmaKernel<LargeClusters<",
          {4096, 4096, 4096}},
         {"tf32/03_large_clusters", "streamed_product<", {16, 8192, 8192}},
         {"tf32/03_large_clusters",
-         "register_product<RegisterConfig<tf32::LargeClusters",
+         "register_product<RegisterKernel<tf32::LargeClusters",
          {4096, 4096, 4096}}}) {
     const Rung& rung = *find_rung(e.rung);
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
@@ -171,10 +169,9 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
 TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
   test::RungBench bench;
   const auto told = [&](const Rung& rung, std::int64_t size) {
-    const auto tuning =
-        std::make_shared<Tuning>(TuningRequest{.unused = true}, TuningFingerprint{});
-    const Workload workload = rung_workload(
-        bench.context, rung, make_problem(rung.of, size, size, size), bench.references, tuning);
+    const Workload workload =
+        rung_workload(bench.context, rung, make_problem(rung.of, size, size, size),
+                      bench.references, std::make_shared<Autotuner>());
     workload.poison();
     workload.launch();
     FATHOM_CUDA(cudaStreamSynchronize(bench.stream.get()));
@@ -188,12 +185,11 @@ TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
   const Rung& whole = *find_rung("fp32/15_vectorised");
   CHECK(told(whole, 256).contains("tile_efficiency"));
   CHECK_FALSE(told(whole, 255).contains("tile_efficiency"));  // not by its own tile
-  const Rung& small = *find_rung("fp32/27_small_products");
-  if (!runs_on(small, bench.facts.major, bench.facts.minor)) return;
-  const auto of_small = told(small, 256), of_large = told(small, 2048);
-  CHECK(of_small.at("threads_per_block") == 128);
-  CHECK(of_large.at("threads_per_block") == small.kernel.threads);
-  CHECK(of_small.at("shared_bytes") < of_large.at("shared_bytes"));
-  CHECK_FALSE(of_small.contains("waves"));
+  const Rung& top = *find_rung("fp32/26_sliced_depth");
+  if (!runs_on(top, bench.facts.major, bench.facts.minor)) return;
+  const auto of_narrow = told(top, 16), of_large = told(top, 2048);
+  CHECK(of_large.at("threads_per_block") == top.kernel.threads);
+  CHECK(of_narrow.at("shared_bytes") < of_large.at("shared_bytes"));
+  CHECK_FALSE(of_narrow.contains("waves"));
   CHECK(of_large.contains("waves"));
 }

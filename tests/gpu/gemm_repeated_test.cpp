@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/fp32/fed_tiles.h"
+#include "gemm/fp32/warp_specialised_tiles.h"
 #include "gemm/rung.h"
 #include "gemm/shapes.h"
 #include "tests/gpu/gemm_rung_bench.h"
@@ -76,20 +76,20 @@ TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time"
   if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
   test::RungBench bench;
   if (bench.facts.major != 9) SKIP("the kernel is for sm_90a");
-  const std::vector<std::pair<const char*, fp32::FedChoice>> tiles{
-      {"by the engine", fp32::engine_fed_128x256()},
-      {"by threads", fp32::thread_fed_128x256()},
-      {"transposing A", fp32::transposing_fed_a()},
-      {"transposing B", fp32::transposing_fed_b()},
-      {"transposing both", fp32::transposing_fed_both()}};
-  for (const auto& [fed, tile] : tiles) {
-    CAPTURE(fed);
+  const std::vector<std::pair<const char*, fp32::WarpSpecialisedChoice>> tiles{
+      {"by TMA", fp32::tma_producer_128x256()},
+      {"by threads", fp32::thread_producer_128x256()},
+      {"transposing A", fp32::transposing_producer_a()},
+      {"transposing B", fp32::transposing_producer_b()},
+      {"transposing both", fp32::transposing_producer_both()}};
+  for (const auto& [producer, tile] : tiles) {
+    CAPTURE(producer);
     for (const Problem& problem : products_of(Class::fp32)) {
       if (!tile.takes(problem)) continue;
       check_same(bench, problem,
-                 tile.workspace_bytes(problem, bench.facts.sms, fp32::Sharing::equal),
+                 tile.workspace_bytes(problem, bench.facts.sms, fp32::Sharing::stream_k),
                  [&](const Arguments& a, const Workspace& w, cudaStream_t s) {
-                   tile.launch(a, w, fp32::Sharing::equal, s);
+                   tile.launch(a, w, fp32::Sharing::stream_k, s);
                  });
     }
   }

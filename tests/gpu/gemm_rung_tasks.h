@@ -5,7 +5,7 @@
 
 #include "gemm/rung.h"
 
-// Products for the tests of rungs whose kernels the copy engine feeds.
+// Products for the tests of rungs whose operands come by TMA.
 
 namespace fathom::test {
 
@@ -31,7 +31,8 @@ inline std::vector<gemm::Problem> layouts(gemm::Class of, std::int64_t m, std::i
 }
 
 /// A problem that only some rungs are for: one that a rung's own kernel takes as it is, and one for
-/// the narrow tiles, which contenders and, before the small tiles of the last, 15 of 16-bit types use for all.
+/// the narrow tiles, which contenders and, before the small tiles of the last, 15 of 16-bit types
+/// use for all.
 struct Task {
   gemm::Problem problem;
   bool own_path = false, contenders = false;

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/claim_twins.h"
+#include "gemm/ablations.h"
 #include "gemm/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
@@ -76,7 +76,7 @@ TEST_CASE("every fp32 rung is right on every small product", "[gpu][gemm][saniti
     for (const Rung* rung : rungs_of(Class::fp32)) {
       if (runs_on(*rung, bench.facts.major, bench.facts.minor)) bench.check(*rung, problem);
     }
-    for (const ClaimTwin& twin : claim_twins()) bench.check(twin.twin, problem);
+    for (const Ablation& ablation : ablations()) bench.check(ablation.ablation, problem);
   }
 }
 

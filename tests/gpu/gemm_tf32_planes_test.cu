@@ -46,18 +46,19 @@ TEST_CASE("the planes of an operand add up to it, line for line", "[gpu][gemm][s
           const std::int64_t stride = length + gap;
           CAPTURE(static_cast<int>(major), k, gap, columns);
           const Buffer source = context.buffers().input(
-              "operand", static_cast<std::size_t>(stride * lines) * sizeof(float), Fill::normal_float);
-          const EngineOperand operand{source.data, outer, k, stride, major, Element::f32};
+              "operand", static_cast<std::size_t>(stride * lines) * sizeof(float),
+              Fill::normal_float);
+          const TmaOperand operand{source.data, outer, k, stride, major, Element::f32};
           const Tf32Planes made = tf32_planes(operand, columns);
           REQUIRE(made.outer == 2 * ((outer + columns - 1) / columns * columns));
           REQUIRE((made.stride >= k && made.stride % 4 == 0));
           const Buffer target = context.buffers().output("planes", made.bytes());
           context.buffers().poison(target);
-          const EngineOperand planes =
-              launch_split(operand, columns, target.data, gpu.stream.get());
+          const TmaOperand planes = launch_split(operand, columns, target.data, gpu.stream.get());
           FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
           CHECK((planes.outer == made.outer && planes.k == k && planes.major == Major::k));
-          const auto x = test::to_host<float>(source.data, static_cast<std::size_t>(stride * lines));
+          const auto x =
+              test::to_host<float>(source.data, static_cast<std::size_t>(stride * lines));
           const auto found =
               test::to_host<float>(target.data, static_cast<std::size_t>(made.outer * made.stride));
           for (std::int64_t o = 0; o < made.outer / 2; ++o) {

@@ -11,14 +11,14 @@
 
 #include "tests/sass/sass_file.h"
 
-// What the warp-specialised fp32 kernels can reach: of their loop's clocks, those in which a multiplication
-// is issued.
+// What the warp-specialised fp32 kernels can reach: of their loop's clocks, those in which a
+// multiplication is issued.
 //
-// The registers are in two banks, of even and of odd numbers, and each gives one register of a warp a clock.
-// A multiplication needs three; what the one before marked `.reuse` in the same place it need not read. On an
-// H200 the stalls that PC sampling calls "dispatch" are those of a queue that lets a bank fall behind by one
-// read: so modelled, loops of 548 and 1091 instructions had 156 and 35 clocks of them where 138 and 37 were
-// measured.
+// The registers are in two banks, of even and of odd numbers, and each gives one register of a warp
+// a clock. A multiplication needs three; what the one before marked `.reuse` in the same place it
+// need not read. On an H200 the stalls that PC sampling calls "dispatch" are those of a queue that
+// lets a bank fall behind by one read: so modelled, loops of 548 and 1091 instructions had 156 and
+// 35 clocks of them where 138 and 37 were measured.
 
 namespace {
 
@@ -33,8 +33,8 @@ std::optional<std::size_t> branch_target(const std::string& line) {
 
 bool is_multiplication(const std::string& line) { return line.find("FFMA") != std::string::npos; }
 
-/// The loop with the largest share of multiplications, without what a branch leaves out that waits at a
-/// barrier in shared memory: that comes once a stage.
+/// The loop with the largest share of multiplications, without what a branch leaves out that waits
+/// at a barrier in shared memory: that comes once a stage.
 Lines hot_loop(const SassFunction& function) {
   const Lines& lines = function.lines;
   double best = 0;
@@ -52,8 +52,9 @@ Lines hot_loop(const SassFunction& function) {
     loop.push_back(lines[i]);
     const auto to = branch_target(lines[i]);
     if (!to || *to <= i || *to > last) continue;
-    const bool waits = std::any_of(lines.begin() + static_cast<long>(i), lines.begin() + static_cast<long>(*to),
-                                   [](const std::string& l) { return l.find("SYNCS") != std::string::npos; });
+    const bool waits =
+        std::any_of(lines.begin() + static_cast<long>(i), lines.begin() + static_cast<long>(*to),
+                    [](const std::string& l) { return l.find("SYNCS") != std::string::npos; });
     if (waits) i = *to - 1;
   }
   return loop;
@@ -85,7 +86,8 @@ int clocks(const Lines& loop) {
         for (int& b : behind) b = std::max(0, b - 1);
         ++result;
       }
-      for (std::size_t bank = 0; bank < 2; ++bank) behind[bank] = std::max(0, behind[bank] + reads[bank] - 1);
+      for (std::size_t bank = 0; bank < 2; ++bank)
+        behind[bank] = std::max(0, behind[bank] + reads[bank] - 1);
       ++result;
     }
   }
@@ -95,8 +97,8 @@ int clocks(const Lines& loop) {
 }  // namespace
 
 TEST_CASE("the model of register banks counts what it should", "[sass][gemm]") {
-  // One of each bank a clock; two of one bank, alternately; two of the same bank each time; none for what
-  // is kept.
+  // One of each bank a clock; two of one bank, alternately; two of the same bank each time; none
+  // for what is kept.
   const Lines even_odd(100, "FFMA R4, R2.reuse, R6, R5");
   CHECK(clocks(even_odd) == 100);
   Lines turns, same;
@@ -110,31 +112,35 @@ TEST_CASE("the model of register banks counts what it should", "[sass][gemm]") {
   CHECK(clocks(same) >= 198);
 }
 
-TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every clock", "[sass][gemm]") {
+TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every clock",
+          "[sass][gemm]") {
   struct Expected {
-    const char* feeder;
+    const char* producer;
     double share;  ///< at least, of the loop's clocks
   };
-  const auto& functions = disassemble_ladder("fp32", "_fed");
-  for (const Expected& e :
-       {Expected{"EngineFeeder", 0.89}, Expected{"ThreadFeeder", 0.89},
-        Expected{"TransposingFeeder<true, false>", 0.89},
-        Expected{"TransposingFeeder<false, true>", 0.89}, Expected{"TransposingFeeder<true, true>", 0.89}}) {
+  const auto& functions = disassemble_ladder("fp32", "_producer");
+  for (const Expected& e : {Expected{"TmaProducer", 0.89}, Expected{"ThreadProducer", 0.89},
+                            Expected{"TransposingProducer<true, false>", 0.89},
+                            Expected{"TransposingProducer<false, true>", 0.89},
+                            Expected{"TransposingProducer<true, true>", 0.89}}) {
     int found = 0;
     for (const SassFunction& function : functions) {
-      if (function.name.find("fed_product<") == std::string::npos ||
-          function.name.find(e.feeder) == std::string::npos)
+      if (function.name.find("warp_specialised_product<") == std::string::npos ||
+          function.name.find(e.producer) == std::string::npos)
         continue;
       ++found;
       const Lines loop = hot_loop(function);
       const auto multiplications = std::ranges::count_if(loop, is_multiplication);
       CAPTURE(function.name, loop.size(), multiplications, clocks(loop));
       CHECK(multiplications >= 1024);
-      // The compiler's choice for the one that transposes both and cuts shares within stages is a worse one.
-      const bool worst = function.name.find("Cut)1>, fathom::gemm::fp32::TransposingFeeder<true, true>") != std::string::npos;
+      // The compiler's choice for the one that transposes both and cuts shares within stages is a
+      // worse one.
+      const bool worst =
+          function.name.find("Cut)1>, fathom::gemm::fp32::TransposingProducer<true, true>") !=
+          std::string::npos;
       CHECK(static_cast<double>(multiplications) / clocks(loop) >= (worst ? 0.87 : e.share));
       CHECK(function.count("BAR.ARV") > 0);  // who multiplies waits for nobody to have read
     }
-    CHECK(found == (e.feeder == std::string_view("ThreadFeeder") ? 1 : 2));
+    CHECK(found == (e.producer == std::string_view("ThreadProducer") ? 1 : 2));
   }
 }

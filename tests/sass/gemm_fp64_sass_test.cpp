@@ -15,23 +15,23 @@ const std::vector<SassFunction>& functions() { return disassemble_ladder("fp64")
 
 }  // namespace
 
-TEST_CASE("fp64 rungs of the copy engine read nothing but what products take as it is",
-          "[sass][gemm]") {
+TEST_CASE("fp64 rungs of TMA read nothing but what products take as it is", "[sass][gemm]") {
   if (!functions().front().for_hopper()) SKIP("This build is for a chip other than Hopper.");
   struct Expected {
     const char* shape;
-    int a_words, b_words;  ///< 16-byte loads of a stage's fragments, and of the first's where it has its own
+    int a_words,
+        b_words;  ///< 16-byte loads of a stage's fragments, and of the first's where it has its own
   };
-  for (const Expected& e : {Expected{"::CopyEngine,", 16 + 4, 8 + 8},
+  for (const Expected& e : {Expected{"::Tma,", 16 + 4, 8 + 8},
                             {"::PairedBlocks,", 16 + 4, 8 + 8},
-                            {"::EqualShares,", 16 + 4, 8 + 8},
+                            {"::StreamK,", 16 + 4, 8 + 8},
                             {"::LateReads,", 16, 8},
                             {"::Rows16,", 4, 4},
                             {"::Rows64,", 8 + 4, 8 + 8}}) {
     CAPTURE(e.shape);
     int kernels = 0;
     for (const SassFunction& function : functions()) {
-      if (function.name.find("engine_product<") == std::string::npos ||
+      if (function.name.find("tma_product<") == std::string::npos ||
           function.name.find(e.shape) == std::string::npos)
         continue;
       ++kernels;

@@ -21,8 +21,8 @@ const SassFunction& rung(const std::string& name) {
   return find(disassemble_ladder("fp32", "_" + name), "::" + name + "_product(");
 }
 
-/// Share of multiplications among the instructions of the loop that has most of them. Instructions have
-/// 16 bytes each, so that a branch's target is the number of an instruction.
+/// Share of multiplications among the instructions of the loop that has most of them. Instructions
+/// have 16 bytes each, so that a branch's target is the number of an instruction.
 double loop_share(const SassFunction& function) {
   int most = 0;
   double share = 0;
@@ -61,7 +61,8 @@ TEST_CASE("the first rungs differ in the order of threads, not in instructions",
 }
 
 TEST_CASE("vectorised rungs read and write 16 bytes at a time and no less", "[sass][gemm]") {
-  for (const char* name : {"vectorised", "vectorised_64", "tile_16x4", "registers_buffered", "warp_tile"}) {
+  for (const char* name :
+       {"vectorised", "vectorised_64", "tile_16x4", "registers_buffered", "warp_tile"}) {
     CAPTURE(name);
     const SassFunction& function = rung(name);
     CHECK(function.count("LDG.E.128") == total(function, "LDG"));
@@ -70,7 +71,7 @@ TEST_CASE("vectorised rungs read and write 16 bytes at a time and no less", "[sa
   CHECK(total(rung("tile_2d"), "LDG") > rung("tile_2d").count("LDG.E.128"));
 }
 
-// Claims GC8 and GC9: what a rung and its twin have in common, and what not.
+// Claims GC8 and GC9: what a rung and its ablation have in common, and what not.
 TEST_CASE("a fragment is read ahead whether the source says so or not", "[sass][gemm]") {
   constexpr std::size_t products = 64, reads = 4, steps = 8;  // of a thread and step, of a tile
   const auto& functions = disassemble_ladder("fp32", "18_registers_buffered");
@@ -111,8 +112,11 @@ TEST_CASE("pipelined kernels mostly multiply", "[sass][gemm]") {
     const char* tiling;
     double share;  ///< at least, of the loop's instructions, however the operands lie
   };
-  for (const Expected& e : {Expected{"128, 256, 16", 0.90}, {"128, 256, 8", 0.88}, {"256, 128, 16", 0.90},
-                            {"128, 128, 8", 0.84}, {"256, 16, 16", 0.76}}) {
+  for (const Expected& e : {Expected{"128, 256, 16", 0.90},
+                            {"128, 256, 8", 0.88},
+                            {"256, 128, 16", 0.90},
+                            {"128, 128, 8", 0.84},
+                            {"256, 16, 16", 0.76}}) {
     const auto kernels = pipelined(e.tiling);
     CAPTURE(e.tiling);
     CHECK(kernels.size() == 9);  // three ways for each operand to lie

@@ -31,11 +31,11 @@ int loads_in_flight(const SassFunction& kernel, std::size_t at) {
 
 }  // namespace
 
-// The compiler takes bar.arrive for allowed while loads before it are in flight; a build in which they were
-// had products wrong by one k, hence FedRing::release (docs/gemm/tuning-fp32.md).
+// The compiler takes bar.arrive for allowed while loads before it are in flight; a build in which
+// they were had products wrong by one k, hence StageRing::release (docs/gemm/tuning.md).
 TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") {
   int kernels = 0;
-  for (const char* file : {"transposing_fed", "engine_fed", "thread_fed"}) {
+  for (const char* file : {"transposing_producer", "tma_producer", "thread_producer"}) {
     for (const SassFunction& kernel : disassemble_ladder("fp32", file)) {
       CAPTURE(kernel.name);
       REQUIRE(kernel.scoreboards.size() == kernel.lines.size());
@@ -63,7 +63,7 @@ TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "
     SKIP("This build is for a chip other than Hopper.");
   int kernels = 0, releases = 0;
   for (const SassFunction& kernel : disassemble_ladder("fp64")) {
-    if (kernel.name.find("engine_product<") == std::string::npos) continue;
+    if (kernel.name.find("tma_product<") == std::string::npos) continue;
     CAPTURE(kernel.name);
     ++kernels;
     REQUIRE(kernel.scoreboards.size() == kernel.lines.size());
@@ -81,8 +81,8 @@ TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "
     const auto load = std::ranges::find_if(
         kernel.instructions, [](const std::string& s) { return s.starts_with("LDS"); });
     REQUIRE(load != kernel.instructions.end());
-    CHECK(loads_in_flight(kernel,
-                          static_cast<std::size_t>(load - kernel.instructions.begin())) == 1);
+    CHECK(loads_in_flight(kernel, static_cast<std::size_t>(load - kernel.instructions.begin())) ==
+          1);
   }
   CHECK(kernels == 24);
   CHECK(releases == 44);

@@ -4,7 +4,7 @@ namespace {
 
 /// Two blocks of 256 threads.
 constexpr int two_blocks = 128;
-/// 384 threads, of which the feeding ones give away what the others take.
+/// 384 threads, of which the producer ones give away what the others take.
 constexpr int specialised = 168;
 
 }  // namespace
@@ -15,7 +15,8 @@ std::vector<RungCode> fp32_codes() {
   // All that goes to and from memory goes 16 bytes at a time.
   const std::string vectors = " LDG.E.128 LDS.128 STS.128 STG.E.128";
   const std::string pipeline = "LDGSTS LDS.128 STG.E.128";
-  const std::string fed = "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
+  const std::string specialised_code =
+      "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
   return {
       {"fp32/01_naive", "::naive_product(", 1, "FFMA LDG.E", "LDS STS SHFL BAR" + later},
       {"fp32/02_coalesced", "::coalesced_product(", 1, "FFMA LDG.E", "LDS STS SHFL BAR" + later},
@@ -47,7 +48,7 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/15_vectorised", "::vectorised_product(", 1, "FFMA>=512 BAR=2" + vectors, later},
       {"fp32/16_vectorised_64", "::vectorised_64_product(", 1, "FFMA>=256 BAR=2" + vectors, later},
       {"fp32/17_tile_16x4", "::tile_16x4_product(", 1, "FFMA>=512 BAR=2" + vectors, later},
-      // Their twins: as many accesses, of as many bytes.
+      // Their ablations: as many accesses, of as many bytes.
       {"fp32/17_tile_16x4", "::tile_8x8_product(", 1, "FFMA>=512 BAR=2 LDS.128=32" + vectors,
        "LDS.64" + later, two_blocks},
       {"fp32/18_registers_buffered", "::registers_unbuffered_product(", 1,
@@ -76,29 +77,24 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/22_planned_tiles", "::add_parts(", 1, "LDG.E>=2 FADD STG.E",
        "LDS STS BAR SHFL RED REDG ATOMG"},
 
-      {"fp32/23_engine_fed", "fed_product<*Cut)0>, fathom::gemm::fp32::EngineFeeder>", 1,
-       fed + "UTMALDG.2D>=2", "LDGSTS LDSM STS UTMALDG.2D.MULTICAST", specialised},
+      {"fp32/23_tma_producer", "warp_specialised_product<*Cut)0>, fathom::gemm::fp32::TmaProducer>",
+       1, specialised_code + "UTMALDG.2D>=2", "LDGSTS LDSM STS UTMALDG.2D.MULTICAST", specialised},
       // Sixteen bytes where lines allow it, four elsewhere; what has arrived is told by the copies.
-      {"fp32/24_thread_fed", "fed_product<*, fathom::gemm::fp32::ThreadFeeder>", 1,
-       fed + "LDGSTS.E.BYPASS.128 LDGSTS.E ARRIVES.LDGSTSBAR", "UTMALDG LDSM STS", specialised},
+      {"fp32/24_thread_producer", "warp_specialised_product<*, fathom::gemm::fp32::ThreadProducer>",
+       1, specialised_code + "LDGSTS.E.BYPASS.128 LDGSTS.E ARRIVES.LDGSTSBAR", "UTMALDG LDSM STS",
+       specialised},
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
-      // them. Of each feeder one kernel whose shares end with a stage, and one whose end with a body.
-      {"fp32/25_equal_shares", "fed_product<*, fathom::gemm::fp32::EngineFeeder>", 2,
-       fed + "LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU", "RED REDG ATOMG", specialised},
-      {"fp32/25_equal_shares", "fed_product<*TransposingFeeder<", 6,
-       fed + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
+      // them. Of each producer one kernel whose shares end with a stage, and one whose end with a
+      // body.
+      {"fp32/25_stream_k", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
+       specialised_code + "LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU", "RED REDG ATOMG",
+       specialised},
+      {"fp32/25_stream_k", "warp_specialised_product<*TransposingProducer<", 6,
+       specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; four boxes of A and one of B.
       {"fp32/26_sliced_depth", "::sliced_product<", 1,
        "FFMA>=512 LDS.128=48 UTMALDG.2D=5 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
        "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
-      // Sums go to the owner's shared memory, 16 bytes at a time, and after one meeting of the
-      // cluster to C. Four blocks of 128 threads.
-      {"fp32/27_small_products", "::small_product<*Tiling<32, 64, 16,", 9,
-       "FFMA>=256 LDGDEPBAR=4 UCGABAR_ARV=2 ACQBULK=1 ST.E.128=4 FADD>=32 " + pipeline,
-       "STS UTMALDG USETMAXREG RED REDG ATOMG", 128},
-      {"fp32/27_small_products", "::small_product<*Tiling<128, 128, 16,", 9,
-       "FFMA>=1024 LDGDEPBAR=3 UCGABAR_ARV=2 ACQBULK=1 ST.E.128=16 FADD>=32 " + pipeline,
-       "STS UTMALDG USETMAXREG RED REDG ATOMG"},
   };
 }

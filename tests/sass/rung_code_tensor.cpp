@@ -6,29 +6,30 @@
 
 namespace {
 
-/// Of 384 threads, of which the feeding ones give away what the others take.
+/// Of 384 threads, of which the producer ones give away what the others take.
 constexpr int specialised = 168;
 
-/// What a product by wgmma from what the copy engine brings is made of. The products of a stage are
+/// What a product by wgmma from what TMA brings is made of. The products of a stage are
 /// one group in one loop; the first waits for the stage's bytes.
-struct Engine {
+struct TmaCode {
   const char* product;  ///< the opcode of a product, shape included
   int products;         ///< of a stage: 4 steps of each block of 64 rows
   int loads, multicasts, stores;
   int groups = 1;  ///< of products of a stage, where sums are promoted: two halves of the columns
-  bool brief = false;  ///< meets without a fence
-  bool keeps = false;  ///< its registers: its loads are there twice, to fill the ring and in the loop
+  bool single_tile = false;  ///< meets without a fence
+  bool keeps =
+      false;  ///< its registers: its loads are there twice, to fill the ring and in the loop
 };
-/// A brief block's, which changes its registers.
-constexpr Engine brief(const char* product, int loads, int multicasts, int stores) {
+/// A single-tile kernel's, which changes its registers.
+constexpr TmaCode single_tile(const char* product, int loads, int multicasts, int stores) {
   return {product, 4, loads, multicasts, stores, 1, true, false};
 }
 /// One of at most 64 columns: loads and multicasts of a stage.
-constexpr Engine keeping(const char* product, int loads, int multicasts, int stores) {
+constexpr TmaCode keeping(const char* product, int loads, int multicasts, int stores) {
   return {product, 4, 2 * loads, 2 * multicasts, stores, 1, true, true};
 }
 
-RungCode engine(const char* rung, const std::string& kernel, int kernels, const Engine& e) {
+RungCode tma(const char* rung, const std::string& kernel, int kernels, const TmaCode& e) {
   // A barrier per stage and direction, of which a wait looks at the phase. Where the compiler
   // cannot keep products under way it fences each: one fence a group, a wait for the group before
   // and one for the last, is what is written.
@@ -56,9 +57,11 @@ RungCode engine(const char* rung, const std::string& kernel, int kernels, const 
   // where the blocks share k, three, of which the compiler has the code twice.
   const bool shares_depth =
       kernel.find("::Columns") != std::string::npos || kernel.find("Narrow") != std::string::npos;
-  // Brief blocks meet without one but where they have left each other sums, and where they part
-  // once these are read: which a thread does in one of three places.
-  const int fences = shares_depth ? (e.brief ? 8 : 6) : e.multicasts > 0 && !e.brief ? 2 : 0;
+  // Blocks of single-tile kernels meet without one but where they have left each other sums, and
+  // where they part once these are read: which a thread does in one of three places.
+  const int fences = shares_depth                         ? (e.single_tile ? 8 : 6)
+                     : e.multicasts > 0 && !e.single_tile ? 2
+                                                          : 0;
   code.has += fmt::format(" MEMBAR.ALL.GPU<={}", fences);
   return code;
 }
@@ -95,11 +98,8 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
 
 std::vector<RungCode> half_codes() {
   const std::string hopper = " HGMMA UTMALDG USETMAXREG";
-  // Sums go to the owner's shared memory, a block's alone to its own, and after one meeting of the cluster to C.
-  const std::string met = "LDGSTS LDGDEPBAR UCGABAR_ARV=2 ACQBULK=1 LDS.128 FADD STG.E.64", met_lacks = "RED REDG ATOMG" + hopper;
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
-             *n128 = "HGMMA.64x128x16.F32", *n160 = "HGMMA.64x160x16.F32",
-             *n192 = "HGMMA.64x192x16.F32", *n256 = "HGMMA.64x256x16.F32";
+             *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
       // Two blocks of 256 threads. Elements become fp32 on their way into shared memory.
       {"half/01_simt", "::simt_product<", 1, "FFMA>=1024 LDG.E.U16 LDS.128 STS=16 BAR=2",
@@ -110,41 +110,31 @@ std::vector<RungCode> half_codes() {
        "LDGSTS" + hopper},
       {"half/05_multistage", "::multistage_product<", 4, "HMMA>=128 LDSM LDGSTS LDGDEPBAR",
        "STS.128" + hopper},
-      engine("half/06_wgmma", "::wgmma_product<", 1, {n128, 8, 8, 0, 0}),
-      engine("half/07_warp_specialised", "::Specialised,", 1, {n128, 4, 4, 0, 0}),
-      engine("half/08_wide_tile", "::Wide,", 1, {n256, 4, 6, 0, 0}),
-      engine("half/09_persistent", "::Persistent,", 1, {n256, 4, 6, 0, 0}),
-      engine("half/10_cluster_multicast", "::Multicast,", 1, {n256, 4, 4, 2, 0}),
-      engine("half/11_overlapped_epilogue", "::Overlapped,", 1, {n256, 4, 4, 2, 4}),
-      engine("half/12_split_depth", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
-      engine("half/12_split_depth", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
-      engine("half/12_split_depth", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
-      engine("half/13_all_layouts", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
-      engine("half/14_large_clusters", "::Large,", 1, {n256, 4, 2, 2, 4}),
-      engine("half/14_large_clusters", "::Large>,", 1, {n256, 4, 4, 2, 4}),
+      tma("half/06_wgmma", "::wgmma_product<", 1, {n128, 8, 8, 0, 0}),
+      tma("half/07_warp_specialised", "::Specialised,", 1, {n128, 4, 4, 0, 0}),
+      tma("half/08_wide_tile", "::Wide,", 1, {n256, 4, 6, 0, 0}),
+      tma("half/09_persistent", "::Persistent,", 1, {n256, 4, 6, 0, 0}),
+      tma("half/10_cluster_multicast", "::Multicast,", 1, {n256, 4, 4, 2, 0}),
+      tma("half/11_overlapped_epilogue", "::Overlapped,", 1, {n256, 4, 4, 2, 4}),
+      tma("half/12_split_depth", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
+      tma("half/12_split_depth", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
+      tma("half/12_split_depth", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
+      tma("half/13_all_layouts", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
+      tma("half/14_large_clusters", "::Large,", 1, {n256, 4, 2, 2, 4}),
+      tma("half/14_large_clusters", "::Large>,", 1, {n256, 4, 4, 2, 4}),
       // A store under the products, and two where the last tile's are made up for.
-      engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
-             {n256, 4, 2, 2, 3}),
-      engine("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
-             {n256, 4, 4, 2, 3}),
-      engine("half/15_deferred_stores", "::ColumnHalves<", 4, keeping(n64, 2, 1, 1)),
-      // Products of a stage, and again of what is left of k; a fragment of 16 of k more is read before them.
-      {"half/16_small_products", "::small_product<*SmallTile<32, 32,", 4, "HMMA=16 LDSM=18 STS=4 " + met, met_lacks, 128},
-      {"half/16_small_products", "::small_product<*SmallTile<64, 32,", 4, "HMMA=32 LDSM=27 STS=8 " + met, met_lacks, 168},
-      {"half/16_small_products", "::small_product<*SmallTile<64, 64,", 4, "HMMA=64 LDSM=36 STS=16 " + met, met_lacks},
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 64>,", 4, keeping(n64, 3, 0, 1)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 128>,", 4, brief(n128, 3, 1, 2)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 160>,", 4, brief(n160, 5, 3, 3)),
-      engine("half/16_small_products", "::BriefTile<*AnyLayout, 192>,", 4, brief(n192, 4, 1, 3)),
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout>,", 4, {n192, 4, 4, 4, 3}),
-      engine("half/16_small_products", "::Columns192<fathom::gemm::AnyLayout> >,", 4, {n192, 4, 5, 3, 3}),
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
+          {n256, 4, 2, 2, 3}),
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
+          {n256, 4, 4, 2, 3}),
+      tma("half/15_deferred_stores", "::ColumnHalves<", 4, keeping(n64, 2, 1, 1)),
   };
 }
 
 std::vector<RungCode> other_tensor_codes() {
   std::vector<RungCode> codes;
-  const auto add = [&](const char* rung, const char* shape, const Engine& e) {
-    codes.push_back(engine(rung, std::string("specialised_product<*::") + shape, 1, e));
+  const auto add = [&](const char* rung, const char* shape, const TmaCode& e) {
+    codes.push_back(tma(rung, std::string("specialised_product<*::") + shape, 1, e));
   };
   const auto add_registers = [&](const char* rung, const char* kernel, int layouts,
                                  const Register& e) {
@@ -187,26 +177,17 @@ std::vector<RungCode> other_tensor_codes() {
   add(promoted, "WideTile<fathom::gemm::AlongKPromoted>,", {q128, 8, 4, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted>,", {q128, 8, 2, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted> >,", {q128, 8, 4, 2, 4, 2});
-  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", brief(q16, 3, 0, 0));
+  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", single_tile(q16, 3, 0, 0));
   add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 4, 3, 0, 0});
   add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 4, 4, 0, 0});
   for (RungCode& code : codes) {
     if (code.rung == promoted) code.has += " FADD>=16";
   }
-  for (const auto& [rung, n16, n64, n128, n160, n192, n256, stores, deferred] :
-       {std::tuple{fast, q16, q64, q128, "QGMMA.64x160x32.F32.E4M3.E4M3",
-                   "QGMMA.64x192x32.F32.E4M3.E4M3", q256, 4, 3},
+  for (const auto& [rung, n16, n64, n128, n256, stores, deferred] :
+       {std::tuple{fast, q16, q64, q128, q256, 4, 3},
         {"int8/01_wgmma", "IGMMA.64x16x32.S8.S8", "IGMMA.64x64x32.S8.S8", "IGMMA.64x128x32.S8.S8",
-         "IGMMA.64x160x32.S8.S8", "IGMMA.64x192x32.S8.S8", "IGMMA.64x256x32.S8.S8", 8, 8}}) {
+         "IGMMA.64x256x32.S8.S8", 8, 8}}) {
     const bool wide_c = stores == 8;  // 32 bits
-    add(rung, "BriefTile<fathom::gemm::AlongK, 16>,", keeping(n16, 3, 0, 0));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 64>,", keeping(n64, 3, 0, wide_c ? 2 : 1));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 128>,", brief(n128, 3, 1, wide_c ? 4 : 2));
-    add(rung, "BriefTile<fathom::gemm::AlongK, 160>,", brief(n160, 6, 1, wide_c ? 5 : 3));
-    // Six pieces of a row of 32 bits are more than the ring has stages.
-    add(rung, "BriefTile<fathom::gemm::AlongK, 192>,", brief(n192, 4, 1, wide_c ? 0 : 3));
-    add(rung, "Columns192<fathom::gemm::AlongK>,", {n192, 4, 4, 4, wide_c ? 6 : 3});
-    add(rung, "Columns192<fathom::gemm::AlongK> >,", {n192, 4, 5, 3, wide_c ? 6 : 3});
     add(rung, "WideTile<fathom::gemm::AlongK>,", {n256, 4, 4, 2, stores});
     add(rung, "LargeClusters<fathom::gemm::AlongK>,", {n256, 4, 2, 2, deferred});
     add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});

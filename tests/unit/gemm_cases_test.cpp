@@ -7,16 +7,14 @@
 #include <set>
 #include <string>
 
+#include "gemm/ablations.h"
 #include "gemm/cases.h"
-#include "gemm/claim_twins.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
 #include "gemm/shapes.h"
-#include "tests/unit/no_tuning.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using test::no_tuning;
 
 TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   DeviceFacts device;
@@ -25,9 +23,9 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
   int found = 0;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
-    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and twins of rungs
+    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and ablations of rungs
     ++found;
     CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
@@ -38,44 +36,46 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   CHECK(found == 1);
 }
 
-TEST_CASE("a rung's twin is measured right after it, as it is, and for its claim alone", "[gemm]") {
+TEST_CASE("a rung's ablation is measured right after it, as it is, and for its claim alone",
+          "[gemm]") {
   DeviceFacts device;
   device.major = 9;
   device.sms = 132;
   device.sm_clock_max_hz = 1980e6;
-  const auto cases = ladder_cases(device, {}, no_tuning());
-  CHECK_FALSE(claim_twins().empty());
-  for (const ClaimTwin& t : claim_twins()) {
-    CAPTURE(t.twin.id);
+  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
+  CHECK_FALSE(ablations().empty());
+  for (const Ablation& t : ablations()) {
+    CAPTURE(t.ablation.id);
     const Rung* rung = find_rung(t.of);
     REQUIRE(rung != nullptr);
-    CHECK(find_rung(t.twin.id) == nullptr);
-    CHECK_FALSE(t.twin.contender);
-    CHECK_FALSE(t.twin.idea.empty());
-    CHECK(t.twin.kernel.function != rung->kernel.function);
-    CHECK(t.twin.kernel.threads == rung->kernel.threads);
-    CHECK((t.twin.kernel.tile_m == rung->kernel.tile_m &&
-           t.twin.kernel.tile_n == rung->kernel.tile_n &&
-           t.twin.kernel.tile_k == rung->kernel.tile_k));
+    CHECK(find_rung(t.ablation.id) == nullptr);
+    CHECK_FALSE(t.ablation.contender);
+    CHECK_FALSE(t.ablation.idea.empty());
+    CHECK(t.ablation.kernel.function != rung->kernel.function);
+    CHECK(t.ablation.kernel.threads == rung->kernel.threads);
+    CHECK((t.ablation.kernel.tile_m == rung->kernel.tile_m &&
+           t.ablation.kernel.tile_n == rung->kernel.tile_n &&
+           t.ablation.kernel.tile_k == rung->kernel.tile_k));
     for (const std::int64_t size : {4096, 4095}) {
       const Problem p = make_problem(Class::fp32, size, size, size);
-      CHECK(t.twin.takes_own_path(p) == rung->takes_own_path(p));
+      CHECK(t.ablation.takes_own_path(p) == rung->takes_own_path(p));
     }
     const auto of_rung = std::ranges::find(cases, t.of + "/NN/4096x4096x4096", &Case::name);
     REQUIRE(of_rung != cases.end());
-    const Case& twin = *std::next(of_rung);
-    CHECK(twin.name == t.twin.id + "/NN/4096x4096x4096");
-    CHECK(std::get<std::string>(twin.axes.front().second) == "claim");
-    CHECK(twin.counters.size() == of_rung->counters.size());
-    CHECK(twin.opponents.empty());
-    CHECK((twin.precision->rest == of_rung->precision->rest &&
-           twin.precision->time_limit_s == of_rung->precision->time_limit_s));
+    const Case& ablation = *std::next(of_rung);
+    CHECK(ablation.name == t.ablation.id + "/NN/4096x4096x4096");
+    CHECK(std::get<std::string>(ablation.axes.front().second) == "claim");
+    CHECK(ablation.counters.size() == of_rung->counters.size());
+    CHECK(ablation.opponents.empty());
+    CHECK((ablation.precision->rest == of_rung->precision->rest &&
+           ablation.precision->time_limit_s == of_rung->precision->time_limit_s));
     CHECK(std::ranges::count_if(
-              cases, [&](const Case& c) { return c.name.starts_with(t.twin.id + "/"); }) == 1);
+              cases, [&](const Case& c) { return c.name.starts_with(t.ablation.id + "/"); }) == 1);
   }
   // Without its rung there is nothing to compare it with.
-  for (const Case& c : ladder_cases(
-           device, read_request({{"rung", std::string("fp32/15_vectorised")}}), no_tuning()))
+  for (const Case& c :
+       ladder_cases(device, read_request({{"rung", std::string("fp32/15_vectorised")}}),
+                    std::make_shared<Autotuner>()))
     CHECK_FALSE(c.name.starts_with("fp32/tile_8x8"));
 }
 
@@ -87,10 +87,10 @@ TEST_CASE("the sectors that a thread tile's stores touch are known beforehand", 
     CHECK(counters.front().role == "global_store_sectors");
     return counters.front().value;
   };
-  const auto twin = std::ranges::find(claim_twins(), "fp32/17_tile_16x4", &ClaimTwin::of);
-  REQUIRE(twin != claim_twins().end());
+  const auto ablation = std::ranges::find(ablations(), "fp32/17_tile_16x4", &Ablation::of);
+  REQUIRE(ablation != ablations().end());
   CHECK(sectors(*find_rung("fp32/17_tile_16x4")) == 512 * 256 / 8);
-  CHECK(sectors(twin->twin) == 512 * 256 / 4);
+  CHECK(sectors(ablation->ablation) == 512 * 256 / 4);
 }
 
 TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
@@ -101,17 +101,17 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   gpu.memory_bytes = 141ull << 30;
   const auto names = [&] {
     std::set<std::string> found;
-    for (const Case& c : ladder_cases(gpu, {}, no_tuning())) found.insert(c.name);
+    for (const Case& c : ladder_cases(gpu, {}, std::make_shared<Autotuner>())) found.insert(c.name);
     return found;
   };
   const auto of_h200 = names();
-  for (const char* largest : {"fp64/09_small_products/NN/16384x16384x16384/sizes",
-                              "fp32/27_small_products/NN/16384x16384x16384/sizes"})
+  for (const char* largest : {"fp64/08_late_reads/NN/16384x16384x16384/sizes",
+                              "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
     CHECK(of_h200.contains(largest));
   gpu.memory_bytes = 24ull << 30;
   const auto of_small = names();
-  CHECK_FALSE(of_small.contains("fp64/09_small_products/NN/12288x12288x12288/sizes"));
-  CHECK(of_small.contains("fp64/09_small_products/NN/8192x8192x8192/sizes"));
+  CHECK_FALSE(of_small.contains("fp64/08_late_reads/NN/12288x12288x12288/sizes"));
+  CHECK(of_small.contains("fp64/08_late_reads/NN/8192x8192x8192/sizes"));
   // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
   gpu.sms = 1;
   const auto of_slow = names();
@@ -122,7 +122,7 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   // Whoever asks for a product gets it.
   CHECK(ladder_cases(
             gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}),
-            no_tuning())
+            std::make_shared<Autotuner>())
             .size() == 1);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   device.major = 9;
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
-  const auto cases = ladder_cases(device, {}, no_tuning());
+  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
   std::set<std::string> names;
   std::size_t contests = 0;
   for (const Case& c : cases) {
@@ -145,8 +145,8 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(std::ranges::count_if(names, [](const std::string& name) {
           return name.starts_with("fp32/") && name.ends_with("/sustained");
         }) == 1);
-  CHECK(names.contains("fp32/27_small_products/NN/4096x4096x4096/sustained"));
-  CHECK(names.contains("fp16/16_small_products/NN/8192x8192x8192/sustained"));
+  CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
+  CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
   CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
   CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
   // In the layout in which the rung's own kernel and the library's are timed.
@@ -156,8 +156,8 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
             ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
-  CHECK_FALSE(names.contains("fp32/25_equal_shares/NN/128x8192x8192"));
-  CHECK(names.contains("fp32/27_small_products/NN/16x8192x8192"));
+  CHECK_FALSE(names.contains("fp32/25_stream_k/NN/128x8192x8192"));
+  CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
   for (const char* of_the_top :
        {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
     CAPTURE(of_the_top);
@@ -172,7 +172,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   }
   device.major = 7;
   device.minor = 5;
-  for (const Case& c : ladder_cases(device, {}, no_tuning()))
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>()))
     CHECK(c.name.find("async") == std::string::npos);
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
     device.major = major;
     device.minor = minor;
     Found found;
-    for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+    for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
       const auto axis = [&](const char* name) {
         return std::get<std::string>(
             std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
@@ -210,9 +210,9 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   CHECK_FALSE(turing.contains("tf32"));
   // Where a class has contenders of its own, no other stands in.
   const Found hopper = found_on(9, 0, "contest");
-  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "27_small_products"});
-  CHECK(hopper.at("fp64") == std::set<std::string>{"09_small_products"});
-  CHECK(hopper.at("bf16") == std::set<std::string>{"16_small_products"});
+  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "26_sliced_depth"});
+  CHECK(hopper.at("fp64") == std::set<std::string>{"08_late_reads"});
+  CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
 }
 
 TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
@@ -221,7 +221,7 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   device.major = 9;
   device.sms = 132;
   device.sm_clock_max_hz = 1980e6;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     CAPTURE(c.name);
     if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
     const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
@@ -233,9 +233,9 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   }
   // What takes long even at the peak is not asked for two dozen samples of each side.
   device.sms = 20;
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
-    if (c.name == "fp64/09_small_products/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
-    if (c.name == "fp64/09_small_products/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+    if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("the last contenders are timed in the layouts that the ladder is not i
   device.major = 9;
   device.sms = 132;
   std::map<std::string, std::set<std::string>> layouts;  // of each rung
-  for (const Case& c : ladder_cases(device, {}, no_tuning())) {
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
     const auto axis = [&](const char* name) {
       return std::get<std::string>(
@@ -256,7 +256,7 @@ TEST_CASE("the last contenders are timed in the layouts that the ladder is not i
     CHECK(c.counters.empty());
   }
   CHECK(layouts.size() == 9);
-  CHECK(layouts.at("fp32/27_small_products") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
   CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
   CHECK(layouts.contains("fp8/01_promoted"));
 }

@@ -11,11 +11,9 @@
 #include "gemm/rung.h"
 #include "gemm/rung_choice.h"
 #include "results/error.h"
-#include "tests/unit/no_tuning.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using test::no_tuning;
 
 TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   const Request all = read_request({});
@@ -56,7 +54,7 @@ TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
   ampere.minor = 6;
   const auto refusal = [&](const OptionValues& values) -> std::string {
     try {
-      ladder_cases(ampere, read_request(values), no_tuning());
+      ladder_cases(ampere, read_request(values), std::make_shared<Autotuner>());
     } catch (const Error& error) {
       CHECK(error.code() == ExitCode::bad_input);
       return error.what();

@@ -86,8 +86,8 @@ TEST_CASE("claims on two rungs compare those two", "[gemm]") {
         ClaimVerdict::refuted);
 }
 
-TEST_CASE("claims on one thing compare a rung with its twin", "[gemm]") {
-  const auto twin = [](const char* name, double throughput) {
+TEST_CASE("claims on one thing compare a rung with its ablation", "[gemm]") {
+  const auto ablation = [](const char* name, double throughput) {
     Entry e = entry(name, throughput);
     for (auto& [axis, value] : e.axes) {
       if (axis == "part") value = std::string("claim");
@@ -96,19 +96,19 @@ TEST_CASE("claims on one thing compare a rung with its twin", "[gemm]") {
   };
   Entry ahead = entry("18_registers_buffered", 40e12);
   const auto gc8 = [&](double unbuffered) {
-    return verdict({ahead, twin("registers_unbuffered", unbuffered)}, "GC8");
+    return verdict({ahead, ablation("registers_unbuffered", unbuffered)}, "GC8");
   };
   CHECK(gc8(40.5e12) == ClaimVerdict::confirmed);
   CHECK(gc8(39.5e12) == ClaimVerdict::confirmed);
   CHECK(gc8(38e12) == ClaimVerdict::refuted);
   CHECK(gc8(42e12) == ClaimVerdict::refuted);
   CHECK(verdict({ahead}, "GC8") == ClaimVerdict::not_measured);
-  // A rung that happens to have the twin's name is none.
+  // A rung that happens to have the ablation's name is none.
   CHECK(verdict({ahead, entry("registers_unbuffered", 40e12)}, "GC8") ==
         ClaimVerdict::not_measured);
 
   const auto gc9 = [&](double square, double sectors) {
-    Entry narrow = entry("17_tile_16x4", 41e12), other = twin("tile_8x8", square);
+    Entry narrow = entry("17_tile_16x4", 41e12), other = ablation("tile_8x8", square);
     planted::add_counter(narrow, "global_store_sectors", 2097152, 0);
     planted::add_counter(other, "global_store_sectors", sectors, 0);
     return planted::claim(gemm::conclude(std::vector{narrow, other}).claims, "GC9");
@@ -123,7 +123,7 @@ TEST_CASE("claims on one thing compare a rung with its twin", "[gemm]") {
   CHECK(claim.evidence.size() == 2);
   // Without counters nobody knows what the stores did.
   const Claim uncounted = planted::claim(
-      gemm::conclude(std::vector{entry("17_tile_16x4", 41e12), twin("tile_8x8", 38e12)}).claims,
+      gemm::conclude(std::vector{entry("17_tile_16x4", 41e12), ablation("tile_8x8", 38e12)}).claims,
       "GC9");
   CHECK(uncounted.verdict == ClaimVerdict::not_measured);
   CHECK(uncounted.figure.find("1.079 x") != std::string::npos);

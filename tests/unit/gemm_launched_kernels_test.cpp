@@ -27,7 +27,7 @@ std::vector<LaunchedKernel> launches(const std::vector<std::string>& names) {
 
 TEST_CASE("a kernel of the ladder is named without the namespaces that all of them have",
           "[gemm]") {
-  CHECK(ladder_kernel_name(streamed) == "streamed_product<StreamedConfig<int, 3> >");
+  CHECK(ladder_kernel_name(streamed) == "streamed_product<StreamedKernel<int, 3> >");
   CHECK(kernel_template(streamed) == "streamed_product");
   CHECK(ladder_kernel_name(transposed) == "transpose<float>");
   CHECK(kernel_template("cublas_kernel") == "cublas_kernel");

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <tuple>
 
-#include "gemm/engine_plan.h"
-#include "gemm/fp32/fed_tiles.h"
 #include "gemm/fp32/tilings.h"
+#include "gemm/fp32/warp_specialised_tiles.h"
 #include "gemm/rung.h"
 #include "gemm/rung_workload.h"
+#include "gemm/tma_plan.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -61,8 +61,9 @@ TEST_CASE("the plan does not take a tile that multiplies fast and waits for its 
 
 TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes",
           "[gemm]") {
-  const fp32::FedChoice a = fp32::transposing_fed_a(), b = fp32::transposing_fed_b(),
-                        both = fp32::transposing_fed_both();
+  const fp32::WarpSpecialisedChoice a = fp32::transposing_producer_a(),
+                                    b = fp32::transposing_producer_b(),
+                                    both = fp32::transposing_producer_both();
   const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
     return make_problem(Class::fp32, m, n, 512, transa, transb);
   };
@@ -78,7 +79,7 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
     CHECK(both.takes(p) == two);
     Problem unaligned = p;
     ++unaligned.ldb;
-    for (const fp32::FedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
+    for (const fp32::WarpSpecialisedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
   }
   // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
   CHECK(a.placement(product(128, 8192, no, no)).covered == 2 * 128 * 8192);
@@ -89,15 +90,15 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
   CHECK(a.placement(product(8192, 128, no, no)).covered == 128 * 8192);
 }
 
-TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]") {
+TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
-  const Rung& shares = *find_rung("fp32/25_equal_shares");
+  const Rung& shares = *find_rung("fp32/25_stream_k");
   const Rung& sliced = *find_rung("fp32/26_sliced_depth");
   const auto bytes = [&](const Rung& rung, std::int64_t m, std::int64_t n, std::int64_t k) {
     return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
   };
   constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
-  // BLAS's B lies along k: copied for the copy engine only where its lines do not start on 16
+  // BLAS's B lies along k: copied for TMA only where its lines do not start on 16
   // bytes, and the product is large for the copy.
   CHECK(bytes(shares, 4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
   for (const auto& [m, n, k] :
@@ -113,6 +114,36 @@ TEST_CASE("equal shares and sliced depth say what workspace they take", "[gemm]"
     CHECK(rung->takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
     CHECK(rung->takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
     CHECK_FALSE(rung->takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
+  }
+}
+
+TEST_CASE("an fp64 rung's workspace and report follow from one plan", "[gemm]") {
+  constexpr int sms = 132;
+  constexpr std::size_t column = sms * 128 * sizeof(double);  // of partial sums of every SM's tile
+  for (const char* id : {"fp64/07_stream_k", "fp64/08_late_reads"}) {
+    CAPTURE(id);
+    const Rung& rung = *find_rung(id);
+    const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+      return make_problem(Class::fp64, m, n, k);
+    };
+    const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
+    const auto tiles = [&](const Problem& p) {
+      return rung.kernel_for(p, sms).function == rung.kernel.function;
+    };
+    // The large operand streams by, and nobody leaves sums.
+    CHECK(bytes(problem(16, 8192, 8192)) == 0);
+    CHECK_FALSE(tiles(problem(16, 8192, 8192)));
+    // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
+    const Problem odd = problem(16, 8192, 8191);
+    CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
+    CHECK_FALSE(rung.takes_own_path(odd));
+    CHECK_FALSE(tiles(odd));
+    const Problem few = problem(64, 8192, 8192), many = problem(65, 8192, 8192);
+    CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
+    CHECK_FALSE(tiles(few));
+    CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
+    CHECK(tiles(many));
+    for (const Problem& p : {few, many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
   }
 }
 
@@ -151,17 +182,16 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   };
   // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
   // beyond C.
-  for (const char* id :
-       {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products"}) {
+  for (const char* id : {"fp32/25_stream_k", "fp32/26_sliced_depth"}) {
     CAPTURE(id);
     CHECK(tile(id, 4096, 4096, 4096) == std::tuple{128, 256, 0});
     CHECK(kernel(id, 4096, 4096, 4096).function == find_rung(id)->kernel.function);
     CHECK(tile(id, 3088, 4096, 4096) == std::tuple{256, 128, 0});
     CHECK(tile(id, 4096, 3088, 4096) == std::tuple{128, 256, 0});
   }
-  // Where two SMs and more share a tile, the kernel that cuts shares within stages; 1280 cubed has 50
-  // tiles, 1536 cubed 72, and 8 of k are less than a body for each SM.
-  const char* shares = "fp32/25_equal_shares";
+  // Where two SMs and more share a tile, the kernel that cuts shares within stages; 1280 cubed has
+  // 50 tiles, 1536 cubed 72, and 8 of k are less than a body for each SM.
+  const char* shares = "fp32/25_stream_k";
   const void* const cut = kernel(shares, 8192, 128, 8192).function;
   CHECK(cut != kernel(shares, 4096, 4096, 4096).function);
   CHECK(tile(shares, 8192, 128, 8192) == std::tuple{128, 256, 0});
@@ -171,10 +201,9 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
   // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
   // columns have.
-  CHECK(std::get<1>(tile("fp32/25_equal_shares", 100, 8192, 8192)) == 16);
+  CHECK(std::get<1>(tile("fp32/25_stream_k", 100, 8192, 8192)) == 16);
   CHECK(kernel("fp32/26_sliced_depth", 16, 8192, 8192).function == nullptr);
-  CHECK(kernel("fp32/27_small_products", 256, 256, 256).function == nullptr);
-  CHECK(kernel("fp32/25_equal_shares", 15, 15, 15).function == nullptr);
+  CHECK(kernel("fp32/25_stream_k", 15, 15, 15).function == nullptr);
 
   const char* planned = "fp32-3xtf32/02_planned_tiles";
   CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
@@ -195,35 +224,30 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
 
   // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny products
   // have the small side as columns, and halves of it one beside the other.
-  const auto engine = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto tma = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k) {
     const RungKernel found = kernel(id, m, n, k);
     CHECK(found.function == find_rung(id)->kernel.function);
     return std::tuple{found.tile_m, found.tile_n, found.parts, found.cluster_m, found.cluster_n};
   };
-  for (const char* id : {"bf16/15_deferred_stores", "bf16/16_small_products", "fp8/01_promoted",
-                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation",
+                         "int8/01_wgmma"}) {
     CAPTURE(id);
-    CHECK(engine(id, 4096, 4096, 4096) == std::tuple{128, 256, 1, 4, 2});
-    CHECK(engine(id, 2048, 2048, 8192) == std::tuple{128, 256, 1, 2, 1});
+    CHECK(tma(id, 4096, 4096, 4096) == std::tuple{128, 256, 1, 4, 2});
+    CHECK(tma(id, 2048, 2048, 8192) == std::tuple{128, 256, 1, 2, 1});
   }
   for (const char* id : {"fp16/15_deferred_stores", "fp8/02_fast_accumulation"}) {
     CAPTURE(id);
-    CHECK(engine(id, 128, 8192, 8192) == std::tuple{128, 64, 1, 1, 2});
-    CHECK(engine(id, 8192, 128, 8192) == std::tuple{64, 128, 1, 2, 1});
+    CHECK(tma(id, 128, 8192, 8192) == std::tuple{128, 64, 1, 1, 2});
+    CHECK(tma(id, 8192, 128, 8192) == std::tuple{64, 128, 1, 2, 1});
   }
-  CHECK(engine("fp8/01_promoted", 128, 8192, 8192) == std::tuple{128, 128, 2, 1, 1});
-  CHECK(engine("fp8/01_promoted", 8192, 16, 8192) == std::tuple{16, 128, 2, 1, 1});
-  CHECK(engine("bf16/12_split_depth", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
-  CHECK(engine("bf16/13_all_layouts", 4096, 4096, 4096) == std::tuple{128, 256, 1, 2, 1});
-  CHECK(engine("bf16/13_all_layouts", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
-  CHECK(engine("tf32/01_wgmma", 16, 8192, 8192) == std::tuple{128, 16, 2, 1, 1});
-  // What the kernel notes of recordings/h200/gemm say of the same products.
-  CHECK(engine("fp8/02_fast_accumulation", 1024, 1024, 1024) == std::tuple{128, 64, 1, 1, 1});
-  CHECK(engine("fp8/02_fast_accumulation", 1536, 1536, 1536) == std::tuple{128, 160, 1, 1, 2});
-  CHECK(engine("fp8/02_fast_accumulation", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
-  CHECK(engine("fp8/01_promoted", 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
-  CHECK(engine("bf16/16_small_products", 3072, 3072, 3072) == std::tuple{128, 192, 1, 2, 2});
-  CHECK(kernel("bf16/16_small_products", 256, 256, 256).function == nullptr);  // by mma.sync
+  CHECK(tma("fp8/01_promoted", 128, 8192, 8192) == std::tuple{128, 128, 2, 1, 1});
+  CHECK(tma("fp8/01_promoted", 8192, 16, 8192) == std::tuple{16, 128, 2, 1, 1});
+  CHECK(tma("bf16/12_split_depth", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
+  CHECK(tma("bf16/13_all_layouts", 4096, 4096, 4096) == std::tuple{128, 256, 1, 2, 1});
+  CHECK(tma("bf16/13_all_layouts", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
+  CHECK(tma("tf32/01_wgmma", 16, 8192, 8192) == std::tuple{128, 16, 2, 1, 1});
+  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation"})
+    CHECK(tma(id, 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
 
   const auto cluster = [&](const char* id, Transpose a, Transpose b) {
     const RungKernel k = kernel(id, 4096, 4096, 4096, a, b);
@@ -235,7 +259,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   // Of fp64 two tiles of BLAS's n.
   CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
   const auto filled = [](std::int64_t m, std::int64_t n) {
-    return tile_losses(find_rung("fp64/09_small_products")->kernel,
+    return tile_losses(find_rung("fp64/08_late_reads")->kernel,
                        make_problem(Class::fp64, m, n, 4096), 1, 132)
         .at("tile_efficiency");
   };
@@ -268,8 +292,8 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id : {"fp32/25_equal_shares", "fp32/26_sliced_depth", "fp32/27_small_products",
-                         "fp64/07_stream_k", "fp64/08_late_reads", "fp64/09_small_products"})
+  for (const char* id :
+       {"fp32/25_stream_k", "fp32/26_sliced_depth", "fp64/07_stream_k", "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
-  CHECK(find_rung("fp32/23_engine_fed")->kernel.parts == 1);
+  CHECK(find_rung("fp32/23_tma_producer")->kernel.parts == 1);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gemm/conclude_parts.h"
+#include "gemm/request.h"
 #include "gemm/rung.h"
 
 using namespace fathom;
@@ -32,6 +33,23 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
   }
   CHECK(rungs_of(Class::fp32).size() >= 22);
   CHECK(find_rung("fp32/99") == nullptr);
+}
+
+TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
+  for (const char* id : {"fp32/23_engine_fed", "fp32/24_thread_fed", "fp32/25_equal_shares",
+                         "fp64/05_copy_engine", "fp32/27_small_products", "fp64/09_small_products",
+                         "fp16/16_small_products", "bf16/16_small_products"}) {
+    CAPTURE(id);
+    CHECK(find_rung(id) == nullptr);
+    const Rung* now = find_rung(current_id(id));
+    REQUIRE(now != nullptr);
+    const Request request = read_request({{"rung", std::string(id)}});
+    CHECK(request.rungs == std::vector{now->id});
+    REQUIRE(request.notes.size() == 1);
+    CHECK(request.notes[0].find(std::string(id) + " is " + now->id + " now") != std::string::npos);
+  }
+  CHECK(current_id("fp32/01_naive").empty());
+  CHECK(read_request({{"rung", std::string("fp32/01_naive")}}).notes.empty());
 }
 
 TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[gemm]") {

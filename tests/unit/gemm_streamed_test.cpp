@@ -3,20 +3,20 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/blocks/streamed_design.cuh"
+#include "gemm/blocks/streamed_config.cuh"
 #include "models/shared_memory.h"
 
 using namespace fathom::gemm;
 
 namespace {
 
-constexpr StreamedDesign designs[] = {{},
-                                      {.warp_bytes = 128, .slab_stages = 4, .stages = 5},
-                                      {.warps = 4, .slab_stages = 3, .cluster = 3}};
+constexpr StreamedKernelConfig designs[] = {{},
+                                            {.warp_bytes = 128, .slab_stages = 4, .stages = 5},
+                                            {.warps = 4, .slab_stages = 3, .cluster = 3}};
 
 template <int Index>
 void every_byte_of_a_row_once(int row_bytes) {
-  constexpr StreamedDesign d = designs[Index];
+  constexpr StreamedKernelConfig d = designs[Index];
   std::vector<int> times(row_bytes);
   for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
     for (int rank = 0; rank < d.cluster; ++rank) {
@@ -64,9 +64,11 @@ TEST_CASE("slabs and passes of a streamed product have every byte of a row once"
   }
 }
 
-TEST_CASE("a stage of a streamed product is read in twice the wavefronts of its bytes, its sums in as many",
-          "[gemm]") {
-  for (const StreamedDesign& d : designs) {
+TEST_CASE(
+    "a stage of a streamed product is read in twice the wavefronts of its bytes, its sums in as "
+    "many",
+    "[gemm]") {
+  for (const StreamedKernelConfig& d : designs) {
     for (int chunk = 0; chunk < 2; ++chunk) {
       // 512 bytes, of which pairs of rows have the same banks: what copies on 128 bytes cost.
       CHECK(wavefronts(16, [&](int lane) {

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "gemm/blocks/specialised_launch.cuh"
+#include "gemm/blocks/tensor_map.h"
+#include "gemm/rung.h"
+#include "gemm/tma_operands.h"
+
+// From a product's arguments to the launch of a kernel whose operands come by TMA. Host code.
+
+namespace fathom::gemm {
+
+/// A kernel's types and its shape, a type that has a `static constexpr KernelConfig config` and, as
+/// `majors`, the layouts of the operands that it is compiled for. (A type, since nvcc cannot name a
+/// kernel whose template argument is an object of a class.)
+template <class Shape, class Types, Major a, Major b>
+struct TmaKernel : Types {
+  static constexpr KernelConfig config = Shape::config;
+  static constexpr Major a_major = a, b_major = b;
+};
+
+/// The shape of the tail kernel, for the SMs that a shape's large clusters leave: clusters of two,
+/// one below the other or each with its part of k.
+template <class Shape>
+struct TailOf {
+  static constexpr MajorsTaken majors = Shape::majors;
+  static constexpr auto config = [] {
+    auto d = Shape::config;
+    const int cluster_m = d.split_k == 1 ? 2 : 1;
+    d.parent_m = d.cluster_m / cluster_m;
+    d.parent_n = d.cluster_n;
+    d.cluster_m = cluster_m;
+    d.cluster_n = 1;
+    d.has_tail = false;
+    return d;
+  }();
+};
+
+constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
+  return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
+}
+
+/// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
+/// 32-bit elements 32.
+inline CUtensorMap operand_map(const TmaOperand& x, int lines = block_side) {
+  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
+  return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
+                    element_bytes(x.element) == 4 ? half_block_side : lines);
+}
+
+/// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.
+template <class Types>
+TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Arguments& arguments,
+                                                                        const TmaOperands& operands,
+                                                                        const KernelConfig& d,
+                                                                        bool swapped) {
+  using In = typename Types::In;
+  using Out = typename Types::Out;
+  using Scalar = typename Types::Scalar;
+  const Problem& p = arguments.problem;
+  const TmaOperand& a = swapped ? operands.b : operands.a;
+  const TmaOperand& b = swapped ? operands.a : operands.b;
+  TiledProduct<Out, Scalar> product{};
+  product.map_a = operand_map(a);
+  product.map_b = operand_map(b, d.b_box_lines());
+  product.m = static_cast<int>(a.outer);
+  product.n = static_cast<int>(b.outer);
+  product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
+  product.tiles_m = static_cast<int>(ceil_div(a.outer, d.m() * d.cluster_m));
+  product.tiles_n = static_cast<int>(ceil_div(b.outer, d.n * d.cluster_n));
+  product.first = 0;
+  product.end = product.step = product.tiles_m * product.tiles_n;
+  product.alpha = static_cast<Scalar>(p.alpha);
+  product.beta = static_cast<Scalar>(p.beta);
+  product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
+  const Element output = traits(p.of).output;
+  // TMA writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
+  // of the piece, which is the gap up to the leading dimension, would be written too (seen on an
+  // H200).
+  product.tma_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
+                       columns_aligned(p.m, output, map_alignment);
+  if ((d.tma_stores || d.single_tile) && product.tma_stores)
+    product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
+  return product;
+}
+
+/// Launches the shape with the majors that the operands have.
+template <class Shape, class Types>
+void launch_tma_product(const Arguments& arguments, const TmaOperands& operands, bool swapped,
+                        cudaStream_t stream) {
+  const auto product = tiled_product<Types>(arguments, operands, Shape::config, swapped);
+  const Major a_major = (swapped ? operands.b : operands.a).major;
+  const Major b_major = (swapped ? operands.a : operands.b).major;
+  const auto launch = [&]<Major a, Major b>() {
+    if constexpr (takes(Shape::majors, a, b)) {
+      if (a != a_major || b != b_major) return;
+      using Kernel = TmaKernel<Shape, Types, a, b>;
+      if constexpr (Shape::config.has_tail) {
+        launch_specialised_with_tail<Kernel, TmaKernel<TailOf<Shape>, Types, a, b>>(product,
+                                                                                    stream);
+      } else {
+        launch_specialised<Kernel>(product, stream);
+      }
+    }
+  };
+  launch.template operator()<Major::k, Major::k>();
+  launch.template operator()<Major::k, Major::outer>();
+  launch.template operator()<Major::outer, Major::k>();
+  launch.template operator()<Major::outer, Major::outer>();
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,227 @@
+#pragma once
+
+#include "gemm/blocks/tma_rung.cuh"
+#include "gemm/tma_plan.h"
+
+// The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
+// which one of m and n is small.
+
+namespace fathom::gemm {
+
+/// Operands as they lie, which 16-bit types allow; or all along k, as the other types must be.
+struct AnyLayout {
+  static constexpr MajorsTaken majors{};
+  static constexpr bool promoted = false;
+};
+struct AlongK {
+  static constexpr MajorsTaken majors{Major::k, Major::k};
+  static constexpr bool promoted = false;
+};
+/// The same with sums that are promoted to fp32 stage by stage.
+struct AlongKPromoted {
+  static constexpr MajorsTaken majors{Major::k, Major::k};
+  static constexpr bool promoted = true;
+};
+
+/// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory
+/// for C's buffers.
+template <class Layout>
+struct WideTile : Layout {
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 2,
+                                       .band = 8,
+                                       .persistent = true,
+                                       .tma_stores = true,
+                                       .promoted = Layout::promoted};
+};
+
+/// For products that fill it more than once: clusters of eight, and for the SMs that they leave
+/// clusters of two. Where sums are promoted there are no registers for results that wait.
+template <class Layout>
+struct LargeClusters : Layout {
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 4,
+                                       .cluster_n = 2,
+                                       .band = 4,
+                                       .persistent = true,
+                                       .tma_stores = true,
+                                       .deferred_stores = !Layout::promoted,
+                                       .early = true,
+                                       .promoted = Layout::promoted,
+                                       .serpentine = true,
+                                       .kept_a = 0.4f,
+                                       .has_tail = true};
+};
+
+/// Whether the large clusters have more than one tile each on a GPU of so many SMs.
+template <class Layout>
+bool fills_large_clusters(const Problem& p, int sms) {
+  constexpr KernelConfig d = LargeClusters<Layout>::config;
+  return ceil_div(p.n, d.m() * d.cluster_m) * ceil_div(p.m, d.n * d.cluster_n) * d.cluster() > sms;
+}
+
+/// Shapes by the columns that they multiply at once, each for products of that many or fewer, which
+/// the memory bus bounds: a cluster shares the k of one tile, so that there are about as many
+/// blocks as SMs at the ladder's skinny sizes, and the ring keeps more bytes on their way than the
+/// bus's latency needs. Clusters of two: larger ones do not fit all SMs at once.
+template <class Layout>
+struct Columns16 : Layout {
+  static constexpr KernelConfig config{.n = 16,
+                                       .stages = 9,
+                                       .split_k = 2,
+                                       .band = 1,
+                                       .early = true,
+                                       .single_tile = true,
+                                       .promoted = Layout::promoted};
+};
+template <class Layout>
+struct Columns64 : Layout {
+  static constexpr KernelConfig config{
+      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+};
+template <class Layout>
+struct Columns128 : Layout {
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+};
+
+/// Two blocks beside each other have half of the columns each and the whole of k: the large operand
+/// crosses from the L2 once for both, and there are no sums to add. Not for sums that are promoted.
+template <class Layout>
+struct ColumnHalves : Layout {
+  static constexpr KernelConfig config{
+      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
+};
+
+/// Whether the operands are exchanged so that the small side is the columns of the product in
+/// row-major terms: these are BLAS's m, or exchanged n.
+inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
+
+/// Calls `use` with the narrow shape that the small side asks for.
+template <class Layout, class Use>
+auto with_skinny_shape(const Problem& p, Use&& use) {
+  const std::int64_t columns = std::min(p.m, p.n);
+  if (columns <= Columns16<Layout>::config.n) return use(Columns16<Layout>{});
+  if (columns <= Columns64<Layout>::config.n) return use(Columns64<Layout>{});
+  return use(Columns128<Layout>{});
+}
+
+template <class Layout, class Types>
+void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream);
+  const Problem& p = arguments.problem;
+  with_skinny_shape<Layout>(p, [&](auto shape) {
+    launch_tma_product<decltype(shape), Types>(arguments, operands, small_side_is_n(p), stream);
+  });
+}
+
+/// For more than 64 columns, at most 128.
+template <class Layout, class Types>
+void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  launch_tma_product<ColumnHalves<Layout>, Types>(
+      arguments, TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream),
+      small_side_is_n(arguments.problem), stream);
+}
+
+template <class Layout, class Types>
+void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (is_skinny(arguments.problem))
+    return launch_skinny<Layout, Types>(arguments, workspace, stream);
+  launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
+}
+
+/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
+/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
+/// more SMs.
+enum class BestShape { large, halves, skinny, wide };
+
+template <class Layout>
+BestShape best_shape(const Problem& p, int sms) {
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return BestShape::large;
+  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
+  // H200, where blocks that share k reach 0.81.
+  if (!Layout::promoted && is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
+    return BestShape::halves;
+  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms)) return BestShape::skinny;
+  return BestShape::wide;
+}
+
+template <class Layout, class Types>
+void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
+                       cudaStream_t stream) {
+  switch (best_shape<Layout>(arguments.problem, workspace.sms)) {
+    case BestShape::large:
+      return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
+    case BestShape::halves:
+      if constexpr (!Layout::promoted) launch_halves<Layout, Types>(arguments, workspace, stream);
+      return;
+    case BestShape::skinny:
+      return launch_skinny<Layout, Types>(arguments, workspace, stream);
+    case BestShape::wide:
+      return launch_any_shape<Layout, Types>(arguments, workspace, stream);
+  }
+}
+
+// What a rung reports of what these launch; `function` as of tma_kernel.
+
+template <class Layout, class Types>
+RungKernel skinny_kernel(const void* function, const Problem& p) {
+  const RungKernel kernel = with_skinny_shape<Layout>(
+      p, [&](auto shape) { return tma_kernel<decltype(shape), Types>(function); });
+  return small_side_is_n(p) ? kernel.transposed() : kernel;
+}
+
+template <class Layout, class Types>
+RungKernel any_shape_kernel(const void* function, const Problem& p) {
+  return is_skinny(p) ? skinny_kernel<Layout, Types>(function, p)
+                      : tma_kernel<WideTile<Layout>, Types>(function);
+}
+
+template <class Layout, class Types>
+RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
+  switch (best_shape<Layout>(p, sms)) {
+    case BestShape::large:
+      return tma_kernel<LargeClusters<Layout>, Types>(function);
+    case BestShape::halves: {
+      const RungKernel kernel = tma_kernel<ColumnHalves<Layout>, Types>(function);
+      return small_side_is_n(p) ? kernel.transposed() : kernel;
+    }
+    case BestShape::skinny:
+      return skinny_kernel<Layout, Types>(function, p);
+    case BestShape::wide:
+      return any_shape_kernel<Layout, Types>(function, p);
+  }
+  return {};
+}
+
+/// A rung that takes every shape by tiles of its own for each.
+template <class Layout, class Types>
+Rung top_rung(Class of, const char* name) {
+  Rung rung = shape_rung<WideTile<Layout>, Types>(of, name);
+  rung.contender = true;
+  rung.launch = &launch_any_shape<Layout, Types>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int) {
+    return any_shape_kernel<Layout, Types>(function, p);
+  };
+  return rung;
+}
+
+/// The top rung of a type.
+template <class Layout, class Types>
+Rung best_rung(Class of, const char* name) {
+  Rung rung = shape_rung<LargeClusters<Layout>, Types>(of, name);
+  rung.contender = true;
+  rung.promoted = Layout::promoted;
+  rung.launch = &launch_best_shape<Layout, Types>;
+  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int sms) {
+    return best_shape_kernel<Layout, Types>(function, p, sms);
+  };
+  return rung;
+}
+
+}  // namespace fathom::gemm
