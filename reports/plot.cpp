@@ -19,6 +19,7 @@
 #include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
 
@@ -130,7 +131,7 @@ std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
   std::string alt = "Best result of each probe as a share of its bound";
   for (const BoundBar& bar : bars) {
     if (!std::isfinite(bar.share)) continue;
-    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", plots::one_line(bar.label),
+    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", clean(bar.label),
                        format_percent(bar.share));
     finite.push_back(bar);
   }
@@ -145,7 +146,7 @@ std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
   if (levels.empty()) return std::nullopt;
   std::string alt = "The memory hierarchy, by size, latency and bandwidth";
   for (const LevelRow& level : levels) {
-    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), plots::text_of(level.size),
+    alt += fmt::format("; {}: {}, {}, {}", clean(level.name), plots::text_of(level.size),
                        plots::text_of(level.latency), plots::text_of(level.bandwidth));
   }
   return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reports/gate/parse.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "results/utc_time.h"

@@ -9,6 +9,7 @@
 
 #include "reports/gate/parse.h"
 #include "results/atomic_file.h"
+#include "results/clean_text.h"
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/format.h"
