@@ -45,4 +45,10 @@ std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {
   return sys_days(date) + hours(*h) + minutes(*min) + seconds(*s);
 }
 
+bool is_utc_time(std::string_view text) {
+  using namespace std::chrono;
+  const auto time = parse_utc_time(text);
+  return time && *time >= sys_days(1971y / 1 / 1) && *time < sys_days(2201y / 1 / 1);
+}
+
 }  // namespace fathom
