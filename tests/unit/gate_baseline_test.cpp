@@ -165,6 +165,9 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   baseline.add(planted_run(2));
   CHECK(baseline.runs_like(planted_run(1)).size() == 2);
+  // Nor is it there any more.
+  for (const auto& entry : fs::directory_iterator(file.parent_path()))
+    CHECK(entry.path().extension() == ".json");
 }
 
 TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
@@ -360,4 +363,12 @@ TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]")
   REQUIRE(changes["metric 7"].size() == 1);
   CHECK(changes["metric 7"][0].drift);
   CHECK(std::abs(changes["metric 7"][0].relative() - 0.1) < 0.005);
+}
+
+TEST_CASE("A baseline takes no run without a date", "[gate]") {
+  const Folder folder;
+  RunMetrics run = planted_run(1);
+  run.date.clear();
+  CHECK_THROWS_AS(BaselineFolder(folder.path).add(run), Error);
+  CHECK(fs::is_empty(folder.path));
 }
