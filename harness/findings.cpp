@@ -12,6 +12,7 @@
 #include "harness/published_facts.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/output_file.h"
 #include "results/version.h"
 
 namespace fathom {
@@ -68,7 +69,7 @@ void conclude_again(const Probe& probe, const std::filesystem::path& from,
   document.notes.push_back(fmt::format("{}fathom {} ({}), from what fathom {} ({}) measured.",
                                        beginning, version(), commit(), document.fathom_version,
                                        document.fathom_commit));
-  write_document(document, to);
+  OutputFile(to).write(to_text(document));
 }
 
 }  // namespace fathom

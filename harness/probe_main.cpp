@@ -22,9 +22,9 @@
 #include "harness/findings.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
-#include "results/atomic_file.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
+#include "results/output_file.h"
 #include "results/probe_environment.h"
 #include "results/utc_time.h"
 #include "results/verdict.h"
@@ -96,12 +96,14 @@ void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
 /// One program's run of its probe.
 class ProbeRun {
  public:
-  ProbeRun(const Probe& probe, const ProbeOptions& options, const DeviceFacts& device)
+  ProbeRun(const Probe& probe, const ProbeOptions& options, const DeviceFacts& device,
+           std::optional<OutputFile> out)
       : probe_(probe),
         options_(options),
         device_(device),
         cases_(probe.cases_for(device, options.own)),
-        runner_(device, options.seed, policy_for(options), options.own) {
+        runner_(device, options.seed, policy_for(options), options.own),
+        out_(std::move(out)) {
     document_.date = utc_time(std::chrono::system_clock::now());
     document_.executable = probe.program();
     document_.fathom_version = version();
@@ -287,7 +289,8 @@ class ProbeRun {
   /// after every case, since a sweep of hundreds would spend most of its time here.
   void write(ProbeStatus status, const std::string& reason) {
     if (status == ProbeStatus::partial) {
-      if (options_.out.empty() || (written_at_ && elapsed_s() < *written_at_ + 1)) return;
+      // What goes to a pipe goes there once.
+      if (!out_ || out_->is_stream() || (written_at_ && elapsed_s() < *written_at_ + 1)) return;
       written_at_ = elapsed_s();
     }
     document_.entries.clear();
@@ -306,7 +309,7 @@ class ProbeRun {
     document_.notes = probe_.notes();
     document_.probes = {std::move(summary)};
     put_findings(probe_, document_);
-    if (!options_.out.empty()) write_document(document_, options_.out);
+    if (out_) out_->write(to_text(document_));
   }
 
   const Probe& probe_;
@@ -315,6 +318,7 @@ class ProbeRun {
   std::optional<DeviceLock> lock_;  ///< of one that was held back
   const std::vector<Case> cases_;
   Runner runner_;
+  std::optional<OutputFile> out_;
   Document document_;
   std::deque<Measured> measured_;
   std::map<const Case*, std::vector<Counter>> line_shares_;
@@ -339,7 +343,11 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     return ExitCode::ok;
   }
   probe.check_options(options->own);
-  if (!options->out.empty() && !options->list_only) require_writable_atomically(options->out);
+  std::optional<OutputFile> out;
+  if (!options->out.empty() && !options->list_only) {
+    out.emplace(options->out);
+    out->require_writable();
+  }
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
@@ -359,7 +367,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   FATHOM_CUDA(cudaSetDevice(device.ordinal));
   std::signal(SIGINT, request_interrupt);
   std::signal(SIGTERM, request_interrupt);
-  return ProbeRun(probe, *options, device).run();
+  return ProbeRun(probe, *options, device, std::move(out)).run();
 }
 
 }  // namespace fathom

@@ -5,33 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "results/clean_text.h"
+
 namespace fathom::reports {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Over-long forms, surrogates, and what lies above U+10FFFF.
-  if (first == 0xE0 && byte(1) < 0xA0) return 0;
-  if (first == 0xED && byte(1) > 0x9F) return 0;
-  if (first == 0xF0 && byte(1) < 0x90) return 0;
-  if (first == 0xF4 && byte(1) > 0x8F) return 0;
-  // U+FFFE and U+FFFF are no characters, and make an XML file malformed.
-  if (first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
-  return length;
-}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -63,27 +40,6 @@ std::string unescaped(std::string_view text) {
 }
 
 }  // namespace
-
-std::string clean(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text.substr(at));
-    const auto first = static_cast<unsigned char>(text[at]);
-    // U+0080 to U+009F are control characters too: terminals obey them.
-    const bool control =
-        first < 0x20 || first == 0x7F ||
-        (length == 2 && first == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0);
-    if (length == 0) {
-      out += replacement;
-    } else if (control) {
-      out += ' ';
-    } else {
-      out += text.substr(at, length);
-    }
-    at += std::max<std::size_t>(length, 1);
-  }
-  return out;
-}
 
 std::string escape_text(std::string_view raw) {
   const std::string text = clean(raw);

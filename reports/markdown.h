@@ -10,7 +10,7 @@
 namespace fathom::reports {
 
 /// Text as it stands, in GitHub's Markdown: nothing in it becomes markup, a table's border or HTML.
-/// Line breaks and control characters become spaces, bytes that are not UTF-8 become U+FFFD.
+/// What cannot be seen is named (results/clean_text.h).
 std::string escape_text(std::string_view text);
 
 /// The same for the text and the attributes of XML and HTML.
@@ -18,9 +18,6 @@ std::string escape_xml(std::string_view text);
 
 /// A code span that is safe in a table too.
 std::string code(std::string_view text);
-
-/// UTF-8 on one line: control characters become spaces, broken bytes U+FFFD.
-std::string clean(std::string_view text);
 
 /// Number of code points.
 std::size_t width(std::string_view text);

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <future>
 #include <utility>
@@ -19,31 +16,14 @@
 #include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
-#include "results/error.h"
+#include "results/atomic_file.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom {
 namespace {
 
 using plots::Theme;
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return;
-  const int error = errno;
-  if (error == ENOSPC || error == EDQUOT) {
-    throw Error(ExitCode::output_full,
-                fmt::format("The file system of {} is full: make room there, or choose another "
-                            "output folder.",
-                            path.string()));
-  }
-  throw Error(ExitCode::output_unwritable,
-              fmt::format("Cannot write {} ({}): choose an output folder that can be written.",
-                          path.string(), error == 0 ? "unknown cause" : std::strerror(error)));
-}
 
 /// Draws for both backgrounds first, so that no half of a pair is left behind.
 std::optional<Picture> draw(const std::function<std::string(const Theme&)>& script,
@@ -59,8 +39,8 @@ std::optional<Picture> draw(const std::function<std::string(const Theme&)>& scri
     if (!drawn->problem.empty() || drawn->output.find("</svg>") == std::string::npos) return {};
   }
   Picture picture{stem + "-light.svg", stem + "-dark.svg", std::move(alt), ""};
-  write_file(folder / picture.light, light.output);
-  write_file(folder / picture.dark, dark.output);
+  write_file_atomically(folder / picture.light, light.output);
+  write_file_atomically(folder / picture.dark, dark.output);
   return picture;
 }
 
@@ -130,7 +110,7 @@ std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
   std::string alt = "Best result of each probe as a share of its bound";
   for (const BoundBar& bar : bars) {
     if (!std::isfinite(bar.share)) continue;
-    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", plots::one_line(bar.label),
+    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", clean(bar.label),
                        format_percent(bar.share));
     finite.push_back(bar);
   }
@@ -145,7 +125,7 @@ std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
   if (levels.empty()) return std::nullopt;
   std::string alt = "The memory hierarchy, by size, latency and bandwidth";
   for (const LevelRow& level : levels) {
-    alt += fmt::format("; {}: {}, {}, {}", plots::one_line(level.name), plots::text_of(level.size),
+    alt += fmt::format("; {}: {}, {}, {}", clean(level.name), plots::text_of(level.size),
                        plots::text_of(level.latency), plots::text_of(level.bandwidth));
   }
   return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },

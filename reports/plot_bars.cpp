@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 
 namespace fathom::plots {
 namespace {
@@ -21,8 +22,8 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
   std::size_t label_length = 0, text_length = 0;
   double longest = 1;
   for (const BoundBar& bar : bars) {
-    label_length = std::max(label_length, std::min(label_limit, length(one_line(bar.label))));
-    text_length = std::max(text_length, std::min(text_limit, length(one_line(bar.text))));
+    label_length = std::max(label_length, std::min(label_limit, length(clean(bar.label))));
+    text_length = std::max(text_length, std::min(text_limit, length(clean(bar.text))));
     longest = std::max(longest, std::min(bar.share, longest_bar));
   }
   const auto margin = [](std::size_t characters) {
@@ -44,10 +45,10 @@ std::string bars_script(const std::vector<BoundBar>& bars, const Theme& theme, S
   }
   std::string labels, within, above;
   for (std::size_t i = 0; i < bars.size(); ++i) {
-    const std::string name = quoted_tick(shortened(one_line(bars[i].label), label_limit));
+    const std::string name = quoted_tick(shortened(clean(bars[i].label), label_limit));
     labels += fmt::format("{}{} {}", i == 0 ? "" : ", ", name, i);
     script += fmt::format("set label {} at graph 1, first {} left offset 1,0 textcolor rgb '{}'\n",
-                          quoted(shortened(one_line(bars[i].text), text_limit)), i, theme.text);
+                          quoted(shortened(clean(bars[i].text), text_limit)), i, theme.text);
     (bars[i].share > 1 ? above : within) +=
         fmt::format("{} {}\n", std::clamp(bars[i].share, 0.0, longest_bar), i);
   }

@@ -10,6 +10,7 @@
 #include "reports/plot_data_marks.h"
 #include "reports/plot_figure.h"
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -46,7 +47,7 @@ std::string series_label(const View& view, const Entry& entry) {
 
 std::string key_title(const View& view) {
   std::string title;
-  for (const std::string& axis : view.series) title += (title.empty() ? "" : ", ") + one_line(axis);
+  for (const std::string& axis : view.series) title += (title.empty() ? "" : ", ") + clean(axis);
   return title;
 }
 
@@ -100,8 +101,13 @@ void add_opponents(const View& view, const std::vector<Row>& rows, double factor
       const std::string label = own.empty() ? opponent.name : opponent.name + " beside " + own;
       const auto [at, is_new] = known.try_emplace(label, data.series.size());
       if (is_new) data.series.push_back({label, {}, true});
-      Point point{place(view, row, data.categories), *value / factor, {}, {}, {}, {},
-                  one_line(format_quantity(*value, row.figure.unit))};
+      Point point{place(view, row, data.categories),
+                  *value / factor,
+                  {},
+                  {},
+                  {},
+                  {},
+                  clean(format_quantity(*value, row.figure.unit))};
       // What physics allows, it allows nobody.
       if (view.show_bound && row.figure.bound) point.bound = *row.figure.bound / factor;
       data.series[at->second].points.push_back(std::move(point));
@@ -127,7 +133,7 @@ void make_series(const View& view, const std::vector<Row>& rows, double factor, 
                 scaled(f.high),
                 std::nullopt,
                 std::nullopt,
-                one_line(format_quantity(f.value, f.unit))};
+                clean(format_quantity(f.value, f.unit))};
     if (view.show_bound) point.bound = scaled(f.bound);
     if (view.show_expected) point.expected = scaled(f.expected);
     data.series[at->second].points.push_back(point);
@@ -278,14 +284,14 @@ std::optional<PlotData> collect(const View& view, std::span<const Entry> entries
   find_bound(unit, shown.factor, data);
   scale_y(view, unit, logarithmic, data);
 
-  data.title = one_line(view.title);
-  data.x_label = one_line(view.x_label.empty() ? view.x : view.x_label);
+  data.title = clean(view.title);
+  data.x_label = clean(view.x_label.empty() ? view.x : view.x_label);
   data.y_label = label_with_unit(figure_label(view.y_label, rows.front().figure.name), unit,
-                                 one_line(shown.text));
+                                 clean(shown.text));
   data.key_title = view.show_opponents ? "" : key_title(view);
-  data.bound_text = one_line(data.bound_text);
-  data.lowest = one_line(format_quantity(values.low, unit));
-  data.highest = one_line(format_quantity(values.high, unit));
+  data.bound_text = clean(data.bound_text);
+  data.lowest = clean(format_quantity(values.low, unit));
+  data.highest = clean(format_quantity(values.high, unit));
   return data;
 }
 

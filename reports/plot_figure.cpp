@@ -5,6 +5,7 @@
 
 #include "reports/plot_axis.h"
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -85,19 +86,18 @@ std::string value_text(const std::string& axis, const AxisValue& value) {
   const auto number = number_of(value);
   const bool whole = std::holds_alternative<std::int64_t>(value);
   if (number && whole && in_bytes(axis, "")) return format_bytes(*number);
-  return one_line(format_axis_value(value));
+  return clean(format_axis_value(value));
 }
 
 std::string category_text(const std::string& axis, const std::string& label,
                           const AxisValue& value) {
   const auto number = number_of(value);
-  return number && in_bytes(axis, label) ? format_bytes(*number)
-                                         : one_line(format_axis_value(value));
+  return number && in_bytes(axis, label) ? format_bytes(*number) : clean(format_axis_value(value));
 }
 
 std::string figure_label(const std::string& label, const std::string& name) {
-  if (!label.empty()) return one_line(label);
-  std::string spaced = one_line(name);
+  if (!label.empty()) return clean(label);
+  std::string spaced = clean(name);
   std::replace(spaced.begin(), spaced.end(), '_', ' ');
   return spaced;
 }

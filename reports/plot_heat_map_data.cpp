@@ -8,6 +8,7 @@
 #include "reports/plot_figure.h"
 #include "reports/plot_heat_map.h"
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -227,10 +228,10 @@ std::optional<HeatMap> collect_heat_map(const View& view, std::span<const Entry>
       map.beyond += value < low || value > high;
     }
   }
-  map.lowest = one_line(format_quantity(lowest, items.unit));
-  map.highest = one_line(format_quantity(highest, items.unit));
-  map.colour_low = one_line(format_quantity(low, items.unit));
-  map.colour_high = one_line(format_quantity(high, items.unit));
+  map.lowest = clean(format_quantity(lowest, items.unit));
+  map.highest = clean(format_quantity(highest, items.unit));
+  map.colour_low = clean(format_quantity(low, items.unit));
+  map.colour_high = clean(format_quantity(high, items.unit));
 
   const bool logarithmic = view.y_log && lowest > 0;
   const PrefixedUnit shown =
@@ -240,11 +241,11 @@ std::optional<HeatMap> collect_heat_map(const View& view, std::span<const Entry>
     for (double& value : row) value /= shown.factor;
   }
   map.colours = colour_scale(low / shown.factor, high / shown.factor, logarithmic, items.unit);
-  map.title = one_line(view.title);
-  map.x_label = one_line(!view.x_label.empty() ? view.x_label : of_profile ? items.axis : view.x);
-  map.y_label = one_line(view.y_axis);
+  map.title = clean(view.title);
+  map.x_label = clean(!view.x_label.empty() ? view.x_label : of_profile ? items.axis : view.x);
+  map.y_label = clean(view.y_axis);
   map.colour_label =
-      label_with_unit(figure_label(view.y_label, items.name), items.unit, one_line(shown.text));
+      label_with_unit(figure_label(view.y_label, items.name), items.unit, clean(shown.text));
   map.rows = ticks_of_places(view.y_axis, "", rows.values(), 1);
   map.columns = of_profile ? ticks_of_profile(column_count, map.binned)
                            : ticks_of_places(view.x, view.x_label, columns.values(), map.binned);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "reports/plot_text.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom::plots {
@@ -75,7 +76,7 @@ class Canvas {
   void label(const std::string& text, std::size_t limit, double x, double y, const char* side,
              const std::string& colour, int size = font_size) {
     script_ += fmt::format("set label {} at {} {} font 'sans-serif,{}' textcolor rgb '{}' front\n",
-                           quoted(shortened(one_line(text), limit)), at(x, y), side, size, colour);
+                           quoted(shortened(clean(text), limit)), at(x, y), side, size, colour);
   }
   void box(double left, double top, double right, double bottom, const std::string& fill,
            const std::string& border) {
@@ -100,7 +101,7 @@ void draw_level(Canvas& canvas, const LevelRow& level, int left, int top,
   const double room = quantities.front().left - left - 20;
   const auto fits = static_cast<std::size_t>(room / character_width);
   // A long name has two lines.
-  const std::vector<std::string> name = wrapped(one_line(level.name), fits, 2);
+  const std::vector<std::string> name = wrapped(clean(level.name), fits, 2);
   for (std::size_t i = 0; i < name.size(); ++i) {
     const double middle = top + box_height / 2.0;
     canvas.label(name[i], fits, left + 10,
@@ -125,7 +126,7 @@ void draw_level(Canvas& canvas, const LevelRow& level, int left, int top,
 }  // namespace
 
 std::string text_of(const LevelFigure& figure) {
-  return figure.value ? one_line(format_quantity(figure.value, figure.unit)) : "–";
+  return figure.value ? clean(format_quantity(figure.value, figure.unit)) : "–";
 }
 
 std::string hierarchy_script(const std::vector<LevelRow>& levels, const Theme& theme,

@@ -8,6 +8,7 @@
 #include "reports/plot_figure.h"
 #include "reports/plot_text.h"
 #include "reports/roofline.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -143,7 +144,7 @@ std::optional<RooflineData> collect_roofline(const View& view, std::span<const E
   for (std::size_t i = 0; i < view.memory.size(); ++i) {
     RooflineData::Memory memory;
     const auto roof = reports::roof_of(view.memory[i], bounds);
-    memory.label = one_line(view.memory[i].name);
+    memory.label = clean(view.memory[i].name);
     if (roof) {
       memory.roof = *roof / unit.factor;
       memory.label += ", roof " + format_quantity(*roof, "B/s");
@@ -158,7 +159,8 @@ std::optional<RooflineData> collect_roofline(const View& view, std::span<const E
   }
   if (data.memory.empty()) return std::nullopt;
   for (const reports::RooflineRow& row : rows) {
-    RooflineData::Kernel kernel{one_line(row.name), row.flops_per_second / unit.factor, largest_figure, 0};
+    RooflineData::Kernel kernel{clean(row.name), row.flops_per_second / unit.factor, largest_figure,
+                                0};
     for (const auto& use : row.levels) {
       if (!use) continue;
       kernel.first_x = std::min(kernel.first_x, use->intensity);
@@ -170,11 +172,11 @@ std::optional<RooflineData> collect_roofline(const View& view, std::span<const E
   for (const PlotLevel& level : view.levels) {
     if (!drawable(level.y) || level.y <= 0) continue;
     data.levels.push_back(
-        {level.y / unit.factor, one_line(level.label + ": " + format_quantity(level.y, "FLOP/s"))});
+        {level.y / unit.factor, clean(level.label + ": " + format_quantity(level.y, "FLOP/s"))});
   }
   std::ranges::stable_sort(data.levels, {}, &Level::y);
   find_scales(data);
-  data.title = one_line(view.title);
+  data.title = clean(view.title);
   data.y_label = label_with_unit(figure_label(view.y_label, "throughput"), "FLOP/s", unit.text);
   return data;
 }

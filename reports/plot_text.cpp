@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace fathom::plots {
 namespace {
@@ -28,18 +27,6 @@ std::string first_of(const std::string& text, std::size_t count) {
 }
 
 }  // namespace
-
-std::string one_line(const std::string& text) {
-  using nlohmann::json;
-  const std::string valid = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string line = json::parse(valid).get<std::string>();
-  for (char& byte : line) {
-    if (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7F) byte = ' ';
-  }
-  // No characters in XML, though valid UTF-8.
-  line = replaced(std::move(line), "\xEF\xBF\xBE", "\xEF\xBF\xBD");
-  return replaced(std::move(line), "\xEF\xBF\xBF", "\xEF\xBF\xBD");
-}
 
 std::size_t length(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));

@@ -11,9 +11,6 @@ namespace fathom::plots {
 // gnuplot's own rule of doubled single quotes does not hold at the start of a string, nor beside a
 // macro.
 
-/// UTF-8 on one line: control characters become spaces, bytes that are not text U+FFFD.
-std::string one_line(const std::string& text);
-
 /// Number of code points.
 std::size_t length(const std::string& text);
 

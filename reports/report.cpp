@@ -2,37 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "reports/hierarchy.h"
 #include "reports/markdown.h"
 #include "reports/sections.h"
-#include "results/error.h"
+#include "results/atomic_file.h"
 
 namespace fathom {
-namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const fs::path& path, int error) {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw Error(full ? ExitCode::output_full : ExitCode::output_unwritable,
-              fmt::format("{} cannot be written ({}): {}.", path.string(), std::strerror(error),
-                          full ? "make room, or choose another folder with --out"
-                               : "choose another folder with --out"));
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) refuse(path, errno ? errno : EIO);
-}
-
-}  // namespace
 
 const Picture* reports::Pictures::get(const std::string& key, const std::string& stem,
                                       const Draw& draw) {
@@ -61,7 +38,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
                          const std::string& document_name) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) refuse(folder, error.value());
+  if (error) fail_write(folder, error.value());
 
   reports::Page page(document.source == Source::replay);
   reports::Pictures pictures(folder, gnuplot_problem());
@@ -79,14 +56,14 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   reports::write_raw_data(writing);
 
   const fs::path readme = folder / "README.md";
-  write_text(readme, page.text());
+  write_file_atomically(readme, page.text());
   fs::path atlas;
   if (reports::has_atlas(document)) {
     reports::Page atlas_page(document.source == Source::replay);
     reports::Writing writing_atlas{document, atlas_page, pictures, document_name};
     reports::write_atlas(writing_atlas);
     atlas = folder / reports::atlas_file;
-    write_text(atlas, atlas_page.text());
+    write_file_atomically(atlas, atlas_page.text());
   }
   std::vector<fs::path> pages;
   for (const ProbeSummary& probe : document.probes) {
@@ -95,7 +72,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
     reports::Writing writing_page{document, probe_page, pictures, document_name};
     reports::write_probe_page(writing_page, probe);
     pages.push_back(folder / reports::page_file(probe));
-    write_text(pages.back(), probe_page.text());
+    write_file_atomically(pages.back(), probe_page.text());
   }
   return {readme, atlas, pages, pictures.written()};
 }

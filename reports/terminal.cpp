@@ -7,6 +7,7 @@
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/report.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom {

@@ -2,16 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <system_error>
-#include <utility>
 
 #include "results/error.h"
 
@@ -20,7 +22,63 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail_write(const fs::path& path, int error) {
+/// A file beside its target, which it replaces on commit; gone again if that is never reached.
+class PendingFile {
+ public:
+  explicit PendingFile(const fs::path& target)
+      : target_(target),
+        name_(fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()())),
+        file_(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
+    if (file_.get() < 0) fail_write(target_, errno);
+    flock(file_.get(), LOCK_EX);  // until it is closed; without locks its age says that it is new
+  }
+  ~PendingFile() {
+    if (!committed_) unlink(name_.c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  void write(std::string_view text) { write_all(file_.get(), text, target_); }
+
+  /// The text is on the disk before the name points to it. False if somebody took the file for
+  /// abandoned, as before it was locked, or where locks do not reach from host to host.
+  bool commit() {
+    if (fsync(file_.get()) != 0 && errno != EINVAL) fail_write(target_, errno);
+    if (rename(name_.c_str(), target_.c_str()) == 0)
+      committed_ = true;
+    else if (errno != ENOENT)
+      fail_write(target_, errno);
+    return committed_;
+  }
+
+ private:
+  fs::path target_;
+  std::string name_;
+  FileDescriptor file_;
+  bool committed_ = false;
+};
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+void sweep(const fs::path& target) {
+  std::error_code none;
+  const std::string name = target.filename().string();
+  for (fs::directory_iterator place(folder_of(target), none);
+       !none && place != fs::directory_iterator(); place.increment(none))
+    if (is_unfinished(place->path().filename().string(), name)) remove_abandoned(place->path());
+}
+
+[[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
+  throw Error(ExitCode::bad_input,
+              fmt::format("{} cannot be read ({}): give the path of a file that can be.",
+                          path.string(), why));
+}
+
+}  // namespace
+
+void fail_write(const fs::path& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     throw Error(
         ExitCode::output_full,
@@ -33,63 +91,57 @@ namespace fs = std::filesystem;
                           std::strerror(error)));
 }
 
-/// A file beside its target, which it replaces on commit; gone again if that is never reached.
-class PendingFile {
- public:
-  explicit PendingFile(const fs::path& target)
-      : target_(target),
-        name_(fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()())),
-        descriptor_(open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) fail_write(target_, errno);
+void write_all(int descriptor, std::string_view text, const fs::path& path) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_write(path, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
-  ~PendingFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!committed_) unlink(name_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_write(target_, errno);
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  /// The text is on the disk before the name points to it.
-  void commit() {
-    if (fsync(descriptor_) != 0 && errno != EINVAL) fail_write(target_, errno);
-    if (close(std::exchange(descriptor_, -1)) != 0) fail_write(target_, errno);
-    if (rename(name_.c_str(), target_.c_str()) != 0) fail_write(target_, errno);
-    committed_ = true;
-  }
-
- private:
-  fs::path target_;
-  std::string name_;
-  int descriptor_;
-  bool committed_ = false;
-};
-
-[[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the path of a file that can be.",
-                          path.string(), why));
 }
 
-}  // namespace
-
 void write_file_atomically(const fs::path& path, std::string_view text) {
-  PendingFile file(path);
-  file.write(text);
-  file.commit();
+  sweep(path);
+  for (int attempts = 5; attempts > 0; --attempts) {
+    PendingFile file(path);
+    file.write(text);
+    if (file.commit()) return;
+  }
+  fail_write(path, ENOENT);
 }
 
 void require_writable_atomically(const fs::path& path) {
   if (std::error_code error; fs::is_directory(path, error)) fail_write(path, EISDIR);
   const PendingFile file(path);
+}
+
+FileDescriptor create_file(const fs::path& path) {
+  // Removed first: a link would be followed, and of a file that somebody still writes to, as an
+  // orphan of an earlier run, the text would be mixed into this one's.
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail_write(path, errno);
+  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+  if (file.get() < 0) fail_write(path, errno);
+  return file;
+}
+
+bool is_unfinished(const std::string& name, const std::string& target) {
+  static const std::regex ending("\\.[0-9]+-[0-9a-f]{8}\\.tmp");
+  return name.starts_with(target) && name.size() > target.size() &&
+         std::regex_match(name.begin() + static_cast<std::ptrdiff_t>(target.size()), name.end(),
+                          ending);
+}
+
+void remove_abandoned(const fs::path& unfinished) {
+  constexpr auto old = std::chrono::hours(1);
+  const FileDescriptor file(open(unfinished.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return;
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return;
+    std::error_code gone;
+    const auto written = fs::last_write_time(unfinished, gone);
+    if (gone || fs::file_time_type::clock::now() - written < old) return;
+  }
+  unlink(unfinished.c_str());
 }
 
 std::string read_file_up_to(const fs::path& path, std::size_t limit) {

@@ -8,12 +8,14 @@
 #include <set>
 #include <utility>
 
+#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/fingerprint_json.h"
 #include "results/names.h"
 #include "results/schema_check.h"
+#include "results/utc_time.h"
 
 // The schema has been checked before anything here runs: members are there and have their types.
 
@@ -363,6 +365,11 @@ Document from_json(const Json& json, const std::string& origin) {
   const Json& own = json.at(keys::own);
   Document d;
   d.date = text(context, "date");
+  if (!d.date.empty() && !is_utc_time(d.date))
+    throw Error(ExitCode::document_malformed,
+                fmt::format("{}: /context/date is \"{}\"; expected: a time in UTC, as "
+                            "\"2026-01-31T12:00:00Z\".",
+                            origin, quotable(d.date)));
   d.executable = text(context, "executable");
   d.num_cpus = get<std::int64_t>(context, "num_cpus");
   d.mhz_per_cpu = optional<std::int64_t>(context, "mhz_per_cpu");

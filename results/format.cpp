@@ -140,12 +140,6 @@ std::string format_count(double number) {
   return with_separators(fmt::format("{:.0f}", number));
 }
 
-std::string quotable(std::string_view text, std::size_t longest) {
-  std::string shown;
-  for (const char c : text.substr(0, longest)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return text.size() > longest ? shown + "..." : shown;
-}
-
 std::string counted(std::size_t number, const std::string& one, const std::string& many) {
   const std::string several = many.empty() ? one + "s" : many;
   return fmt::format("{} {}", format_count(static_cast<double>(number)), number == 1 ? one : several);

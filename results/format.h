@@ -29,9 +29,6 @@ std::string format_percent(double fraction);
 /// digits.
 std::string format_count(double number);
 
-/// Of a text that somebody else wrote, for a sentence on a terminal: printable ASCII, and no more than this of it.
-std::string quotable(std::string_view text, std::size_t longest = 100);
-
 /// "1 entry", "2 entries"; "3 runs" where the plural only has an s more.
 std::string counted(std::size_t number, const std::string& one, const std::string& many = "");
 

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -87,7 +91,7 @@ class Stretches {
 /// The best cut of all points before an index whose last piece is of a kind.
 struct Best {
   double cost = infinite;
-  std::size_t begin = 0;  ///< of the last piece
+  std::size_t begin = 0;  ///< of the last piece, as an index of the places
   Kind before = kinds;    ///< kind of the piece before it; `kinds`: there is none
 };
 
@@ -110,6 +114,76 @@ void improve(Table& table, std::size_t begin, std::size_t end, Kind kind, double
   }
 }
 
+/// Up to so many points every place is tried.
+constexpr std::size_t all_tried = 1000;
+/// Beyond, no more than these, and then the places beside those that were taken.
+constexpr std::size_t most_places = 400, beside = 3;
+
+/// Where a stretch of a longer curve may begin, without trying all: of intervals of every length, a
+/// power of two each and half of one before the next, the two best cuts, between two levels and
+/// between two lines, if they are worth half of what a plateau costs (Kovacs, Buhlmann, Li and
+/// Munk, "Seeded binary segmentation", 2023). Takes n log n steps.
+std::vector<std::size_t> likely_places(const Stretches& stretches, std::size_t n, double log_n) {
+  std::vector<std::pair<double, std::size_t>> gains;
+  const auto add_best = [&](std::size_t begin, std::size_t end, auto fit) {
+    double best = infinite;
+    std::size_t at = begin;
+    for (std::size_t cut = begin + 1; cut < end; ++cut) {
+      const double cost = (stretches.*fit)(begin, cut).cost + (stretches.*fit)(cut, end).cost;
+      if (cost < best) best = cost, at = cut;
+    }
+    const double gain = (stretches.*fit)(begin, end).cost - best;
+    if (gain > plateau_penalty / 2 * log_n) gains.emplace_back(gain, at);
+  };
+  for (std::size_t length = 8; length < 2 * n; length *= 2) {
+    for (std::size_t begin = 0; begin == 0 || begin + length / 2 < n; begin += length / 2) {
+      const std::size_t end = std::min(n, begin + length);
+      add_best(begin, end, &Stretches::constant);
+      add_best(begin, end, &Stretches::line);
+    }
+  }
+  std::sort(gains.begin(), gains.end(), std::greater<>());
+  std::set<std::size_t> places{0, n};
+  for (const auto& [gain, place] : gains) {
+    if (places.size() == most_places) break;
+    places.insert(place);
+  }
+  return {places.begin(), places.end()};
+}
+
+/// The best way to cut the points at some of `places`, of which the first is 0 and the last their
+/// number; its pieces' beginnings and kinds.
+std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
+                                                   const std::vector<std::size_t>& places,
+                                                   double log_n, std::size_t min_points) {
+  Table table(places.size());
+  for (std::size_t to = 1; to < places.size(); ++to) {
+    for (std::size_t from = 0; from < to; ++from) {
+      const std::size_t begin = places[from], end = places[to];
+      const std::size_t points = stretches.points(begin, end);
+      if (points >= min_points) {
+        improve(table, from, to, plateau,
+                stretches.constant(begin, end).cost + plateau_penalty * log_n);
+        improve(table, from, to, ramp, stretches.line(begin, end).cost + ramp_penalty * log_n);
+      } else if (points == 1 || points == 2) {
+        improve(table, from, to, joint, (points == 1 ? point_penalty : ramp_penalty) * log_n);
+      }
+    }
+  }
+  std::vector<std::pair<std::size_t, Kind>> pieces;
+  std::size_t to = places.size() - 1;
+  Kind kind = table[to][ramp].cost < table[to][plateau].cost ? ramp : plateau;
+  if (table[to][kind].cost == infinite) return {{0, plateau}};
+  while (to > 0) {
+    const Best& best = table[to][kind];
+    pieces.emplace_back(places[best.begin], kind);
+    to = best.begin;
+    kind = best.before;
+  }
+  std::reverse(pieces.begin(), pieces.end());
+  return pieces;
+}
+
 }  // namespace
 
 std::vector<Piece> best_partition(const std::vector<double>& u, const std::vector<double>& y,
@@ -119,36 +193,32 @@ std::vector<Piece> best_partition(const std::vector<double>& u, const std::vecto
   const std::size_t n = y.size();
   const double log_n =
       std::log(std::max(fewest_points, static_cast<double>(stretches.points(0, n))));
-  Table table(n + 1);
-  for (std::size_t end = 1; end <= n; ++end) {
-    for (std::size_t begin = 0; begin < end; ++begin) {
-      const std::size_t points = stretches.points(begin, end);
-      if (points >= min_points) {
-        improve(table, begin, end, plateau,
-                stretches.constant(begin, end).cost + plateau_penalty * log_n);
-        improve(table, begin, end, ramp, stretches.line(begin, end).cost + ramp_penalty * log_n);
-      } else if (points == 1 || points == 2) {
-        improve(table, begin, end, joint, (points == 1 ? point_penalty : ramp_penalty) * log_n);
-      }
-    }
+  std::vector<std::pair<std::size_t, Kind>> pieces;
+  if (n <= all_tried) {
+    std::vector<std::size_t> places(n + 1);
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    pieces = best_cut(stretches, places, log_n, min_points);
+  } else {
+    pieces = best_cut(stretches, likely_places(stretches, n, log_n), log_n, min_points);
+    std::set<std::size_t> near{0, n};
+    for (const auto& [place, kind] : pieces)
+      for (std::size_t at = place - std::min(place, beside); at <= std::min(n, place + beside);
+           ++at)
+        near.insert(at);
+    pieces = best_cut(stretches, {near.begin(), near.end()}, log_n, min_points);
   }
 
-  const auto piece = [&](std::size_t begin, std::size_t end, Kind kind) {
+  std::vector<Piece> cut;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto [begin, kind] = pieces[i];
+    const std::size_t end = i + 1 < pieces.size() ? pieces[i + 1].first : n;
     const Line fit = kind == plateau ? stretches.constant(begin, end) : stretches.line(begin, end);
-    const auto at = [&](std::size_t i) { return fit.at_zero + fit.slope * (u[i] - u.front()); };
-    return Piece{begin, end - 1, kind == plateau, at(begin), at(end - 1)};
-  };
-  Kind kind = table[n][ramp].cost < table[n][plateau].cost ? ramp : plateau;
-  if (table[n][kind].cost == infinite) return {piece(0, n, plateau)};
-  std::vector<Piece> pieces;
-  for (std::size_t end = n; end > 0;) {
-    const Best& best = table[end][kind];
-    pieces.push_back(piece(best.begin, end, kind));
-    end = best.begin;
-    kind = best.before;
+    const auto at = [&](std::size_t point) {
+      return fit.at_zero + fit.slope * (u[point] - u.front());
+    };
+    cut.push_back({begin, end - 1, kind == plateau, at(begin), at(end - 1)});
   }
-  std::reverse(pieces.begin(), pieces.end());
-  return pieces;
+  return cut;
 }
 
 }  // namespace fathom

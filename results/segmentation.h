@@ -67,8 +67,8 @@ struct Segmentation {
   std::vector<Regime> plateaus() const;
 };
 
-/// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or what
-/// `scale` says. Of all ways to cut it, takes the one that minimises
+/// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or
+/// what `scale` says. Of all ways to cut it, takes the one that minimises
 ///   sum over points ((y - fit) / (noise y))^2 + sum over regimes penalty(kind) log n
 /// exactly, by dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal
 /// partitioning of data on an interval", 2005; Killick, Fearnhead and Eckley, "Optimal detection of
@@ -90,9 +90,11 @@ struct Segmentation {
 /// Intervals are percentiles over curves bootstrapped from the samples, and for levels from the
 /// points as well, of those that have the same kinds of regimes. Deterministic for a seed.
 ///
-/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps: meant for hundreds
-/// of points. Throws std::invalid_argument for an empty curve, a point without samples, x or
-/// samples that are not finite and above zero, x that descends, or options out of range.
+/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps. Of more than a
+/// thousand points only likely places are tried, in n log n (1 + bootstraps) steps: the cut is then
+/// the best one among those, and beside them. Throws std::invalid_argument for an empty curve, a
+/// point without samples, x or samples that are not finite and above zero, x that descends, or
+/// options out of range.
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options = {});
 
 }  // namespace fathom

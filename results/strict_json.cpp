@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
 

@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <system_error>
 
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
 #include "tools/fleet/fleet_commands.h"
@@ -198,9 +201,7 @@ void refuse_unknown_subcommand(const std::string& command, const std::string& wo
                           word, did_you_mean(word, names_of(known.commands)), command));
 }
 
-}  // namespace
-
-ExitCode run_command_line(int argc, const char* const* argv) {
+ExitCode understand_and_act(int argc, const char* const* argv) {
   CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
                "fathom");
   app.formatter(std::make_shared<Help>());
@@ -299,6 +300,20 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     return ExitCode::ok;
   }
   return chosen->act();
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argc, const char* const* argv) {
+  ExitCode code = ExitCode::ok;
+  try {
+    code = understand_and_act(argc, argv);
+  } catch (const std::system_error&) {
+    if (std::ferror(stdout) == 0) throw;  // else it is what fmt says of a full disk
+  }
+  // Any other code says more than this one.
+  if (code == ExitCode::ok) require_written_output();
+  return code;
 }
 
 }  // namespace fathom

@@ -7,16 +7,20 @@
 #include <string>
 #include <system_error>
 
+#include "results/clean_text.h"
 #include "results/error.h"
+#include "results/standard_streams.h"
 #include "tools/command_line.h"
 
 /// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print
-/// would throw.
+/// would throw. A sentence may quote arguments and files, which hold anything.
 static void tell(const std::string& sentence) {
-  std::fputs(("fathom: " + sentence + "\n").c_str(), stderr);
+  std::fputs(("fathom: " + fathom::clean(sentence) + "\n").c_str(), stderr);
 }
 
 int main(int argc, char** argv) {
+  fathom::open_standard_streams();
+  fathom::end_on_interrupts();
   // A reader that goes away (`fathom run | head`) must not cost the measurement.
   std::signal(SIGPIPE, SIG_IGN);
   try {

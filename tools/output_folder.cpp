@@ -39,8 +39,10 @@ bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
 /// read-only mounts, reserved blocks).
 void prove_room(const std::filesystem::path& folder) {
   const auto path = folder / fmt::format(".fathom-room-{}", getpid());
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  unlink(path.c_str());
+  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) refuse(folder, errno);
+  unlink(path.c_str());  // at once: a run that is killed here leaves nothing
   const std::vector<char> block(std::size_t{1} << 20, 'x');
   int error = 0;
   for (std::size_t written = 0; written < room_needed && error == 0;) {
@@ -49,7 +51,6 @@ void prove_room(const std::filesystem::path& folder) {
     if (n == 0) error = ENOSPC;
     if (n < 0 && errno != EINTR) error = errno;
   }
-  unlink(path.c_str());
   if (error) refuse(folder, error);
 }
 

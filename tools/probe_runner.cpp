@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/probe_environment.h"
@@ -38,15 +39,6 @@ std::vector<std::string> probe_arguments(const RunArguments& options, const std:
   if (options.no_counters || is_left_out(options, probe)) arguments.push_back("--no-counters");
   arguments.insert(arguments.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   return arguments;
-}
-
-FileDescriptor open_log(const fs::path& path) {
-  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (log.get() < 0)
-    throw Error(errno == ENOSPC ? ExitCode::output_full : ExitCode::output_unwritable,
-                fmt::format("The log {} cannot be written ({}): choose another folder with --out.",
-                            path.string(), std::strerror(errno)));
-  return log;
 }
 
 std::optional<Document> read_part(const fs::path& path) {
@@ -84,7 +76,7 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
     throw Error(ExitCode::setup_incomplete, fmt::format("No pipe: {}.", std::strerror(errno)));
   progress_ = FileDescriptor(ends[0]);
   const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
-  const FileDescriptor log = open_log(log_);
+  const FileDescriptor log = create_file(log_);
   ChildStart child{probe.program,
                    probe_arguments(options, probe.name, document_, progress_writer.get()),
                    log.get(),

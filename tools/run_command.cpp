@@ -10,9 +10,12 @@
 #include <span>
 
 #include "reports/report.h"
+#include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/output_file.h"
+#include "results/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/held_probes.h"
@@ -25,10 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+void say(const std::string& line) { print_out(clean(line) + "\n"); }
 
 fs::path output_root(const RunArguments& options, const std::string& gpu_name, bool replay) {
   if (!options.out.empty()) return options.out;
@@ -40,14 +40,18 @@ void publish(const Document& document, const OutputFolder& folder, bool no_repor
   if (no_report) return say(fmt::format("Document: {}", folder.result().string()));
   const ReportPaths paths = write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  say(terminal_summary(document, colour));
+  print_out(terminal_summary(document, colour) + "\n");
   say(fmt::format("Report: {}", paths.readme.string()));
   if (!paths.atlas.empty()) say(fmt::format("Atlas: {}", paths.atlas.string()));
   for (const fs::path& page : paths.pages) say(fmt::format("Page: {}", page.string()));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
-  const Document document = load_replay(recording_path(options.suite), options);
+  const fs::path recording = recording_path(options.suite);
+  if (!options.out.empty())
+    require_distinct({{"the recording", recording}},
+                     {{"--out", OutputFolder{options.out}.result()}});
+  const Document document = load_replay(recording, options);
   say(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));

@@ -4,25 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <thread>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/merge.h"
+#include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "results/version.h"
 #include "tools/progress.h"
 
 namespace fathom {
-namespace {
-
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
-}  // namespace
-
 void RunParts::interrupt() {
   if (!stopper_)
     stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
@@ -34,10 +26,10 @@ void RunParts::add(const ProbeBinary& probe, ProbePart part) {
   const ProbeOutcome& outcome = part.outcome;
   causes_.push_back(outcome.cause);
   if (stops_the_run(outcome.cause)) stopper_ = outcome;
-  say(fmt::format("{}: {} cases in {}{}", probe.name,
-                  part.document ? part.document->entries.size() : 0,
-                  spoken_duration(part.elapsed_s),
-                  outcome.reason.empty() ? "" : "; incomplete: " + outcome.reason));
+  print_out(fmt::format("{}: {} cases in {}{}\n", probe.name,
+                        part.document ? part.document->entries.size() : 0,
+                        spoken_duration(part.elapsed_s),
+                        outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
   if (part.document)
     merge(probe, *part.document);
   else
@@ -50,7 +42,7 @@ void RunParts::merge(const ProbeBinary& probe, const Document& part) {
   } catch (const Error& error) {
     causes_.push_back(ExitCode::incomplete);
     all_merged_ = false;
-    say(fmt::format("{}: {}", probe.name, error.what()));
+    print_out(fmt::format("{}: {}\n", probe.name, clean(error.what())));
     missing_.push_back(
         missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
   }

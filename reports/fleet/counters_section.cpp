@@ -7,6 +7,7 @@
 
 #include "reports/fleet/sections.h"
 #include "results/exit_codes.h"
+#include "results/format.h"
 
 namespace fathom::fleet {
 namespace {
@@ -35,8 +36,8 @@ void write_collected(const Fleet& fleet, reports::Page& page) {
     there.insert(s.counters_of.begin(), s.counters_of.end());
   }
   if (asked == 0) return;
-  std::string text =
-      fmt::format("Hardware counters were asked for on {} GPUs, collected on {}", asked, had);
+  std::string text = fmt::format("Hardware counters were asked for on {}, collected on {}",
+                                 counted(asked, "GPU"), had);
   if (without > 0) text += fmt::format("; {} were refused them", without);
   if (asked > had + without) text += fmt::format("; {} did not complete", asked - had - without);
   page.paragraph(text + ".");
@@ -68,9 +69,9 @@ void write_counters(FleetWriting& to) {
   constexpr std::size_t most_named = 8;
   for (const auto& [why, gpus] : without)
     page.paragraph(reports::escape_text(fmt::format(
-        "No hardware counters on {} of {} GPUs ({}): {}. Their cases that only counters can decide "
+        "No hardware counters on {} of {} ({}): {}. Their cases that only counters can decide "
         "were left out.",
-        gpus.size(), fleet.gpus.size(), why,
+        gpus.size(), counted(fleet.gpus.size(), "GPU"), why,
         gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
 }
 

@@ -10,6 +10,7 @@
 
 #include "reports/fleet/machines.h"
 #include "results/exit_codes.h"
+#include "results/format.h"
 
 namespace fathom::fleet {
 
@@ -111,7 +112,7 @@ void find_missing(Fleet& fleet, const Expected& expected) {
     if (!is_there(host)) fleet.problems.push_back({"host " + host, "it left no result", code});
   if (expected.gpus && fleet.gpus.size() < *expected.gpus)
     fleet.problems.push_back(
-        {fmt::format("{} GPUs", *expected.gpus - fleet.gpus.size()),
+        {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
          fmt::format("{} were expected, {} left a result", *expected.gpus, fleet.gpus.size()),
          code});
 }

@@ -5,6 +5,7 @@
 
 #include "reports/fleet/report.h"
 #include "reports/fleet/sections.h"
+#include "results/clean_text.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -78,7 +79,7 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
   text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
   for (const Headline& line : headlines_of(fleet, outliers, most))
-    text += reports::clean(fmt::format("  {}: {}", line.card, line.text(line.metric))) + "\n";
+    text += clean(fmt::format("  {}: {}", line.card, line.text(line.metric))) + "\n";
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
   std::size_t shown = 0;
   for (const Problem& problem : fleet.problems) {
@@ -86,7 +87,7 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
       text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
       break;
     }
-    text += reports::clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
+    text += clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
   }
   return text;
 }

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "reports/gate/outputs.h"
-#include "reports/markdown.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 // The syntax is that of GitHub's page "Workflow commands for GitHub Actions".
@@ -14,7 +14,7 @@ constexpr std::size_t shown_by_github = 10;
 /// What ends a command's message, or begins an escape, is escaped.
 std::string escaped(std::string_view text, bool property) {
   std::string result;
-  for (const char c : reports::clean(text)) {
+  for (const char c : clean(text)) {
     if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
       result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     else

@@ -46,8 +46,7 @@ bool is_there(const fs::path& path) {
 }
 
 std::string file_stem(const RunMetrics& run, const std::string& text) {
-  return fmt::format("{}-{}", run.date.empty() ? "undated" : reports::slug(run.date),
-                     short_hash(text));
+  return fmt::format("{}-{}", reports::slug(run.date), short_hash(text));
 }
 
 bool ends_in_hash(const std::string& name) {
@@ -62,12 +61,11 @@ bool is_of_add(const fs::path& file) {
   return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
 }
 
-/// What a crash in the middle of `add` leaves (results/atomic_file.h): the name of the file that it
-/// was to become, the process and a number: "2026-...-<hash>.json.4711-0badcafe.tmp".
+/// What a crash in the middle of `add` leaves: "2026-...-<hash>.json.4711-0badcafe.tmp".
 bool is_unfinished_of_add(const fs::path& file) {
   const fs::path target = file.stem().stem();
-  return file.extension() == ".tmp" && target.extension() == ".json" &&
-         is_of_add(file.parent_path() / target);
+  return is_unfinished(file.filename().string(), target.string()) &&
+         target.extension() == ".json" && is_of_add(file.parent_path() / target);
 }
 
 /// One of `add` that holds no run of any version.
@@ -88,6 +86,10 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
     throw Error(ExitCode::bad_input,
                 fmt::format("{} is a replay of a recording: only measurements can be a baseline.",
                             run.origin));
+  if (run.date.empty())
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("{} has no date, by which the runs of a baseline are ordered.", run.origin));
   const bool any = std::any_of(run.metrics.begin(), run.metrics.end(),
                                [](const MetricValue& metric) { return metric.problem.empty(); });
   if (!any)
@@ -103,6 +105,8 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
   const std::string text = baseline_text(run);
   const fs::path file = folder / (file_stem(run, text) + ".json");
   write_file_atomically(file, text);
+  for (const fs::path& other : entries_of(folder))
+    if (is_unfinished_of_add(other)) remove_abandoned(other);
   return file;
 }
 

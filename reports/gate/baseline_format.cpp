@@ -128,7 +128,9 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   if (program != "fathom" && program != "google-benchmark")
     document.place().at("program").refuse("is none of \"fathom\", \"google-benchmark\"");
   run.fathom = program == "fathom";
-  run.date = document.text("date");
+  // A program may give none, and `add` kept such runs once.
+  const std::string date = document.text("date");
+  run.date = date.empty() && !run.fathom ? "" : date_of(date, document.place().at("date"));
   run.commit = document.text("commit");
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);

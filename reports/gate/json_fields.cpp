@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
 #include "results/strict_json.h"

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "reports/gate/outputs.h"
-#include "reports/markdown.h"
+#include "results/clean_text.h"
 
 // The elements and attributes that Jenkins', GitLab's and GitHub's readers know: a root
 // `testsuites`, `testsuite` with counts, `testcase` with classname, name and time, and in it
@@ -15,21 +15,21 @@ namespace {
 
 /// "copy_bandwidth" of "copy_bandwidth/type:float4/...": what a server groups by.
 std::string class_of(const std::string& name) {
-  return "fathom." + reports::clean(name.substr(0, name.find('/')));
+  return "fathom." + clean(name.substr(0, name.find('/')));
 }
 
 pugi::xml_node add_case(pugi::xml_node suite, const std::string& class_name,
                         const std::string& name) {
   pugi::xml_node test = suite.append_child("testcase");
   test.append_attribute("classname") = class_name.c_str();
-  test.append_attribute("name") = reports::clean(name).c_str();
+  test.append_attribute("name") = clean(name).c_str();
   test.append_attribute("time") = "0";
   return test;
 }
 
 void add_finding(pugi::xml_node test, const char* element, const char* type,
                  const std::string& message) {
-  const std::string text = reports::clean(message);
+  const std::string text = clean(message);
   pugi::xml_node finding = test.append_child(element);
   finding.append_attribute("message") = text.c_str();
   finding.append_attribute("type") = type;
@@ -46,8 +46,7 @@ void add_metric(pugi::xml_node suite, const MetricDecision& metric) {
     case Outcome::inconclusive:
       return add_finding(test, "error", "inconclusive", one_line(metric));
     case Outcome::ignored:
-      test.append_child("skipped").append_attribute("message") =
-          reports::clean(metric.reason).c_str();
+      test.append_child("skipped").append_attribute("message") = clean(metric.reason).c_str();
       return;
     default:
       test.append_child("system-out").text() = one_line(metric).c_str();

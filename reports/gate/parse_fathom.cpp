@@ -142,7 +142,7 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
                             run.origin, version, schema_version));
   }
   run.fathom = true;
-  run.date = context.text("date");
+  run.date = date_of(context.text("date"), context.place().at("date"));
   run.commit = own.text("commit");
   run.suite = own.text("suite");
   run.elapsed_s = own.optional_number("elapsed_s").value_or(0);

@@ -1,3 +1,4 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "reports/gate/parse.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "results/utc_time.h"
@@ -52,16 +54,23 @@ Identity identity_of_context(const Fields& context) {
   return identity;
 }
 
-/// The local time with its zone that Google Benchmark writes, in UTC; other texts as they are.
-std::string in_utc(const std::string& date) {
-  std::tm parts{};
-  const char* end = strptime(date.c_str(), "%Y-%m-%dT%H:%M:%S%z", &parts);
-  // The clock counts nanoseconds, which do not reach much further.
-  constexpr int first_year = 1970, last_year = 2200, years_from = 1900;
-  const int year = parts.tm_year + years_from;
-  if (!end || *end != '\0' || year <= first_year || year > last_year) return date;
-  const long offset = parts.tm_gmtoff;
-  return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+/// The local time that Google Benchmark writes, in UTC: with its zone, and in old versions without
+/// one. Empty where there is none.
+std::string date_of_context(const Fields& context) {
+  const std::string date = context.text_or("date", "");
+  if (date.empty() && !context.has("date")) return {};
+  for (const char* format :
+       {"%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d-%H:%M:%S"}) {
+    std::tm parts{};
+    const char* end = strptime(date.c_str(), format, &parts);
+    if (end == nullptr || *end != '\0') continue;
+    // As text first: what is not in the calendar would become another day.
+    const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
+    const long offset = parts.tm_gmtoff;
+    if (is_utc_time(local))
+      return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+  }
+  return date_of(date, context.place().at("date"));
 }
 
 std::string failure_of(const Fields& row) {
@@ -126,10 +135,12 @@ void add_row(const Fields& row, const std::set<std::string>& names, std::vector<
   const double time = row.number("real_time") *
                       seconds_in(row.text_or("time_unit", "ns"), row.place().at("time_unit"));
   // Others of the same name might hide it in their median.
-  if (!(std::abs(time) <= largest_value))
+  const bool too_small = time != 0 && std::abs(time) < smallest_value;
+  if (too_small || !(std::abs(time) <= largest_value))
     row.place()
         .at("real_time")
-        .refuse("is larger than any measurement's: \"" + quotable(name) + "\"");
+        .refuse(fmt::format("is {} than any measurement's: \"{}\"",
+                            too_small ? "smaller" : "larger", quotable(name)));
   if (!aggregate.empty()) {
     of_name.aggregate_median = time;
     return;
@@ -142,7 +153,7 @@ void add_row(const Fields& row, const std::set<std::string>& names, std::vector<
 
 void parse_google_benchmark(const Fields& document, RunMetrics& run) {
   const Fields context(document.member("context"), document.place().at("context"));
-  run.date = in_utc(context.text_or("date", ""));
+  run.date = date_of_context(context);
   run.identity = identity_of_context(context);
   std::vector<std::string> order;
   std::map<std::string, Rows> rows;

@@ -9,9 +9,11 @@
 
 #include "reports/gate/parse.h"
 #include "results/atomic_file.h"
+#include "results/clean_text.h"
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/format.h"
+#include "results/utc_time.h"
 
 namespace fathom::gate {
 namespace {
@@ -41,6 +43,11 @@ void check_figures(RunMetrics& run) {
   run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
   if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
   for (MetricValue& metric : run.metrics) {
+    if (metric.value != 0 && std::abs(metric.value) < smallest_value)
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: the value of \"{}\" is {:g}, and no measurement's is below "
+                              "{:g}.",
+                              run.origin, quotable(metric.name), metric.value, smallest_value));
     const auto refuse_above = [&](double value, double largest, const char* what) {
       if (std::abs(value) <= largest) return;
       throw Error(ExitCode::document_malformed,
@@ -83,6 +90,13 @@ simdjson::dom::array rows_of(const Fields& document, std::string_view key) {
     document.place().at(key).refuse(
         fmt::format("has more than {} rows, more than any run", most_rows));
   return rows;
+}
+
+std::string date_of(std::string text, const Place& place) {
+  if (!is_utc_time(text))
+    place.refuse(fmt::format("is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\"",
+                             quotable(text)));
+  return text;
 }
 
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {

@@ -8,6 +8,7 @@
 #include "reports/gate/log_text.h"
 #include "reports/gate/outputs.h"
 #include "reports/markdown.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom::gate {
@@ -45,7 +46,7 @@ std::string threshold_text(const MetricDecision& metric) {
 
 /// Clean: the unit is the document's.
 std::string value_text(const std::optional<double>& value, const MetricDecision& metric) {
-  return value ? reports::clean(format_quantity(*value, metric.unit)) : "";
+  return value ? clean(format_quantity(*value, metric.unit)) : "";
 }
 
 std::string counts(const CheckResult& result) {
@@ -109,14 +110,14 @@ std::string change_text(const MetricDecision& metric) {
 }
 
 std::string one_line(const MetricDecision& metric) {
-  std::string text = reports::clean(metric.name) + ": ";
+  std::string text = clean(metric.name) + ": ";
   if (metric.base && metric.head)
     text +=
         fmt::format("{} to {}", value_text(metric.base, metric), value_text(metric.head, metric));
   if (const std::string change = change_text(metric); !change.empty())
     text += fmt::format(" ({})", change);
   if (!metric.reason.empty())
-    text += (metric.base && metric.head ? ": " : "") + reports::clean(metric.reason);
+    text += (metric.base && metric.head ? ": " : "") + clean(metric.reason);
   return text;
 }
 

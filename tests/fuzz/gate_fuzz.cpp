@@ -16,6 +16,7 @@
 #include "reports/gate/outputs.h"
 #include "reports/gate/rules.h"
 #include "reports/gate/stored.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 
 namespace fathom::gate {
@@ -30,21 +31,18 @@ void require(bool condition, const char* what) {
 void require_sentence(const Error& error) {
   const std::string sentence = error.what();
   require(!sentence.empty() && sentence.size() < 2000, "a sentence of a sensible length");
-  for (const char c : sentence) require(c >= ' ' && c <= '~', "printable text only");
+  require(clean(sentence) == sentence, "one line of printable text");
   require(error.code() == ExitCode::document_malformed ||
               error.code() == ExitCode::document_version || error.code() == ExitCode::bad_input,
           "an exit code for bad input");
 }
 
-/// Whatever the document held, no output has a control character but its own line breaks.
+/// Whatever the document held, nothing in an output is obeyed by a terminal or hidden from a
+/// reader, but for the output's own line breaks.
 void require_plain(const std::string& text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    require((byte >= ' ' || byte == '\n') && byte != 0x7F, "no control character");
-    const bool high =
-        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    require(!high, "no control character above U+007F");
-  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    require(clean(line) == line, "printable text only");
 }
 
 /// Nor has XML a reference to one, which it does not allow.

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <random>
 #include <set>
 
 #include "reports/gate/baseline_folder.h"
@@ -15,6 +19,7 @@
 #include "reports/gate/identity.h"
 #include "reports/gate/stored.h"
 #include "results/error.h"
+#include "results/utc_time.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -160,6 +165,9 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
   baseline.add(planted_run(2));
   CHECK(baseline.runs_like(planted_run(1)).size() == 2);
+  // Nor is it there any more.
+  for (const auto& entry : fs::directory_iterator(file.parent_path()))
+    CHECK(entry.path().extension() == ".json");
 }
 
 TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
@@ -315,4 +323,52 @@ TEST_CASE("History finds a planted drift", "[gate]") {
   CHECK(histories[0].changes[0].metric == "first");
   CHECK(histories[0].changes[0].drift);
   CHECK(histories[0].changes[0].relative() > 0.08);
+}
+
+TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]") {
+  constexpr int runs_there = 10'000, metrics = 20, step_at = 7'000, spike_at = 3'000;
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 0.004);
+  std::vector<RunMetrics> runs(runs_there);
+  for (int i = 0; i < runs_there; ++i) {
+    runs[i].date = utc_time(std::chrono::system_clock::time_point(std::chrono::hours(400'000 + i)));
+    runs[i].identity = {{"host_name", "a host"}};
+    for (int m = 0; m < metrics; ++m) {
+      MetricValue metric;
+      metric.name = "metric " + std::to_string(m);
+      metric.unit = "s";
+      metric.value = 1 + noise(random);
+      if (m == 3 && i >= step_at) metric.value *= 1.03;
+      if (m == 5 && i >= spike_at && i < spike_at + 5) metric.value *= 1.2;
+      if (m == 7) metric.value *= 1 + 0.1 * i / runs_there;
+      runs[i].metrics.push_back(metric);
+    }
+  }
+  const std::clock_t begin = std::clock();
+  const auto histories = history_of(runs, 0.01);
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  CAPTURE(seconds);
+  CHECK(seconds < 3);  // of the CPU; every place against every other takes 16
+  REQUIRE(histories.size() == 1);
+  std::map<std::string, std::vector<HistoryChange>> changes;
+  for (const HistoryChange& change : histories[0].changes) changes[change.metric].push_back(change);
+  CHECK(changes.size() == 3);
+  REQUIRE(changes["metric 3"].size() == 1);
+  CHECK(std::abs(static_cast<int>(changes["metric 3"][0].run) - step_at) <= 3);
+  CHECK(std::abs(changes["metric 3"][0].relative() - 0.03) < 0.001);
+  REQUIRE(changes["metric 5"].size() == 2);  // up, and down again
+  std::ranges::sort(changes["metric 5"], {}, &HistoryChange::run);
+  CHECK(changes["metric 5"][0].run == spike_at);
+  CHECK(changes["metric 5"][1].run == spike_at + 5);
+  REQUIRE(changes["metric 7"].size() == 1);
+  CHECK(changes["metric 7"][0].drift);
+  CHECK(std::abs(changes["metric 7"][0].relative() - 0.1) < 0.005);
+}
+
+TEST_CASE("A baseline takes no run without a date", "[gate]") {
+  const Folder folder;
+  RunMetrics run = planted_run(1);
+  run.date.clear();
+  CHECK_THROWS_AS(BaselineFolder(folder.path).add(run), Error);
+  CHECK(fs::is_empty(folder.path));
 }

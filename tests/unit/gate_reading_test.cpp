@@ -150,21 +150,58 @@ TEST_CASE("A value that no measurement has is refused, and says of what", "[gate
         std::string::npos);
   CHECK(!refusal_of(text_of(corpus / "large_number.json")).empty());
   const auto baseline = [](const char* value, const char* clock) {
-    return fmt::format(R"({{"fathom_baseline": 1, "program": "fathom", "date": "", "commit": "",
+    return fmt::format(
+        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z", "commit": "",
         "suite": "", "identity": {{}}, "metrics": [["a/b", "s", "lower", {}, {}, null, null]]}})",
-                       value, clock);
+        value, clock);
   };
   CHECK(refusal_of(baseline("1", "1.98e9")).empty());
   CHECK(refusal_of(baseline("-1e308", "1.98e9")) ==
         "input: the value of \"a/b\" is -1e+308, and no measurement's is above 1e+200.");
   CHECK(refusal_of(baseline("1", "1e308")).find("the SM clock of \"a/b\"") != std::string::npos);
+  CHECK(refusal_of(baseline("1e-300", "1.98e9")) ==
+        "input: the value of \"a/b\" is 1e-300, and no measurement's is below 1e-18.");
+  CHECK(refusal_of(baseline("-1e-300", "1.98e9")).find("below 1e-18") != std::string::npos);
+  CHECK(refusal_of(baseline("1e-15", "1.98e9")).empty());
+  CHECK(refusal_of(baseline("0", "1.98e9")).empty());  // a value that is none, and says so
+}
+
+TEST_CASE("Dates are in the calendar, and of years that clocks show", "[gate]") {
+  const auto google = [](const std::string& date) {
+    return "{\"context\": {\"date\": \"" + date +
+           "\"}, \"benchmarks\": [{\"name\": \"a\", \"real_time\": 1}]}";
+  };
+  const auto date_of = [&](const std::string& date) {
+    return parse_run_metrics(google(date), "input").date;
+  };
+  CHECK(date_of("2026-11-21T14:00:00+02:00") == "2026-11-21T12:00:00Z");
+  CHECK(date_of("2026-01-01T00:30:00+01:00") == "2025-12-31T23:30:00Z");
+  CHECK(date_of("2026-11-21T14:00:00Z") == "2026-11-21T14:00:00Z");
+  // Of old versions, which name no zone.
+  CHECK(date_of("2026-11-21 14:00:00") == "2026-11-21T14:00:00Z");
+  CHECK(date_of("2015/03/17-18:40:25") == "2015-03-17T18:40:25Z");
+  CHECK(parse_run_metrics(google_rows(R"({"name": "a", "real_time": 1})"), "input").date.empty());
+  const auto own = [](const std::string& date) {
+    return R"({"fathom_baseline": 2, "program": "fathom", "date": ")" + date +
+           R"(", "commit": "", "suite": "", "identity": {}, "metrics": [["a/b", "s", "lower", 1,
+              null, null, null]]})";
+  };
+  CHECK(refusal_of(own("2026-01-31T12:00:00Z")).empty());
+  for (const std::string date : {"", "2026-13-45T99:99:99Z", "9999-01-01T00:00:00Z", "yesterday",
+                                 "2026-02-30T00:00:00Z", "1969-01-01T00:00:00Z"}) {
+    CAPTURE(date);
+    CHECK(refusal_of(google(date))
+              .find("/context/date is \"" + date + "\"; expected: a time in UTC") !=
+          std::string::npos);
+    CHECK(refusal_of(own(date)).find("/date is \"" + date + "\"; expected:") != std::string::npos);
+  }
 }
 
 TEST_CASE("A time or rate of zero or below is no improvement, and a count of zero is a value",
           "[gate]") {
   const auto problem_of = [](const char* unit, const char* value) {
     const std::string text = fmt::format(
-        R"({{"fathom_baseline": 1, "program": "fathom", "date": "", "commit": "", "suite": "",
+        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z", "commit": "", "suite": "",
             "identity": {{}}, "metrics": [["a/b", "{}", "lower", {}, null, null, null]]}})",
         unit, value);
     return parse_run_metrics(text, "input").metrics[0].problem;

@@ -4,6 +4,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "reports/markdown.h"
+#include "results/clean_text.h"
 
 namespace fathom::reports {
 namespace {
@@ -31,14 +32,17 @@ TEST_CASE("Text does not begin a list, heading or rule", "[reports]") {
 }
 
 TEST_CASE("Line breaks, control characters and broken bytes stay out", "[reports]") {
-  CHECK(clean("a\nb\tc\x1b[31m") == "a b c [31m");
+  CHECK(clean("a\nb\tc\x1b[31m") == "a b c<U+001B>[31m");
   CHECK(clean("a\xff"
               "b") ==
         "a\xEF\xBF\xBD"
         "b");
   CHECK(clean("\xC2\x9B"
-              "31m") == " 31m");  // U+009B starts an escape sequence too
+              "31m") == "<U+009B>31m");  // U+009B starts an escape sequence too
   CHECK(clean("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+  // What turns the direction of text, or begins a line: neither is seen, and both deceive.
+  CHECK(clean("a\u202Eb\u2028c\u2066d\u200Ee") == "a<U+202E>b<U+2028>c<U+2066>d<U+200E>e");
+  CHECK(clean("\U000E0041 \U0001F600 \u00E9") == "<U+E0041> \U0001F600 \u00E9");
   // No character of XML.
   CHECK(clean("\xEF\xBF\xBF").find("\xEF\xBF\xBF") == std::string::npos);
 }

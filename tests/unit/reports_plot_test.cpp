@@ -235,7 +235,6 @@ TEST_CASE("Axes hold their data between round ticks", "[reports]") {
 
 TEST_CASE("Text of a plot cannot leave its string", "[reports]") {
   CHECK(plots::quoted("a'b") == "\"a\\047b\"");
-  CHECK(plots::one_line("a\nb\xFF\x01") == "a b\xEF\xBF\xBD ");
   CHECK(plots::length("µ漢x") == 3);
   CHECK(plots::shortened("µ漢xy", 3) == "µ漢…");
   CHECK(plots::wrapped("one two three four", 9, 2) ==

@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "results/clean_text.h"
+
 using namespace fathom;
 
 TEST_CASE("Figures have four digits and the prefix of their size", "[results]") {
@@ -56,7 +58,7 @@ TEST_CASE("What is counted has its plural, and none but one is singular", "[resu
 TEST_CASE("Of what others wrote a sentence has printable characters, and not too many", "[results]") {
   CHECK(quotable("") == "");
   CHECK(quotable("copy/float4 ~") == "copy/float4 ~");
-  CHECK(quotable("a\x1b[31m\nb\x7f\xc3\xa9") == "a?[31m?b???");
+  CHECK(quotable("a\x1b[31m\nb\x7f\xc3\xa9") == "a<U+001B>[31m b<U+007F>\xc3\xa9");
   CHECK(quotable(std::string(100, 'x')) == std::string(100, 'x'));
   CHECK(quotable(std::string(101, 'x')) == std::string(100, 'x') + "...");
   CHECK(quotable("abcdef", 3) == "abc...");

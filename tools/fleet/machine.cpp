@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "results/output_file.h"
 #include "tools/fleet/claim_folder.h"
 #include "tools/output_folder.h"
 
@@ -55,7 +56,7 @@ std::string claim_host_name(const FleetFolder& folder, const std::string& name,
     if (!known &&
         std::ranges::none_of(jobs, [&](const GpuJob& job) { return was_measured(folder, job); }))
       continue;
-    if (!known) std::ofstream(file, std::ios::app) << machine + "\n";
+    if (!known) append_to_file(file, machine + "\n");
     if (!holders.empty())
       for (GpuJob& job : jobs) job.summary.machine = holders.front();
     return own;

@@ -93,7 +93,7 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
     if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
     const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
     try {
-      const FileDescriptor log = open_log(folder / (part + ".log"));
+      const FileDescriptor log = create_file(folder / (part + ".log"));
       // What an earlier run left in the folder is not this one's.
       std::error_code ignored;
       fs::remove_all(folder / part, ignored);
@@ -193,7 +193,7 @@ void HostMeasurement::measure_links() {
     fs::remove_all(folder, ignored);  // of an earlier run
     make_folder(folder);
     const fs::path log_path = folder.string() + ".log";
-    const FileDescriptor log = open_log(log_path);
+    const FileDescriptor log = create_file(log_path);
     ChildStart start = start_of(job, program_, log.get());
     start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
                        "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <deque>
 
+#include "results/atomic_file.h"
 #include "results/error.h"
 #include "tools/fleet/children.h"
 #include "tools/fleet/measure.h"
@@ -86,7 +87,7 @@ void HostMeasurement::measure_briefs() {
     const fs::path document = out / (probe + ".json");
     std::error_code ignored;
     fs::remove(document, ignored);  // of an earlier run
-    const FileDescriptor log = open_log(fs::path(document).replace_extension(".log"));
+    const FileDescriptor log = create_file(fs::path(document).replace_extension(".log"));
     ChildStart child = start_of(job, program_folder() / ("probe_" + probe), log.get());
     child.arguments = {
         "--suite",         "quick",

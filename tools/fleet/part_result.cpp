@@ -1,11 +1,8 @@
 #include "tools/fleet/part_result.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "results/document_io.h"
 #include "results/error.h"
@@ -84,14 +81,6 @@ Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document
 }
 
 }  // namespace
-
-FileDescriptor open_log(const fs::path& path) {
-  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (log.get() < 0)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be written ({})", path.string(), std::strerror(errno)));
-  return log;
-}
 
 PartResult result_of(const SupervisedEnd& end, const fs::path& document, const fs::path& log,
                      double limit_s) {

@@ -6,13 +6,9 @@
 
 #include "reports/fleet/gpu_summary.h"
 #include "results/document.h"
-#include "results/file_descriptor.h"
 #include "tools/child_process.h"
 
 namespace fathom {
-
-/// Throws Error(output_unwritable).
-FileDescriptor open_log(const std::filesystem::path& path);
 
 /// What one of a GPU's runs left, and what its end says of it.
 struct PartResult {

@@ -7,6 +7,7 @@
 #include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/output_file.h"
 #include "tools/fleet/fleet_commands.h"
 #include "tools/output_folder.h"
 
@@ -81,8 +82,12 @@ ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& ar
   const fleet::Outliers outliers =
       find_outliers(fleet, {.least_gap = arguments.least_gap_percent / 100,
                             .card_noise = arguments.card_noise_percent / 100});
-  make_folder(arguments.out);
   const auto document = arguments.out / "fleet.json";
+  if (!arguments.expect_hosts.empty())
+    require_distinct(
+        {{"--expect-hosts", arguments.expect_hosts}},
+        {{"the document", document}, {"the report", arguments.out / "report" / "README.md"}});
+  make_folder(arguments.out);
   write_file_atomically(document, fleet_document(fleet, outliers));
   fmt::print("{}Document: {}\n", fleet_summary(fleet, outliers), document.string());
   if (!arguments.no_report) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "results/error.h"
+#include "results/format.h"
 #include "tools/fleet/assign_gpus.h"
 
 namespace fathom {
@@ -50,8 +51,9 @@ std::string why_none(const Seen& seen, const MpiHostTurns& turns) {
         "the only GPU that it sees is a rank's before it: start one rank a GPU, and let each see "
         "its own or all of its host's ({} ranks are there)",
         turns.local_size());
-  return fmt::format("no GPU is left for it: its host has {} ranks, and it sees {} GPUs",
-                     turns.local_size(), seen.gpus.size());
+  return fmt::format("no GPU is left for it: its host has {}, and it sees {}",
+                     counted(static_cast<std::size_t>(turns.local_size()), "rank"),
+                     counted(seen.gpus.size(), "GPU"));
 }
 
 /// The same of all ranks, this one's first.

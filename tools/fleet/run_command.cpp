@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "reports/fleet/fleet.h"
+#include "results/clean_text.h"
 #include "results/error.h"
+#include "results/standard_streams.h"
 #include "tools/fleet/claim_folder.h"
 #include "tools/fleet/launcher.h"
 #include "tools/fleet/machine.h"
@@ -21,10 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+void say(const std::string& line) { print_out(clean(line) + "\n"); }
 
 /// The only process of its host.
 class NoTurns : public HostTurns {

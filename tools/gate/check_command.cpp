@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "reports/gate/baseline_folder.h"
@@ -151,51 +152,88 @@ gate::CheckResult beginning_of(const CheckArguments& arguments) {
   return check;
 }
 
-gate::CheckResult decide(const CheckArguments& arguments) {
-  const gate::Rules rules =
-      arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
-  gate::CheckResult result =
-      arguments.base.empty() ? stored(arguments, rules) : paired(arguments, rules);
-  result.date = utc_time(std::chrono::system_clock::now());
-  if (result.metrics.empty()) return result;
+/// What the check reads, which none of its outputs may be.
+std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : arguments.results) inputs.push_back({"the result", file});
+  if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
+  if (!arguments.base.empty()) {
+    for (const std::string& side : {arguments.base, arguments.head})
+      for (const fs::path& program : gate::programs_of_build(side))
+        inputs.push_back({"the program", program});
+    return inputs;
+  }
+  try {
+    for (const auto& group : gate::BaselineFolder(arguments.baseline).groups())
+      for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
+  } catch (const Error&) {
+    // Whoever reads it says why it cannot be read.
+  }
+  return inputs;
+}
+
+void name_useless_rules(const gate::Rules& rules, gate::CheckResult& result) {
+  if (result.metrics.empty()) return;
   std::set<const gate::Rule*> used;
   for (const auto& metric : result.metrics) used.insert(gate::find_rule(rules, metric.name));
   for (const gate::Rule& rule : rules)
     if (!used.contains(&rule))
       result.notes.push_back(fmt::format("the rule for `{}` decides on no metric", rule.pattern));
+}
+
+/// Opens the outputs once the inputs that there are have been read, and before anything is
+/// measured.
+gate::CheckResult decide(const CheckArguments& arguments, const gate::CheckResult& beginning,
+                         std::optional<CheckReport>& report) {
+  const gate::Rules rules =
+      arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
+  gate::CheckResult result;
+  if (arguments.base.empty()) {
+    result = stored(arguments, rules);
+  } else {
+    report.emplace(arguments.outputs).begin(beginning);
+    result = paired(arguments, rules);
+  }
+  result.date = utc_time(std::chrono::system_clock::now());
+  name_useless_rules(rules, result);
   return result;
 }
 
-/// A round that failed leaves nothing to decide on, which is a result; all other errors are told
-/// in the files and thrown on.
-gate::CheckResult decide_or_refuse(const CheckArguments& arguments, gate::CheckResult check) {
-  const auto start = std::chrono::steady_clock::now();
+/// In every file that can be written; the terminal hears it as an error.
+void tell_end(const CheckOutputs& outputs, std::optional<CheckReport>& report,
+              const gate::CheckResult& check, const Error& why) {
   try {
-    gate::CheckResult result;
-    with_gate_codes([&] {
-      result = decide(arguments);
-      return ExitCode::ok;
-    });
-    return result;
-  } catch (const Error& error) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    check.elapsed_s = elapsed.count();
-    if (error.code() != ExitCode::inconclusive) {
-      publish_end(arguments.outputs, check, error);
-      throw;
-    }
-    check.refusals = {error.what()};
-    return check;
+    if (!report) report.emplace(outputs);
+  } catch (const Error&) {
+    return;  // what ended the check is the news
   }
+  report->publish_end(check, why);
 }
 
 ExitCode check(const CheckArguments& arguments) {
   require_one_mode(arguments);
   require_even_rounds(arguments);
-  const gate::CheckResult beginning = beginning_of(arguments);
-  begin_outputs(arguments.outputs, beginning);
-  const gate::CheckResult result = decide_or_refuse(arguments, beginning);
-  publish(arguments.outputs, result);
+  require_distinct(inputs_of(arguments), arguments.outputs.files());
+  const auto start = std::chrono::steady_clock::now();
+  gate::CheckResult result = beginning_of(arguments);
+  std::optional<CheckReport> report;
+  try {
+    with_gate_codes([&] {
+      result = decide(arguments, result, report);
+      return ExitCode::ok;
+    });
+  } catch (const Error& error) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    result.elapsed_s = elapsed.count();
+    // A round that failed leaves nothing to decide on, which is a result.
+    if (error.code() != ExitCode::inconclusive) {
+      tell_end(arguments.outputs, report, result, error);
+      throw;
+    }
+    result.refusals = {error.what()};
+  }
+  if (!report) report.emplace(arguments.outputs);
+  report->publish(result);
   const ExitCode code = gate::exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }

@@ -1,62 +1,87 @@
 #include "tools/gate/check_outputs.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include "reports/gate/outputs.h"
-#include "results/atomic_file.h"
+#include "results/standard_streams.h"
 
 namespace fathom {
 namespace {
 
-/// GitHub collects what jobs append to this file.
+constexpr const char* step_summary = "GITHUB_STEP_SUMMARY";
+
+/// GitHub collects what jobs append to this file; empty without it.
+std::string step_summary_file() {
+  const char* path = std::getenv(step_summary);
+  return path ? path : "";
+}
+
 void append_step_summary(const std::string& markdown) {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (!path || !*path) return;
-  std::ofstream file(path, std::ios::app);
-  file << markdown;
-  if (!file.flush())
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} (GITHUB_STEP_SUMMARY) cannot be written.", path));
-}
-
-void write_files(const CheckOutputs& outputs, const gate::CheckResult& result) {
-  if (!outputs.markdown.empty())
-    write_file_atomically(outputs.markdown, gate::markdown_summary(result));
-  if (!outputs.junit.empty()) write_file_atomically(outputs.junit, gate::junit_xml(result));
-  if (!outputs.json.empty()) write_file_atomically(outputs.json, gate::decision_json(result));
-}
-
-void tell_github(const CheckOutputs& outputs, const gate::CheckResult& result) {
-  if (!outputs.github) return;
-  fmt::print("{}", gate::github_annotations(result));
-  append_step_summary(gate::markdown_summary(result) + "\n");
+  if (const std::string path = step_summary_file(); !path.empty()) append_to_file(path, markdown);
 }
 
 }  // namespace
 
-void begin_outputs(const CheckOutputs& outputs, gate::CheckResult check) {
+std::vector<NamedFile> CheckOutputs::files() const {
+  std::vector<NamedFile> all{{"--markdown", markdown}, {"--junit", junit}, {"--json", json}};
+  if (github) all.push_back({step_summary, step_summary_file()});
+  std::erase_if(all, [](const NamedFile& file) { return file.path.empty(); });
+  return all;
+}
+
+CheckReport::CheckReport(const CheckOutputs& outputs) : github_(outputs.github) {
+  const auto open = [&](const std::string& path, std::string (*text)(const gate::CheckResult&)) {
+    if (!path.empty()) files_.push_back({OutputFile(path), text});
+  };
+  open(outputs.markdown, gate::markdown_summary);
+  open(outputs.junit, gate::junit_xml);
+  open(outputs.json, gate::decision_json);
+  file_on_standard_output_ =
+      std::ranges::any_of(files_, [](const File& file) { return file.file.is_standard_output(); });
+}
+
+void CheckReport::write_files(const gate::CheckResult& result) {
+  for (File& file : files_) file.file.write(file.text(result));
+}
+
+void CheckReport::print(const std::string& text) const {
+  if (file_on_standard_output_)
+    std::fputs(text.c_str(), stderr);
+  else
+    print_out(text);
+}
+
+void CheckReport::tell_github(const gate::CheckResult& result) const {
+  if (!github_) return;
+  print(gate::github_annotations(result));
+  append_step_summary(gate::markdown_summary(result) + "\n");
+}
+
+void CheckReport::begin(gate::CheckResult check) {
   check.refusals = {"the check has not ended: it still runs, or something ended it"};
-  write_files(outputs, check);
-  if (outputs.github) append_step_summary("");
+  for (File& file : files_)
+    if (!file.file.is_stream()) file.file.write(file.text(check));
+  if (github_) append_step_summary("");
 }
 
-void publish(const CheckOutputs& outputs, const gate::CheckResult& result) {
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  fmt::print("{}", gate::terminal_table(result, colour));
-  write_files(outputs, result);
-  tell_github(outputs, result);
+void CheckReport::publish(const gate::CheckResult& result) {
+  const int terminal = file_on_standard_output_ ? STDERR_FILENO : STDOUT_FILENO;
+  const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
+  print(gate::terminal_table(result, colour));
+  write_files(result);
+  tell_github(result);
 }
 
-void publish_end(const CheckOutputs& outputs, gate::CheckResult check, const Error& why) {
+void CheckReport::publish_end(gate::CheckResult check, const Error& why) {
   check.refusals = {why.what()};
   check.ended = why.code();
   try {
-    write_files(outputs, check);
-    tell_github(outputs, check);
+    write_files(check);
+    tell_github(check);
   } catch (const Error&) {
     // What ended the check is the news.
   }

@@ -6,6 +6,7 @@
 #include "reports/gate/history.h"
 #include "reports/gate/log_text.h"
 #include "results/flag_checks.h"
+#include "results/standard_streams.h"
 #include "tools/gate/gate_commands.h"
 
 namespace fathom {
@@ -30,7 +31,7 @@ ExitCode history(const HistoryArguments& arguments) {
     return ExitCode::ok;
   }
   const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
-  fmt::print("{}", gate::history_text(histories));
+  print_out(gate::history_text(histories));
   if (!arguments.out.empty())
     fmt::print("Page: {}\n", gate::write_history(histories, arguments.out).string());
   return ExitCode::ok;

@@ -1,11 +1,9 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
+#include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/format.h"
 #include "tools/gate/side_command.h"
@@ -24,15 +22,6 @@ constexpr std::array usable_ends{ExitCode::ok,
                                  ExitCode::counters_unavailable,
                                  ExitCode::probe_crashed,
                                  ExitCode::probe_timed_out};
-
-FileDescriptor open_log(const fs::path& path) {
-  FileDescriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (log.get() < 0)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be written ({}): choose another folder with --keep.",
-                            path.string(), std::strerror(errno)));
-  return log;
-}
 
 std::string last_words(const fs::path& log) {
   std::string line = last_line_of(log);
@@ -85,7 +74,7 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   SupervisedEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
-    const FileDescriptor log = open_log(log_path);
+    const FileDescriptor log = create_file(log_path);
     ChildProcess child(
         {start.program, start.arguments, log.get(), log.get(), {}, start.environment});
     Supervision supervision;

@@ -102,6 +102,12 @@ std::string filter_for(const std::vector<std::string>& names) {
   return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
 }
 
+std::vector<fs::path> programs_of_build(const fs::path& build) {
+  std::vector<fs::path> programs{build / "bin" / "fathom", build / "fathom"};
+  std::erase_if(programs, [](const fs::path& program) { return !is_program(program); });
+  return programs;
+}
+
 SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
     : side_(side), command_(build_or_command), round_(std::move(round)) {
   std::error_code ignored;
@@ -114,10 +120,8 @@ SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRo
                                 to_string(side), word));
     return;
   }
-  for (const fs::path& place :
-       {fs::path(build_or_command) / "bin" / "fathom", fs::path(build_or_command) / "fathom"}) {
-    if (!is_program(place)) continue;
-    program_ = fs::absolute(place);
+  if (const auto programs = programs_of_build(build_or_command); !programs.empty()) {
+    program_ = fs::absolute(programs.front());
     return;
   }
   throw Error(ExitCode::bad_input,

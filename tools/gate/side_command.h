@@ -18,6 +18,9 @@ struct BuildRound {
   double sampling_limit_s = 0.1;  ///< of a case
 };
 
+/// Those of `fathom` that a folder of a build holds, the one that is run first.
+std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
+
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
 /// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
 /// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular

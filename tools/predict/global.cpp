@@ -7,6 +7,7 @@
 
 #include "models/global_memory.h"
 #include "results/format.h"
+#include "results/standard_streams.h"
 #include "tools/predict/global_kernel.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"
@@ -104,7 +105,7 @@ void print_json(const WarpAccess& access, const GlobalExplanation& why) {
 ExitCode predict(const GlobalFlags& flags) {
   const PatternFlags& access = flags.access;
   if (access.file) {
-    print_answer(answer_patterns(*access.file, "sectors,requests", [](const WarpAccess& warp) {
+    print_out(answer_patterns(*access.file, "sectors,requests", [](const WarpAccess& warp) {
       const GlobalCost cost = global_cost(warp);
       return std::array{cost.sectors, cost.requests};
     }));

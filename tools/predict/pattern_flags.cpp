@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -218,15 +215,6 @@ Json lanes_to_json(std::uint32_t lanes) {
   for (int lane = 0; lane < warp_size; ++lane)
     if (lanes >> lane & 1u) list.push_back(lane);
   return list;
-}
-
-void print_answer(const std::string& text) {
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written || errno == EPIPE) return;
-  throw Error(
-      errno == ENOSPC ? ExitCode::output_full : ExitCode::output_unwritable,
-      fmt::format("The answer cannot be written to standard output: {}.", std::strerror(errno)));
 }
 
 }  // namespace fathom

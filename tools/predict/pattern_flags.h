@@ -42,8 +42,4 @@ nlohmann::ordered_json to_json(const models::WarpAccess& access);
 /// The lanes of a mask as numbers.
 nlohmann::ordered_json lanes_to_json(std::uint32_t lanes);
 
-/// Writes the whole text to standard output. A reader that went away is no error; throws
-/// Error(output_full or output_unwritable) for anything else.
-void print_answer(const std::string& text);
-
 }  // namespace fathom

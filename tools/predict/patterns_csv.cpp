@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "tools/child_process.h"
 
@@ -27,13 +28,8 @@ std::string column_name(int column) {
   return fmt::format("lane{}", column - 2);
 }
 
-/// A field as an error may show it: short and printable.
-std::string shown(std::string_view field) {
-  std::string text(field.substr(0, 40));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return "`" + text + (field.size() > 40 ? "...`" : "`");
-}
+/// A field as an error may show it.
+std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
 
 /// The lines of a file, without their ends.
 class Lines {

@@ -1,11 +1,7 @@
 #include "tools/predict/predict_command.h"
 
-#include <fmt/format.h>
-
 #include <cctype>
-#include <cstdio>
 #include <stdexcept>
-#include <system_error>
 
 #include "results/error.h"
 #include "tools/predict/subcommands.h"
@@ -20,15 +16,6 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
-Error lost_answer() {
-  return Error(ExitCode::output_full, "The answer could not be written to standard output.");
-}
-
-/// What was printed may still lie in a buffer.
-void require_written_answer() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw lost_answer();
-}
-
 using AddFlags = std::function<ExitCode()> (*)(CLI::App&);
 
 void add(Commands& commands, CLI::App& predict, const std::string& name,
@@ -37,11 +24,7 @@ void add(Commands& commands, CLI::App& predict, const std::string& name,
   auto act = add_flags(*app);
   commands[name] = {app, [act] {
                       try {
-                        const ExitCode code = act();
-                        require_written_answer();
-                        return code;
-                      } catch (const std::system_error&) {
-                        throw lost_answer();
+                        return act();
                       } catch (const std::invalid_argument& refusal) {
                         throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
                       }

@@ -7,6 +7,7 @@
 
 #include "models/shared_memory.h"
 #include "results/format.h"
+#include "results/standard_streams.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"
 #include "tools/predict/subcommands.h"
@@ -111,7 +112,7 @@ void print_json(const WarpAccess& access, const SharedExplanation& why) {
 
 ExitCode predict(const PatternFlags& flags) {
   if (flags.file) {
-    print_answer(answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
+    print_out(answer_patterns(*flags.file, "wavefronts,conflicts", [](const WarpAccess& access) {
       const SharedCost cost = shared_cost(access);
       return std::array{cost.wavefronts, cost.conflicts};
     }));

@@ -1,6 +1,5 @@
 #include "tools/gate/trials/decide.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,13 +37,6 @@ std::string victim_command(const TrialSetup& setup, const std::vector<Planted>& 
       "{} --suite quick --no-counters --wait --out {{out}} "
       "--benchmark_filter={{filter}}{}",
       shell_quoted(setup.victim.string()), victim_flags(planted));
-}
-
-FileDescriptor open_file(const fs::path& path) {
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0)
-    throw Error(ExitCode::output_unwritable, fmt::format("{} cannot be written.", path.string()));
-  return file;
 }
 
 /// What ended a decision about the machine or the metrics; any other code is about the command.
@@ -105,7 +97,7 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
   SupervisedEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::act);
-    const FileDescriptor file = open_file(path);
+    const FileDescriptor file = create_file(path);
     ChildProcess child({setup.victim,
                         {"--suite", "quick", "--wait", "--benchmark_list_tests=true"},
                         file.get(),
@@ -164,7 +156,7 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
   SupervisedEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
-    const FileDescriptor output = open_file(log);
+    const FileDescriptor output = create_file(log);
     std::optional<LoadControl> load;
     if (plan.load) load.emplace(plan, setup.load, environment_of(setup), rounds, expected_s);
     ChildProcess child(

@@ -1,0 +1,159 @@
+#include "results/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <compare>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// The descriptor that a name in /proc/self/fd stands for, as /dev/stdout does after a link.
+std::optional<int> descriptor_of(const fs::path& path) {
+  std::error_code none;
+  const fs::path own = fs::canonical("/proc/self/fd", none);
+  if (none || fs::canonical(folder_of(path), none) != own || none) return std::nullopt;
+  const std::string name = path.filename().string();
+  int number = -1;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+  return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number)
+                                                                         : std::nullopt;
+}
+
+/// What a name leads to: a descriptor of this process, or a path that is no link and may not be
+/// there yet.
+struct Place {
+  fs::path path;
+  std::optional<int> descriptor;
+};
+
+Place place_of(fs::path path) {
+  constexpr int most_links = 40;  // as Linux has it
+  for (int links = 0; links < most_links; ++links) {
+    std::error_code none;
+    const fs::path target = fs::read_symlink(path, none);
+    if (none) return {path, std::nullopt};
+    if (const auto descriptor = descriptor_of(path)) return {path, descriptor};
+    path = folder_of(path) / target;  // the target alone where that is absolute
+  }
+  fail_write(path, ELOOP);
+}
+
+/// What makes two paths one file: device and inode; of a file that is not there yet, those of its
+/// folder, and its name.
+struct FileId {
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::string name;
+  auto operator<=>(const FileId&) const = default;
+};
+
+struct KnownFile {
+  FileId id;
+  mode_t mode = S_IFREG;  ///< of a file that is not there yet: what it will be
+  bool is_descriptor = false;
+};
+
+/// Nothing for what cannot be told: whoever opens it says why.
+std::optional<KnownFile> known(const fs::path& named) {
+  struct stat status {};
+  const Place place = place_of(named);
+  if (place.descriptor) {
+    if (fstat(*place.descriptor, &status) != 0) return std::nullopt;
+    return KnownFile{{status.st_dev, status.st_ino, {}}, status.st_mode, true};
+  }
+  if (stat(place.path.c_str(), &status) == 0)
+    return KnownFile{{status.st_dev, status.st_ino, {}}, status.st_mode};
+  if (errno != ENOENT || stat(folder_of(place.path).c_str(), &status) != 0) return std::nullopt;
+  return KnownFile{{status.st_dev, status.st_ino, place.path.filename().string()}};
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const fs::path& named) : named_(named) {
+  const Place place = place_of(named);
+  if (place.descriptor) {
+    stream_ = FileDescriptor(fcntl(*place.descriptor, F_DUPFD_CLOEXEC, 0));
+    if (stream_.get() < 0) fail_write(named, errno);
+    return;
+  }
+  std::error_code none;
+  const fs::file_status status = fs::status(place.path, none);
+  if (fs::is_directory(status)) fail_write(named, EISDIR);
+  if (!fs::exists(status) || fs::is_regular_file(status)) {
+    file_ = place.path;
+    return;
+  }
+  stream_ = FileDescriptor(open(place.path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+  if (stream_.get() < 0) fail_write(named, errno);
+}
+
+bool OutputFile::is_standard_output() const {
+  struct stat own {
+  }, standard{};
+  return is_stream() && fstat(stream_.get(), &own) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+         own.st_dev == standard.st_dev && own.st_ino == standard.st_ino;
+}
+
+void OutputFile::write(std::string_view text) {
+  if (is_stream())
+    write_all(stream_.get(), text, named_);
+  else
+    write_file_atomically(file_, text);
+}
+
+void OutputFile::require_writable() const {
+  if (!is_stream()) require_writable_atomically(file_);
+}
+
+void append_to_file(const fs::path& path, std::string_view text) {
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0644));
+  if (file.get() < 0) fail_write(path, errno);
+  write_all(file.get(), text, path);
+}
+
+void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+  if (outputs.empty()) return;
+  std::map<FileId, std::string> read, written;
+  for (const NamedFile& input : inputs)
+    if (const auto file = known(input.path))
+      read.try_emplace(file->id, fmt::format("{} {}", input.name, input.path.string()));
+  struct stat standard {};
+  if (fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(standard.st_mode))
+    written[{standard.st_dev, standard.st_ino, {}}] = "standard output";
+  for (const NamedFile& output : outputs) {
+    const auto file = known(output.path);
+    // One name of a device or a socket, as of a terminal, is for reading and writing.
+    if (!file || S_ISCHR(file->mode) || S_ISSOCK(file->mode)) continue;
+    const auto refuse_if_in = [&](const std::map<FileId, std::string>& others) {
+      if (const auto other = others.find(file->id); other != others.end())
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{} {} is the same file as {}: give another; nothing was written.",
+                                output.name, output.path.string(), other->second));
+    };
+    refuse_if_in(read);
+    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
+    if (!S_ISREG(file->mode) || file->is_descriptor) continue;
+    refuse_if_in(written);
+    written[file->id] = fmt::format("{} {}", output.name, output.path.string());
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,172 @@
+#include "results/output_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+using namespace fathom;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "fathom-files-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::size_t unfinished_in(const fs::path& folder) {
+  std::size_t found = 0;
+  for (const auto& file : fs::directory_iterator(folder))
+    found += file.path().extension() == ".tmp";
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("A file of Fathom's own replaces a link and leaves what it names", "[results]") {
+  const Folder folder;
+  const fs::path victim = folder.path / "victim", link = folder.path / "page.md";
+  write(victim, "precious");
+  fs::create_symlink(victim, link);
+  write_file_atomically(link, "page");
+  CHECK(fs::is_regular_file(fs::symlink_status(link)));
+  CHECK(read(link) == "page");
+  fs::remove(link);
+  fs::create_symlink(victim, link);
+  write_all(create_file(link).get(), "log", link);
+  CHECK(fs::is_regular_file(fs::symlink_status(link)));
+  CHECK(read(link) == "log");
+  CHECK(read(victim) == "precious");
+}
+
+TEST_CASE("A named output follows links, and writes to what is no regular file", "[results]") {
+  const Folder folder;
+  fs::create_directories(folder.path / "place");
+  fs::create_symlink("place/second", folder.path / "first");
+  fs::create_symlink("target", folder.path / "place" / "second");
+  OutputFile output(folder.path / "first");
+  CHECK_FALSE(output.is_stream());
+  output.write("one");
+  output.write("two");  // replaces
+  CHECK(read(folder.path / "place" / "target") == "two");
+  CHECK(fs::is_symlink(folder.path / "first"));
+  CHECK(fs::is_symlink(folder.path / "place" / "second"));
+  CHECK(unfinished_in(folder.path / "place") == 0);
+  CHECK(OutputFile("/dev/null").is_stream());
+  OutputFile full("/dev/full");
+  try {
+    full.write("x");
+    FAIL("a full device takes nothing");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::output_full);
+  }
+  fs::create_symlink("turn", folder.path / "turn");
+  CHECK_THROWS_AS(OutputFile(folder.path / "turn"), Error);
+  CHECK_THROWS_AS(OutputFile(folder.path), Error);
+}
+
+TEST_CASE("Two names of one file are found, there or not, and devices may be shared", "[results]") {
+  const Folder folder;
+  const fs::path file = folder.path / "file", other = folder.path / "other";
+  write(file, "x");
+  fs::create_hard_link(file, folder.path / "hard");
+  fs::create_symlink("file", folder.path / "soft");
+  fs::create_symlink(".", folder.path / "again");
+  const auto refused = [](const fs::path& input, const fs::path& output) {
+    try {
+      require_distinct({{"input", input}}, {{"--json", output}});
+    } catch (const Error& error) {
+      return error.code() == ExitCode::bad_input;
+    }
+    return false;
+  };
+  for (const char* name : {"file", "hard", "soft", "again/file", "./again/again/hard"})
+    CHECK(refused(file, folder.path / name));
+  CHECK_FALSE(refused(file, other));
+  CHECK_FALSE(refused("/dev/null", "/dev/null"));
+  const auto both_refused = [](const fs::path& first, const fs::path& second) {
+    try {
+      require_distinct({}, {{"--json", first}, {"--junit", second}});
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(both_refused(other, folder.path / "again" / "other"));
+  CHECK(both_refused(file, folder.path / "hard"));
+  CHECK_FALSE(both_refused(file, other));
+  CHECK_FALSE(both_refused("/dev/null", "/dev/null"));
+  // A link to nothing yet is what it will name.
+  fs::create_symlink("other", folder.path / "to_other");
+  CHECK(both_refused(other, folder.path / "to_other"));
+  CHECK_FALSE(fs::exists(other));
+}
+
+TEST_CASE("What a killed process left goes, and what one still writes stays", "[results]") {
+  const Folder folder;
+  const fs::path file = folder.path / "page.md", dead = file.string() + ".1-0123abcd.tmp",
+                 alive = file.string() + ".2-0123abcd.tmp";
+  for (const fs::path& path : {dead, alive}) write(path, "half");
+  const FileDescriptor held(open(alive.c_str(), O_WRONLY | O_CLOEXEC));
+  REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+  write_file_atomically(file, "whole");
+  CHECK_FALSE(fs::exists(dead));
+  CHECK(fs::exists(alive));
+  CHECK(is_unfinished("page.md.1-0123abcd.tmp", "page.md"));
+  for (const char* name :
+       {"page.md.tmp", "page.md", "page.md.1-0123abc.tmp", "page.md.-0123abcd.tmp",
+        "page.md.1-0123ABCD.tmp", "other.md.1-0123abcd.tmp", "page.md.1-0123abcd.tmp.txt"})
+    CHECK_FALSE(is_unfinished(name, "page.md"));
+}
+
+TEST_CASE("Writers of one file at a time lose nothing to each other's sweeping", "[results]") {
+  const Folder folder;
+  const fs::path file = folder.path / "result.json";
+  constexpr int writers = 6, each = 40;
+  const std::string whole(100'000, 'x');
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < writers; ++writer) {
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        for (int i = 0; i < each; ++i) write_file_atomically(file, whole);
+      } catch (const Error&) {
+        _exit(1);
+      }
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  CHECK(read(file) == whole);
+  CHECK(unfinished_in(folder.path) == 0);
+}
