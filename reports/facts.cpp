@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "reports/columns.h"
 #include "results/format.h"
 #include "results/names.h"
 #include "results/query.h"
@@ -198,6 +199,19 @@ const Entry* best_figure(const EntryList& entries) {
     }
   }
   return best(comparable);
+}
+
+const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries) {
+  std::vector<EntryList> candidates{entries};
+  if (!probe.views.empty()) {
+    candidates.insert(candidates.begin(), shown_by(probe.views.front(), entries));
+  }
+  for (const EntryList& some : candidates) {
+    const EntryList closest = closest_to_bound(some);
+    if (!closest.empty()) return closest.front();
+    if (const Entry* best = best_figure(some)) return best;
+  }
+  return nullptr;
 }
 
 std::size_t count(const Document& document, ClaimVerdict verdict) {

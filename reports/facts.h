@@ -80,6 +80,11 @@ EntryList closest_to_bound(const EntryList& entries);
 /// The best figure of the first metric of a probe, whether or not it has a bound; null for none.
 const Entry* best_figure(const EntryList& entries);
 
+/// The figure closest to its bound, or the best where there are no bounds: among the entries of the
+/// probe's first view, which is what its answer is about, and of all only where that has none. Null
+/// where there is no figure.
+const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries);
+
 /// Value over bound, or bound over value where lower is better: 1 is all that physics allows.
 std::optional<double> share_of_bound(const Entry& entry);
 

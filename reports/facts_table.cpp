@@ -12,21 +12,12 @@
 namespace fathom::reports {
 namespace {
 
-/// Of fewer samples, an interval of the median cannot be told from their range.
-constexpr double least_confidence = 0.8;
-
-/// " ± 1.2 %": how far the interval's farther end is from the value.
-std::string reach_of(const Fact& fact) {
-  if (!fact.interval || fact.interval->confidence < least_confidence) return "";
-  const double reach = std::max(std::abs(fact.interval->high - *fact.value),
-                                std::abs(*fact.value - fact.interval->low)) /
-                       std::abs(*fact.value) * 100;
-  return std::isfinite(reach) ? fmt::format(" ± {:.{}f} %", reach, reach < 10 ? 1 : 0) : "";
-}
-
 std::string value_cell(const Fact* fact) {
   if (fact == nullptr) return "–";
-  const std::string text = escape_text(format_quantity(fact->value, fact->unit) + reach_of(*fact));
+  const bool reaches = fact->value && is_confident(fact->interval);
+  const std::string text =
+      escape_text(format_quantity(fact->value, fact->unit) +
+                  (reaches ? reach_of(*fact->value, *fact->interval) : ""));
   const auto share = share_of_bound(*fact);
   return share && *share > 1 ? text + " **better than its bound**" : text;
 }
@@ -184,6 +175,16 @@ std::string evidence_line(const Fact& fact) {
 }
 
 }  // namespace
+
+bool is_confident(const std::optional<Interval>& interval) {
+  return interval && interval->confidence >= least_confidence;
+}
+
+std::string reach_of(double value, const Interval& interval, int decimals) {
+  const double reach = std::max(std::abs(interval.high - value), std::abs(value - interval.low)) /
+                       std::abs(value) * 100;
+  return std::isfinite(reach) ? fmt::format(" ± {:.{}f} %", reach, reach < 10 ? decimals : 0) : "";
+}
 
 std::string fact_title(const Fact& fact) {
   return escape_text(fact.subject + ": " + fact.quantity);

@@ -10,6 +10,14 @@
 
 namespace fathom::reports {
 
+/// An interval of less confidence than this cannot be told from the range of its few samples.
+inline constexpr double least_confidence = 0.8;
+bool is_confident(const std::optional<Interval>& interval);
+
+/// " ± 1.2 %": how far the interval's farther end is from the value, with decimals below 10 %.
+/// Empty where there is nothing to divide by.
+std::string reach_of(double value, const Interval& interval, int decimals = 1);
+
 /// "L1: latency", Markdown.
 std::string fact_title(const Fact& fact);
 

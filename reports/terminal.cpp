@@ -3,20 +3,42 @@
 #include <algorithm>
 #include <sstream>
 
-#include "reports/columns.h"
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "reports/report.h"
+#include "reports/terminal_text.h"
 #include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom {
+namespace reports {
+
+std::string padded(const std::string& text, std::size_t to) {
+  return text + std::string(to > width(text) ? to - width(text) : 0, ' ');
+}
+
+std::string left_padded(const std::string& text, std::size_t to) {
+  return std::string(to > width(text) ? to - width(text) : 0, ' ') + text;
+}
+
+std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    if (lines.empty() || width(lines.back()) + 1 + width(word) > width_wanted) {
+      lines.push_back(word);
+    } else {
+      lines.back() += " " + word;
+    }
+  }
+  return lines;
+}
+
+}  // namespace reports
+
 namespace {
 
 using namespace reports;
-
-/// Of a usual terminal window.
-constexpr std::size_t line_width = 100;
 
 enum class Colour { good, bad, doubtful };
 
@@ -38,21 +60,6 @@ struct Row {
   Colour status_colour, verdict_colour;
   std::string answer;
 };
-
-/// The figure closest to its bound, or the best where there are no bounds: among the entries of the
-/// probe's first view, which is what its answer is about, and of all only where that has none.
-const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries) {
-  std::vector<EntryList> candidates{entries};
-  if (!probe.views.empty()) {
-    candidates.insert(candidates.begin(), shown_by(probe.views.front(), entries));
-  }
-  for (const EntryList& some : candidates) {
-    const EntryList closest = closest_to_bound(some);
-    if (!closest.empty()) return closest.front();
-    if (const Entry* best = best_figure(some)) return best;
-  }
-  return nullptr;
-}
 
 Row row_of(const Document& document, const ProbeSummary& probe) {
   const EntryList entries = entries_of(document, probe.name);
@@ -78,32 +85,10 @@ Row row_of(const Document& document, const ProbeSummary& probe) {
   return row;
 }
 
-std::string padded(const std::string& text, std::size_t to) {
-  return text + std::string(to > width(text) ? to - width(text) : 0, ' ');
-}
-
-std::string left_padded(const std::string& text, std::size_t to) {
-  return std::string(to > width(text) ? to - width(text) : 0, ' ') + text;
-}
-
 std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
   std::size_t found = 0;
   for (const Row& row : rows) found = std::max(found, width(row.*column));
   return found;
-}
-
-/// Lines of at most `width_wanted`, broken between words; a longer word has a line of its own.
-std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string word; stream >> word;) {
-    if (lines.empty() || width(lines.back()) + 1 + width(word) > width_wanted) {
-      lines.push_back(word);
-    } else {
-      lines.back() += " " + word;
-    }
-  }
-  return lines;
 }
 
 std::string table_of(const std::vector<Row>& rows, const Painter& paint) {

@@ -139,6 +139,23 @@ void add_report(CLI::App& app, ReportArguments& options) {
       "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n");
 }
 
+void add_compare(CLI::App& app, CompareArguments& options) {
+  app.add_option("A", options.a, "Result document of a run")->check(not_empty())->required();
+  app.add_option("B", options.b, "Result document of another run")->check(not_empty())->required();
+  app.add_option("--markdown", options.markdown, "Write it as Markdown into this file")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--json", options.json, "Write every figure that both have into this file")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.footer(
+      "The two may come from any GPUs, drivers, commits or dates. The exit code is 0 whatever\n"
+      "differs, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
+      "Examples:\n"
+      "  fathom compare before/result.json after/result.json\n"
+      "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n");
+}
+
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
       ->check(ordinal())
@@ -212,6 +229,7 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
       "  fathom run --suite quick   the same in under a minute\n"
       "  fathom doctor              is everything in place, and what to do if not\n"
       "  fathom list                the probes and the questions they answer\n"
+      "  fathom compare A B         two result documents side by side\n"
       "  fathom predict --help      what should happen, computed without a GPU\n"
       "  fathom check --help        did a commit, compiler or driver make something slower\n"
       "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
@@ -220,6 +238,7 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
   RunArguments run;
   DoctorArguments doctor;
   ReportArguments report;
+  CompareArguments compare;
   Commands commands{
       {"run",
        {app.add_subcommand("run", "Measure the GPU and write document and report"),
@@ -233,6 +252,9 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
       {"report",
        {app.add_subcommand("report", "Make the report of a result document"),
         [&report] { return report_command(report); }}},
+      {"compare",
+       {app.add_subcommand("compare", "Two result documents side by side, of any GPUs"),
+        [&compare] { return compare_command(compare); }}},
       {"predict",
        {app.add_subcommand("predict", "Predict counters, occupancy, ... without a GPU"), {}}},
       {"check",
@@ -244,6 +266,7 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
       {"fleet",
        {app.add_subcommand("fleet", "Many GPUs: which one is slow, and what their links carry"), {}}}};
   add_run(*commands.at("run").app, run);
+  add_compare(*commands.at("compare").app, compare);
   add_doctor(*commands.at("doctor").app, doctor);
   add_report(*commands.at("report").app, report);
   commands.at("list").app->footer("Example:\n  fathom list\n");

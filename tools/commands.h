@@ -54,4 +54,13 @@ struct ReportArguments {
 /// Makes the report of a result document, which stays as it is.
 ExitCode report_command(const ReportArguments& options);
 
+struct CompareArguments {
+  std::filesystem::path a, b;            ///< result documents
+  std::filesystem::path markdown, json;  ///< files to write; empty: none
+};
+
+/// Prints what differs between two result documents of any machines. Ok whatever differs; throws
+/// Error(incomplete) where they share no figure.
+ExitCode compare_command(const CompareArguments& options);
+
 }  // namespace fathom

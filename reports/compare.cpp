@@ -1,0 +1,323 @@
+#include "reports/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "reports/facts.h"
+#include "reports/facts_table.h"
+#include "reports/hierarchy.h"
+#include "reports/machine.h"
+#include "reports/scale.h"
+#include "results/error.h"
+#include "results/format.h"
+#include "results/names.h"
+#include "results/statistics.h"
+#include "results/verdict.h"
+
+namespace fathom::reports {
+namespace {
+
+using ByName = std::unordered_map<std::string, const Entry*>;
+
+/// Repetitions of a case have one name.
+std::string name_of(const Entry& entry) {
+  return entry.repetition_index == 0
+             ? entry.name
+             : fmt::format("{} (repetition {})", entry.name, entry.repetition_index);
+}
+
+ByName by_name(const Document& document) {
+  ByName entries;
+  for (const Entry& entry : document.entries) entries.emplace(name_of(entry), &entry);
+  return entries;
+}
+
+ComparedValue value_of(const Entry& entry) {
+  return {*entry.metric.value, entry.interval, entry.verdict.status == VerdictStatus::noisy,
+          entry.repeatability.value_or(0)};
+}
+
+/// A fact has no verdict: it is noisy as an entry with its interval would be, or where half of the
+/// entries that it rests on are.
+ComparedValue value_of(const Fact& fact, const ByName& entries) {
+  ComparedValue value{*fact.value, fact.interval, false, 0};
+  std::vector<double> rounds;
+  std::size_t noisy = 0, found = 0;
+  for (const std::string& name : fact.evidence) {
+    const auto entry = entries.find(name);
+    if (entry == entries.end()) continue;
+    ++found;
+    noisy += entry->second->verdict.status == VerdictStatus::noisy;
+    if (entry->second->repeatability) rounds.push_back(*entry->second->repeatability);
+  }
+  const bool wide = fact.interval && !(fact.interval->high - fact.interval->low <=
+                                       2 * noise_half_width * std::abs(*fact.value));
+  value.noisy = wide || (fact.interval && noisy > 0 && 2 * noisy >= found);
+  if (!rounds.empty()) value.rounds = median(rounds);
+  return value;
+}
+
+/// What forbids to use the entry's value, as in the gate.
+std::string problem_of(const Entry& entry) {
+  const VerdictStatus status = entry.verdict.status;
+  if (status == VerdictStatus::wrong_output || status == VerdictStatus::failed ||
+      status == VerdictStatus::above_bound)
+    return words(status);
+  return entry.metric.value ? "" : "no value";
+}
+
+bool finite(const ComparedValue& value) {
+  return std::isfinite(value.value) && std::isfinite(value.rounds) &&
+         (!value.interval ||
+          (std::isfinite(value.interval->low) && std::isfinite(value.interval->high)));
+}
+
+/// The figure's ratio, size and outcome from its values.
+void decide(ComparedFigure& figure) {
+  if (!figure.reason.empty()) return;
+  const ComparedValue &a = *figure.a, &b = *figure.b;
+  if (!finite(a) || !finite(b)) {
+    figure.reason = "a number that is not finite";
+    return;
+  }
+  const double larger = std::max(std::abs(a.value), std::abs(b.value));
+  const bool positive = a.value > 0 && b.value > 0;
+  if (positive) figure.ratio = b.value / a.value;
+  figure.size = positive     ? std::abs(std::log(*figure.ratio))
+                : larger > 0 ? std::abs(b.value - a.value) / larger
+                             : 0;
+  if (!is_confident(a.interval) || !is_confident(b.interval)) {
+    figure.outcome = a.value == b.value ? Outcome::same : Outcome::undecided;
+    return;
+  }
+  const double margin = std::max({equal_runs, a.rounds, b.rounds});
+  const Interval &of_a = *a.interval, &of_b = *b.interval;
+  bool differs, same;
+  if (positive && of_a.low > 0 && of_b.low > 0) {
+    const Interval ratio{of_b.low / of_a.high, of_b.high / of_a.low,
+                         of_a.confidence * of_b.confidence, "ends of both intervals"};
+    figure.ratio_interval = ratio;
+    // The reciprocal, so that A against B finds what B against A does.
+    differs = ratio.low > 1 + margin || ratio.high < 1 / (1 + margin);
+    same = ratio.low >= 1 / (1 + equal_runs) && ratio.high <= 1 + equal_runs;
+  } else {
+    differs = std::max(of_b.low - of_a.high, of_a.low - of_b.high) > margin * larger;
+    same = std::max(of_b.high - of_a.low, of_a.high - of_b.low) <= equal_runs * larger;
+  }
+  figure.outcome = differs ? Outcome::differs : same ? Outcome::same : Outcome::within_noise;
+}
+
+/// Calls `both` for each pair of one name, and notes by kind what one side alone has.
+template <typename Item, typename Name, typename Both>
+void match(const std::vector<Item>& a, const std::vector<Item>& b, const char* kind,
+           const char* kinds, Name name, Comparison& to, Both both) {
+  std::map<std::string, std::size_t> places_a, places_b;  // by probe
+  const auto only = [&](std::vector<OnlyHere>& side, auto& places, const Item& item) {
+    const auto [place, is_new] = places.try_emplace(item.probe, side.size());
+    if (is_new) side.push_back({item.probe, kind, kinds, {}});
+    side[place->second].names.push_back(name(item));
+  };
+  std::unordered_map<std::string, const Item*> unmatched;
+  for (const Item& item : b) unmatched.emplace(name(item), &item);
+  for (const Item& item : a) {
+    const auto found = unmatched.find(name(item));
+    if (found == unmatched.end() || !found->second) {
+      only(to.only_a, places_a, item);
+    } else {
+      both(item, *found->second);
+      found->second = nullptr;
+    }
+  }
+  for (const Item& item : b)
+    if (unmatched.at(name(item))) only(to.only_b, places_b, item);
+}
+
+/// A figure of two entries or two facts, without their values.
+ComparedFigure figure_of(ComparedFigure::Kind kind, const std::string& name,
+                         const std::string& title, const std::string& probe,
+                         const std::pair<std::string, std::string>& units,
+                         const std::pair<Better, Better>& better) {
+  ComparedFigure figure;
+  figure.kind = kind;
+  figure.name = name;
+  figure.title = title;
+  figure.probe = probe;
+  figure.unit = units.first;
+  figure.better = better.first;
+  const auto shown = [](const std::string& unit) { return unit.empty() ? "no unit" : unit; };
+  if (units.first != units.second)
+    figure.reason = fmt::format("{} in A, {} in B", shown(units.first), shown(units.second));
+  else if (better.first != better.second)
+    figure.reason = fmt::format("{} is better in A, {} in B", to_string(better.first),
+                                to_string(better.second));
+  return figure;
+}
+
+void add_opponents(const Entry& a, const Entry& b, Comparison& to) {
+  for (const Opponent& one : a.opponents) {
+    const auto other = std::ranges::find(b.opponents, one.name, &Opponent::name);
+    if (!one.ratio || other == b.opponents.end() || !other->ratio) continue;
+    const std::string name = name_of(a) + " vs " + one.name;
+    ComparedFigure figure = figure_of(ComparedFigure::Kind::opponent_ratio, name, name, a.probe,
+                                      {"x", "x"}, {Better::higher, Better::higher});
+    figure.a = value_of(a);
+    figure.b = value_of(b);
+    for (const auto& [side, opponent] : {std::pair{&figure.a, &one}, {&figure.b, &*other}}) {
+      (*side)->value = *opponent->ratio;
+      (*side)->interval = opponent->ratio_interval;
+    }
+    to.figures.push_back(std::move(figure));
+  }
+}
+
+void add_entries(const Document& a, const Document& b, Comparison& to) {
+  match(a.entries, b.entries, "entry", "entries", name_of, to,
+        [&](const Entry& of_a, const Entry& of_b) {
+          ComparedFigure figure = figure_of(
+              ComparedFigure::Kind::entry, name_of(of_a), name_of(of_a), of_a.probe,
+              {of_a.metric.unit, of_b.metric.unit}, {of_a.metric.better, of_b.metric.better});
+          if (of_a.metric.value) figure.a = value_of(of_a);
+          if (of_b.metric.value) figure.b = value_of(of_b);
+          for (const auto& [side, entry] : {std::pair{'A', &of_a}, {'B', &of_b}})
+            if (const std::string problem = problem_of(*entry); !problem.empty())
+              figure.reason = fmt::format("{} in {}", problem, side);
+          const bool usable = figure.reason.empty();
+          to.figures.push_back(std::move(figure));
+          if (usable) add_opponents(of_a, of_b, to);
+        });
+}
+
+void add_facts(const Document& a, const Document& b, const ByName& entries_a,
+               const ByName& entries_b, Comparison& to) {
+  std::set<std::string> told;
+  const auto id = [](const Fact& fact) { return fact.id; };
+  match(a.facts, b.facts, "fact", "facts", id, to, [&](const Fact& of_a, const Fact& of_b) {
+    if (!of_a.value && !of_b.value) return;
+    ComparedFigure figure =
+        figure_of(ComparedFigure::Kind::fact, of_a.id, of_a.subject + ": " + of_a.quantity,
+                  of_a.probe, {of_a.unit, of_b.unit}, {of_a.better, of_b.better});
+    if (of_a.value) figure.a = value_of(of_a, entries_a);
+    if (of_b.value) figure.b = value_of(of_b, entries_b);
+    for (const auto& [side, fact] : {std::pair{'A', &of_a}, {'B', &of_b}})
+      if (!fact->value) figure.reason = fmt::format("no value in {} ({})", side, fact->reason);
+    if (figure.a && figure.b && of_a.evidence.size() == 1) told.insert(of_a.evidence.front());
+    to.figures.push_back(std::move(figure));
+  });
+  for (ComparedFigure& figure : to.figures) figure.in_fact = told.contains(figure.name);
+}
+
+void add_claims(const Document& a, const Document& b, Comparison& to) {
+  const auto id = [](const Claim& claim) { return claim.id; };
+  match(a.claims, b.claims, "claim", "claims", id, to, [&](const Claim& of_a, const Claim& of_b) {
+    if (of_a.verdict == of_b.verdict)
+      ++to.same_claims;
+    else
+      to.claims.push_back(
+          {of_a.id + ": " + of_a.statement, words(of_a.verdict), words(of_b.verdict)});
+  });
+}
+
+/// What `fathom run` prints of each probe, and what the levels of the memory hierarchy are known
+/// for: in A, of what B has too.
+void mark_headlines(const Document& a, const ByName& entries, Comparison& to) {
+  std::set<std::string> headlines;
+  for (const Fact* fact : level_facts(a))  // in cycles and bytes, and not in other units once more
+    if (!fact->id.ends_with("_time") && !fact->id.ends_with("_per_clock"))
+      headlines.insert(fact->id);
+  std::map<std::string, EntryList> shared;
+  for (const ComparedFigure& figure : to.figures)
+    if (figure.kind == ComparedFigure::Kind::entry && figure.reason.empty())
+      shared[figure.probe].push_back(entries.at(figure.name));
+  for (const ProbeSummary& probe : probes_of(a))
+    if (const Entry* entry = headline_entry(probe, shared[probe.name]))
+      headlines.insert(name_of(*entry));
+  for (ComparedFigure& figure : to.figures) figure.headline = headlines.contains(figure.name);
+}
+
+std::vector<MachineProperty> properties_of(const Document& document) {
+  std::vector<MachineProperty> all = machine_properties(document.fingerprint);
+  const auto add = [&](const std::string& name, const std::string& text, const std::string& exact) {
+    all.push_back({name, text, exact});
+  };
+  const std::string cpus = std::to_string(document.num_cpus);
+  add("CPUs of the host", cpus, cpus);
+  for (const auto& [name, text] : {std::pair{"Fathom", document.fathom_version},
+                                   {"Commit", document.fathom_commit.substr(0, 12)},
+                                   {"Google Benchmark", document.google_benchmark_version},
+                                   {"Seed", document.seed}})
+    add(name, text, text);
+  for (const DeviceBound& bound : document.bounds)
+    add("Bound: " + spaced(bound.name), format_quantity(bound.value, bound.unit),
+        format_exact(bound.value) + " " + bound.unit);
+  return all;
+}
+
+void compare_machines(const Document& a, const Document& b, Comparison& to) {
+  std::vector<MachineProperty> left = properties_of(a), right = properties_of(b);
+  for (const MachineProperty& one : right)
+    if (std::ranges::find(left, one.name, &MachineProperty::name) == left.end())
+      left.push_back({one.name, "", ""});
+  for (const MachineProperty& one : left) {
+    const auto found = std::ranges::find(right, one.name, &MachineProperty::name);
+    const MachineProperty other = found == right.end() ? MachineProperty{one.name, "", ""} : *found;
+    if (one.exact == other.exact) {
+      ++to.same_properties;
+      continue;
+    }
+    const bool rounded = one.text == other.text;
+    const auto shown = [&](const MachineProperty& side) {
+      return side.exact.empty() ? "unknown" : rounded ? side.exact : side.text;
+    };
+    to.machine.push_back({one.name, shown(one), shown(other)});
+  }
+}
+
+ComparedDocument described(const Document& document, const std::string& file) {
+  const std::string& gpu = document.fingerprint.gpu_name;
+  return {file,
+          gpu.empty() ? "unnamed GPU" : gpu,
+          document.suite,
+          document.date,
+          document.fathom_commit,
+          document.source == Source::replay};
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  constexpr std::string_view words[] = {"differs", "undecided", "within_noise", "same",
+                                        "not_compared"};
+  return words[static_cast<std::size_t>(outcome)];
+}
+
+Comparison compare(const Document& a, const Document& b, const std::string& file_a,
+                   const std::string& file_b) {
+  Comparison to{described(a, file_a), described(b, file_b), {}, 0, {}, {}, 0, {}, {}};
+  const ByName entries_a = by_name(a), entries_b = by_name(b);
+  add_entries(a, b, to);
+  add_facts(a, b, entries_a, entries_b, to);
+  if (to.figures.empty())
+    throw Error(ExitCode::incomplete,
+                fmt::format("{} (suite {}) and {} (suite {}) share no figure: compare runs of one "
+                            "suite.",
+                            file_a, quotable(a.suite), file_b, quotable(b.suite)));
+  add_claims(a, b, to);
+  mark_headlines(a, entries_a, to);
+  compare_machines(a, b, to);
+  for (ComparedFigure& figure : to.figures) decide(figure);
+  std::ranges::stable_sort(to.figures, [](const ComparedFigure& x, const ComparedFigure& y) {
+    const auto rank = [](const ComparedFigure& figure) {
+      return std::tuple(figure.outcome, figure.noisy(), -figure.size);
+    };
+    return rank(x) < rank(y);
+  });
+  return to;
+}
+
+}  // namespace fathom::reports

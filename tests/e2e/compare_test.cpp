@@ -1,0 +1,120 @@
+// `fathom compare` on the documents that are recorded.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+const std::string recorded = FATHOM_RECORDING_FILE;
+
+TEST_CASE("One slower figure and another driver are found in a copy of the recording", "[e2e]") {
+  Sandbox box({});
+  Document altered = read_document(recorded);
+  altered.fingerprint.driver = "999.99";
+  const std::string name = "copy_bandwidth/best/block:320/size:4GiB";
+  const auto slower = std::ranges::find(altered.entries, name, &Entry::name);
+  REQUIRE(slower != altered.entries.end());
+  slower->metric.value = *slower->metric.value * 0.9;
+  slower->interval->low *= 0.9;
+  slower->interval->high *= 0.9;
+  write_document(altered, box.folder() / "altered.json");
+
+  const auto run =
+      box.fathom({"compare", recorded, "altered.json", "--markdown", "c.md", "--json", "c.json"});
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == 0);
+  CHECK(run.errors.empty());
+  CHECK_THAT(run.output, ContainsSubstring("Machine: 1 of ") && ContainsSubstring("999.99"));
+  CHECK_THAT(run.output, ContainsSubstring("1 differ (0 better in B, 1 in A; 0 of them noisy)"));
+  CHECK_THAT(run.output, ContainsSubstring(name) && ContainsSubstring("A better"));
+  CHECK_THAT(run.output, ContainsSubstring("Only in A: nothing."));
+  CHECK_THAT(read_text(box.folder() / "c.md"), ContainsSubstring("999.99") && StartsWith("<a id"));
+  const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
+  CHECK(json.at("figures").size() > altered.entries.size());
+  CHECK(json.at("figures").at(0).at("name") == name);
+  CHECK(json.at("figures").at(0).at("better_in") == "a");
+  CHECK(json.at("figures").at(1).at("outcome") != "differs");
+
+  altered.source = Source::replay;
+  write_document(altered, box.folder() / "altered.json");
+  const auto replayed = box.fathom({"compare", recorded, "altered.json"});
+  CHECK_THAT(replayed.output, StartsWith("A:") && ContainsSubstring("\nREPLAY · B:"));
+  CHECK_THAT(replayed.output, ContainsSubstring("1 differ (0 better in B"));
+}
+
+TEST_CASE("The README's lines stand in the comparison of the recorded GPUs", "[e2e]") {
+  Sandbox box({});
+  const auto recordings = std::filesystem::path(recorded).parent_path().parent_path();
+  const auto h100 = recordings / "h100-80gb-hbm3" / "result.json";
+  const auto run = box.fathom({"compare", h100.string(), recorded});
+  REQUIRE(code(run) == 0);
+  const std::string readme = read_text(recordings.parent_path() / "README.md");
+  const auto begin = readme.find("```\n", readme.find("`compare` says")) + 4;
+  std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
+  int found = 0;
+  for (std::string line; std::getline(lines, line); ++found)
+    CHECK_THAT(run.output, ContainsSubstring(line + "\n"));
+  CHECK(found == 3);
+}
+
+TEST_CASE("Runs of two suites share no figure, which is one sentence", "[e2e]") {
+  Sandbox box({});
+  const auto atlas = std::filesystem::path(recorded).parent_path() / "atlas" / "result.json";
+  const auto run = box.fathom({"compare", recorded, atlas.string(), "--json", "c.json"});
+  CHECK(code(run) == to_int(ExitCode::incomplete));
+  CHECK(run.output.empty());
+  CHECK(std::ranges::count(run.errors, '\n') == 1);
+  CHECK_THAT(run.errors,
+             ContainsSubstring("(suite default)") && ContainsSubstring("(suite atlas)"));
+  CHECK_FALSE(std::filesystem::exists(box.folder() / "c.json"));
+}
+
+TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[e2e]") {
+  Sandbox box({});
+  std::string text = read_text(recorded);
+  ExitCode expected = ExitCode::document_malformed;
+  SECTION("truncated") { text.resize(text.size() / 2); }
+  SECTION("not a number") {
+    const std::string key = "\"real_time\": ";
+    text.replace(text.find(key) + key.size(), 1, "NaN");
+  }
+  SECTION("another version") {
+    const std::string key = "\"schema_version\": 1";
+    const auto at = text.find(key);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, key.size(), "\"schema_version\": 999");
+    expected = ExitCode::document_version;
+  }
+  write_text(box.folder() / "bad.json", text);
+  for (const auto& [a, b] :
+       {std::pair{recorded, std::string("bad.json")}, {"bad.json", recorded}}) {
+    const auto run = box.fathom({"compare", a, b});
+    INFO(run.errors);
+    CHECK(code(run) == to_int(expected));
+    CHECK(run.output.empty());
+    CHECK(std::ranges::count(run.errors, '\n') == 1);
+    CHECK_THAT(run.errors, ContainsSubstring("bad.json"));
+  }
+  CHECK(code(box.fathom({"compare", recorded, "absent.json"})) == to_int(ExitCode::bad_input));
+  CHECK(code(box.fathom({"compare", recorded})) == to_int(ExitCode::bad_input));
+  const auto over = box.fathom({"compare", recorded, "bad.json", "--json", "./bad.json"});
+  CHECK(code(over) == to_int(ExitCode::bad_input));
+  CHECK(read_text(box.folder() / "bad.json") == text);
+  CHECK(code(box.fathom({"compare", recorded, recorded, "--json", "no/such/c.json"})) ==
+        to_int(ExitCode::output_unwritable));
+}
+
+}  // namespace
+}  // namespace fathom
