@@ -237,7 +237,7 @@ case_without_root_says_the_command() {
 case_without_a_network_says_what_to_install() {
   add_build_tools
   rm "$bare/gnuplot" "$bare/ninja"
-  add_apt "echo \"Err:1 Could not resolve 'deb.debian.org'\"; exit 100"
+  add_apt "echo \"Err:1 Could not resolve 'mirror.example'\"; exit 100"
   expect_sentence "no network: apt-get could not fetch ninja-build gnuplot-nox" fathom run
   expect_said "run 'sudo apt-get install ninja-build gnuplot-nox'"
   add_apt "case \"\$*\" in *install*) echo 'E: dpkg was interrupted'; exit 100 ;; esac"
