@@ -194,6 +194,17 @@ case_continuous_integration_runs_every_test() {
   grep -qx 'exec ./fathom test --all' "$source_dir/.ci/run" || die ".ci/run runs something else"
 }
 
+case_every_wheel_is_pinned_by_hash() {
+  local file
+  for file in "$source_dir"/tools/setup/requirements/*.txt; do
+    awk '/^[^# ]/ { if (name && !hashes) exit 1
+                    if ($1 !~ /^[a-z0-9-]+==[0-9.]+$/) exit 1
+                    name = $1; hashes = 0 }
+         /--hash=sha256:[0-9a-f]+/ { if (length($1) != 78) exit 1; hashes++ }
+         END { if (!name || !hashes) exit 1 }' "$file" || die "$file has a line without version or hash"
+  done
+}
+
 case_scripts_are_well_formed() {
   local script
   for script in "$source_dir"/{fathom,.ci/run,tools/setup/*.sh,tests/e2e/*.sh}; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests of ./fathom and tools/setup: setup_test.sh SOURCE_DIR CASE. Each case has a folder of its own and
-# a PATH without compilers; what builds and installs is faked, so that nothing is, whatever the machine
-# has. setup_build_test.sh has the cases with a real build.
+# Tests of ./fathom and tools/setup: setup_test.sh SOURCE_DIR CASE. Each case has a folder of its
+# own and a PATH without compilers; what builds and installs is faked, so that nothing is, whatever
+# the machine has. setup_build_test.sh has the cases with a real build.
 # shellcheck disable=SC2034,SC2154,SC2317  # variables of the parts, and functions in their place
 set -uo pipefail
 
@@ -376,17 +376,6 @@ case_compiles_for_the_gpu_of_the_machine() {
   expect_architectures 75-real '7.5\n' 0
   expect_architectures 90a-real 'NVIDIA-SMI has failed: driver 580.65 is not loaded\n' 9
   expect_architectures '80-real;90a-real' '7.5\n' 0 '-DFATHOM_ARCHITECTURES=80;90a-real'
-}
-
-case_every_wheel_is_pinned_by_hash() {
-  local file
-  for file in "$source_dir"/tools/setup/requirements/*.txt; do
-    awk '/^[^# ]/ { if (name && !hashes) exit 1
-                    if ($1 !~ /^[a-z0-9-]+==[0-9.]+$/) exit 1
-                    name = $1; hashes = 0 }
-         /--hash=sha256:[0-9a-f]+/ { if (length($1) != 78) exit 1; hashes++ }
-         END { if (!name || !hashes) exit 1 }' "$file" || die "$file has a line without version or hash"
-  done
 }
 
 case_finds_the_key_of_an_apt_source() {
