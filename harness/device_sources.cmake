@@ -13,5 +13,3 @@ set(FATHOM_DEVICE_SOURCES
 # What this build is for and made by; the same text is in every result's fingerprint.
 set_source_files_properties(cuda_device.cpp PROPERTIES COMPILE_DEFINITIONS
   "FATHOM_BUILD_ARCHITECTURES=\"${CMAKE_CUDA_ARCHITECTURES}\";FATHOM_TOOLKIT_VERSION=\"${CMAKE_CUDA_COMPILER_VERSION}\"")
-set_source_files_properties(cuda_check.cpp PROPERTIES COMPILE_DEFINITIONS
-  "FATHOM_SOURCE_ROOT=\"${PROJECT_SOURCE_DIR}/\"")
