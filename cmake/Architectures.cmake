@@ -5,7 +5,7 @@
 set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
 
 set(FATHOM_ARCHITECTURES "" CACHE STRING
-  "Architectures to compile for, such as '80;90a', or 'all'; empty: the GPU in this machine, else 90a")
+  "Architectures to compile for: '80;90a', 'all'; empty: the GPU in this machine, else 90a")
 
 # "9.0" -> "90a". From compute capability 9.0 on the 'a' variant is the one that has wgmma, TMA
 # with multicast, setmaxnreg and their successors; it runs on that very capability only.

@@ -27,8 +27,8 @@ add_library(fathom_cupti_headers INTERFACE)
 target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${FATHOM_CUPTI_INCLUDE_DIR})
 target_link_libraries(fathom_cupti_headers INTERFACE CUDA::toolkit)
 
-# Programs in the build tree find CUPTI and cuBLAS where this toolkit has them. Installed ones do not
-# know that path: harness/toolkit_libraries.h says where they look.
+# Programs in the build tree find CUPTI and cuBLAS where this toolkit has them. Installed ones do
+# not know that path: harness/toolkit_libraries.h says where they look.
 foreach(library ${FATHOM_CUPTI_LIBRARY} ${CUDA_cublas_LIBRARY})
   if(library)
     get_filename_component(folder ${library} DIRECTORY)

@@ -1,12 +1,12 @@
-# What `cmake --install` puts into a prefix, and what `cpack` packs. The tree can be moved and copied:
-# everything is found from the executable's own place, and no file holds a path of the build.
+# What `cmake --install` puts into a prefix, and what `cpack` packs. The tree can be moved and
+# copied: everything is found from the executable's place, and no file holds a path of the build.
 #
 #   bin/               fathom, gemm_ladder, one rank of a fleet
 #   libexec/fathom/    the probes and fathom-device, which `fathom` starts
-#   lib/fathom/        shared libraries that another machine may lack (not in the .deb, which depends on them)
+#   lib/fathom/        shared libraries that another machine may lack (the .deb depends on them)
 #   share/             recordings, schema, man pages, completions
 #
-# Components: fathom, libraries, and models (models/CMakeLists.txt). Include when every target is there.
+# Components: fathom, libraries, and models (models/CMakeLists.txt). Include after every target.
 
 set(fathom_programs fathom)
 set(fathom_parts "")
@@ -39,8 +39,8 @@ install(RUNTIME_DEPENDENCY_SET fathom_libraries
   PRE_EXCLUDE_REGEXES "^(lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so|ld-linux)"
   LIBRARY DESTINATION lib/fathom COMPONENT libraries)
 
-# nvcc has no -ffile-prefix-map: its line tables, by which PC sampling names a source line, and the names
-# of its fat binaries hold the path of the sources. A relative one of the same length takes its place.
+# nvcc has no -ffile-prefix-map: its line tables, by which PC sampling names a source line, and the
+# names of its fat binaries hold the path of the sources. Put a relative one of that length there.
 if(FATHOM_CUDA)
   string(LENGTH ${PROJECT_SOURCE_DIR} fathom_length)
   string(REPEAT "/" ${fathom_length} fathom_slashes)
@@ -55,15 +55,14 @@ if(FATHOM_CUDA)
 endif()
 
 # Without what the gate's trials left, which only docs/gate is made from.
-install(DIRECTORY recordings/h200 DESTINATION share/fathom/recordings COMPONENT fathom
-  PATTERN gate EXCLUDE)
+install(DIRECTORY recordings DESTINATION share/fathom COMPONENT fathom PATTERN gate EXCLUDE)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/bash-completion
   ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish
   DESTINATION share COMPONENT fathom)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fathom COMPONENT fathom)
 install(FILES LICENSE RENAME copyright DESTINATION share/doc/fathom COMPONENT fathom)
 
-# --- cpack: fathom-<version>-Linux.tar.gz and fathom_<version>_<architecture>.deb --------------------
+# --- cpack: fathom-<version>-Linux.tar.gz and fathom_<version>_<architecture>.deb ---
 
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_CONTACT "Fathom's developers <fathom@example.org>" CACHE STRING
@@ -77,6 +76,9 @@ foreach(component fathom models libraries)
 endforeach()
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/PackDebian.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+  "Measures a GPU, says what bounds each figure, and reads hardware counters through CUPTI.
+ Without a GPU it replays recordings and predicts conflicts, occupancy and rooflines.")
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The report's pictures; the driver, which no build links.

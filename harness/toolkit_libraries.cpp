@@ -7,9 +7,9 @@
 
 namespace fathom {
 
-std::vector<std::filesystem::path> toolkit_library_files(const std::string& file,
-                                                         const char* environment_variable,
-                                                         const std::vector<std::string>& subfolders) {
+std::vector<std::filesystem::path> toolkit_library_files(
+    const std::string& file, const char* environment_variable,
+    const std::vector<std::string>& subfolders) {
   namespace fs = std::filesystem;
   const char* const named = std::getenv(environment_variable);
   if (named != nullptr && *named != '\0') return {fs::path(named) / file};

@@ -6,8 +6,7 @@ shell=$1 share=$(realpath "$2")/share
 command -v "$shell" >/dev/null || { echo "SKIPPED: there is no $shell" >&2; exit 77; }
 failed=0
 
-# offers LINE WORD...: what is offered at the end of the line has the words, and none that begins with
-# a dash or is a command of another level unless it is among them.
+# offers LINE WORD...: these words are among what is offered at the end of the line.
 offers() {
   local line=$1 word offered
   offered=$("offered_by_$shell" "$line")

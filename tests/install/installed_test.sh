@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of what is installed and packed: installed_test.sh CASE SOURCE BUILD. Each runs programs from a
-# tree that was moved, so that a path of the build would show. Exit code 77: skipped, with the reason.
+# Tests of what is installed and packed: installed_test.sh CASE SOURCE BUILD. Each runs programs
+# from a tree that was moved, so that a path of the build would show. Exit code 77: skipped.
 set -euo pipefail
 case=$1 source=$(realpath "$2") build=$(realpath "$3")
 work=$(mktemp -d "${TMPDIR:-/tmp}/fathom-installed.XXXXXX")
@@ -28,14 +28,15 @@ works() {
   no_build_path "$prefix"
   [[ $(alone "$prefix/bin/fathom" --version) == "fathom $version "* ]] || fail "no version $version"
   for suite in quick atlas gemm; do
-    (cd "$work" && alone "$prefix/bin/fathom" run --replay --no-report --suite $suite --out $suite) >"$work/said" ||
-      fail "no replay: $(cat "$work/said")"
+    (cd "$work" && alone "$prefix/bin/fathom" run --replay --no-report --suite $suite --out $suite) \
+      >"$work/said" || fail "no replay: $(cat "$work/said")"
     cmp -s <(probes_of "$source/recordings/h200/${suite/quick/.}/result.json") \
       <(probes_of "$work/$suite/result.json") || fail "the replay of $suite is another recording"
   done
   [[ -e $prefix/share/fathom/schema.json ]] || fail "no schema"
   for page in $(pages); do
-    [[ -s $prefix/share/man/man1/$page ]] || fail "no man page $page"
+    [[ -s $prefix/share/man/man1/$page || -s $prefix/share/man/man1/$page.gz ]] ||
+      fail "no man page $page"
   done
   [[ -d $prefix/libexec/fathom ]] || return 0 # a build without CUDA
   for program in "$prefix"/libexec/fathom/*; do
@@ -60,7 +61,8 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 
 case $case in
   moved)
-    cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
+    cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 ||
+      fail "$(tail -n 5 "$work/log")"
     mv "$work/first" "$work/moved here"
     if grep -rqF "$work/first" "$work/moved here"; then fail "it holds the path of its prefix"; fi
     works "$work/moved here"
@@ -73,8 +75,10 @@ case $case in
     for program in cpack dpkg-deb dpkg-shlibdeps; do
       command -v $program >/dev/null || skip "there is no $program"
     done
-    cpack --config "$build/CPackConfig.cmake" -B "$work" >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
-    mkdir "$work/tar" && tar -xzf "$work"/fathom-"$version"-Linux.tar.gz -C "$work/tar" --strip-components 1
+    cpack --config "$build/CPackConfig.cmake" -B "$work" >"$work/log" 2>&1 ||
+      fail "$(tail -n 5 "$work/log")"
+    mkdir "$work/tar"
+    tar -xzf "$work"/fathom-"$version"-Linux.tar.gz -C "$work/tar" --strip-components 1
     works "$work/tar"
     brings_libraries "$work/tar"
     dpkg-deb -x "$work"/fathom_"$version"*.deb "$work/deb"

@@ -168,7 +168,8 @@ std::string bash_completion(const CommandHelp& root) {
           text += fmt::format("    '{} {}') {}; return ;;\n", at, name, bash_value(argument));
       }
     }
-    for (const CommandHelp& sub : command->commands) others += fmt::format("compgen -W {} -- \"$current\"; ", sub.path.back());
+    for (const CommandHelp& sub : command->commands)
+      others += fmt::format("compgen -W {} -- \"$current\"; ", sub.path.back());
     words += fmt::format("    '{}:'-*) compgen -W '{}' -- \"$current\" ;;\n    '{}:'*) {};;\n", at,
                          joined(flags, " "), at, others);
   }
