@@ -24,9 +24,10 @@ shift
 needs=host
 if [[ " $* " != *" -DFATHOM_CUDA=OFF "* ]]; then needs='host|cuda'; fi
 if [[ $packages == yes ]]; then
-  mapfile -t wanted < <(awk -v needs="^($needs)\$" '/^[a-z]/ && $2 ~ needs { print $1 }' \
-    "$source/cmake/dependencies.txt")
-  ((${#wanted[@]})) || { echo "cmake/dependencies.txt names no package" >&2 && exit 1; }
+  # No process substitution: a bare chroot has no /dev/fd.
+  mapfile -t wanted <<<"$(awk -v needs="^($needs)\$" '/^[a-z]/ && $2 ~ needs { print $1 }' \
+    "$source/cmake/dependencies.txt")"
+  [[ -n ${wanted[0]} ]] || { echo "cmake/dependencies.txt names no package" >&2 && exit 1; }
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -q
   apt-get install -y -q --no-install-recommends "${wanted[@]}"
