@@ -74,8 +74,10 @@ std::string kind_of(const Argument& argument) {
 bool is_folder(const Argument& argument) { return kind_of(argument) == "DIR"; }
 
 bool is_file(const Argument& argument) {
-  static const std::set<std::string> files{"FILE", "RESULT", "PROGRAM", "BUILD_OR_COMMAND"};
-  return files.contains(kind_of(argument));
+  static const std::set<std::string> files{"FILE", "PROGRAM", "BUILD_OR_COMMAND"};
+  // What a command is about is a document, unless it is a folder or one of a few words.
+  if (argument.positional) return argument.choices.empty() && !is_folder(argument);
+  return files.contains(argument.value);
 }
 
 }  // namespace fathom::manual
