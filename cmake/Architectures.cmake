@@ -1,8 +1,11 @@
 # Which GPU the kernels are compiled for: FATHOM_ARCHITECTURES where the user set it, else the GPU
 # that is in this machine, else Hopper. Include before CudaLanguage.cmake.
 
+# Turing, A100, other Ampere, Ada, Hopper, Blackwell data centre and desktop.
+set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
+
 set(FATHOM_ARCHITECTURES "" CACHE STRING
-  "Architectures to compile for, such as '80;90a'; empty: the GPU in this machine, else 90a")
+  "Architectures to compile for: '80;90a', 'all'; empty: the GPU in this machine, else 90a")
 
 # "9.0" -> "90a". From compute capability 9.0 on the 'a' variant is the one that has wgmma, TMA
 # with multicast, setmaxnreg and their successors; it runs on that very capability only.
@@ -36,6 +39,9 @@ function(fathom_architectures_of_machine result)
 endfunction()
 
 set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ARCHITECTURES})
+if(FATHOM_ARCHITECTURES STREQUAL "all")
+  set(CMAKE_CUDA_ARCHITECTURES ${FATHOM_ALL_ARCHITECTURES})
+endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   fathom_architectures_of_machine(CMAKE_CUDA_ARCHITECTURES)
 endif()

@@ -3,9 +3,6 @@
 #
 #   cmake --build build --target all_architectures
 
-# Turing, A100, other Ampere, Ada, Hopper, Blackwell data centre and desktop.
-set(FATHOM_ALL_ARCHITECTURES 75 80 86 89 90a 100a 120a)
-
 add_custom_target(all_architectures)
 
 # fathom_compile_for_all_architectures(<target>): compiles every .cu source of the target once more

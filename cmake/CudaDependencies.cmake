@@ -7,8 +7,8 @@
 find_package(CUDAToolkit 12.8 REQUIRED)
 
 # CUPTI is loaded at run time, so that a machine without it still measures times: only its headers
-# are needed here, and where the toolkit keeps its library, as a place to look first. An installed
-# toolkit has them under extras/CUPTI, one from wheels beside everything else.
+# are needed here. An installed toolkit has them under extras/CUPTI, one from wheels beside everything
+# else.
 set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
     ${CUDAToolkit_BIN_DIR}/..)
 find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
@@ -23,15 +23,19 @@ if(NOT FATHOM_CUPTI_INCLUDE_DIR)
     "install its CUPTI part (package cuda-cupti-dev), or run ./fathom with FATHOM_TOOLKIT=wheels.")
 endif()
 
-# FATHOM_CUPTI_LIBRARY_DIR is a string literal, empty where the toolkit has no CUPTI library.
 add_library(fathom_cupti_headers INTERFACE)
 target_include_directories(fathom_cupti_headers SYSTEM INTERFACE ${FATHOM_CUPTI_INCLUDE_DIR})
 target_link_libraries(fathom_cupti_headers INTERFACE CUDA::toolkit)
-if(FATHOM_CUPTI_LIBRARY)
-  get_filename_component(fathom_cupti_library_dir ${FATHOM_CUPTI_LIBRARY} DIRECTORY)
-endif()
-target_compile_definitions(fathom_cupti_headers INTERFACE
-  FATHOM_CUPTI_LIBRARY_DIR="${fathom_cupti_library_dir}")
+
+# Programs in the build tree find CUPTI and cuBLAS where this toolkit has them. Installed ones do
+# not know that path: harness/toolkit_libraries.h says where they look.
+foreach(library ${FATHOM_CUPTI_LIBRARY} ${CUDA_cublas_LIBRARY})
+  if(library)
+    get_filename_component(folder ${library} DIRECTORY)
+    list(APPEND CMAKE_BUILD_RPATH ${folder})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES CMAKE_BUILD_RPATH)
 
 # For the compiled-code tests (and the sanitizer for the GPU tests): the toolkit's own, else those
 # that `./fathom test` put into the build tree. Each is <NAME>-NOTFOUND where there is none.

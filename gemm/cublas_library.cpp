@@ -18,10 +18,10 @@ namespace {
 void* open_library(const std::string& name, std::string& path, std::string& tried) {
   const std::string file = fmt::format("{}.so.{}", name, CUBLAS_VER_MAJOR);
   for (const auto& candidate :
-       toolkit_library_files(file, "FATHOM_CUBLAS_DIR", FATHOM_CUBLAS_LIBRARY_DIR, {"lib64", "lib"})) {
+       toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) {
-      path = candidate.string();
+      path = path_of_library(handle).string();
       return handle;
     }
     tried += (tried.empty() ? "" : ", ") + candidate.string();

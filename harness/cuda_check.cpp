@@ -92,11 +92,9 @@ CudaFailure explain_cuda_error(cudaError_t status) {
 
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  std::string_view source = file;  // as the repository names it, not as the builder's disk does
-  if (source.starts_with(FATHOM_SOURCE_ROOT)) source.remove_prefix(std::string_view(FATHOM_SOURCE_ROOT).size());
   const CudaFailure failure = explain_cuda_error(status);
   throw Error(failure.code,
-              fmt::format("{} at {}:{} failed with {} ({}): {}.", call, source, line,
+              fmt::format("{} at {}:{} failed with {} ({}): {}.", call, file, line,
                           cudaGetErrorName(status), cudaGetErrorString(status), failure.remedy));
 }
 

@@ -78,7 +78,7 @@ std::string build_architectures() { return FATHOM_BUILD_ARCHITECTURES; }
 bool architectures_run_on(std::string_view architectures, int major, int minor) {
   const int have = major * 10 + minor;
   while (!architectures.empty()) {
-    const std::size_t end = std::min(architectures.find(';'), architectures.size());
+    const std::size_t end = std::min(architectures.find_first_of(", ;"), architectures.size());
     std::string_view item = architectures.substr(0, end);
     architectures.remove_prefix(std::min(end + 1, architectures.size()));
     int built = 0;

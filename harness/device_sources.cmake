@@ -11,7 +11,6 @@ set(FATHOM_DEVICE_SOURCES
   visible_devices.cpp)
 
 # What this build is for and made by; the same text is in every result's fingerprint.
+list(JOIN CMAKE_CUDA_ARCHITECTURES ", " fathom_architectures)
 set_source_files_properties(cuda_device.cpp PROPERTIES COMPILE_DEFINITIONS
-  "FATHOM_BUILD_ARCHITECTURES=\"${CMAKE_CUDA_ARCHITECTURES}\";FATHOM_TOOLKIT_VERSION=\"${CMAKE_CUDA_COMPILER_VERSION}\"")
-set_source_files_properties(cuda_check.cpp PROPERTIES COMPILE_DEFINITIONS
-  "FATHOM_SOURCE_ROOT=\"${PROJECT_SOURCE_DIR}/\"")
+  "FATHOM_BUILD_ARCHITECTURES=\"${fathom_architectures}\";FATHOM_TOOLKIT_VERSION=\"${CMAKE_CUDA_COMPILER_VERSION}\"")

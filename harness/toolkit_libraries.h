@@ -6,13 +6,16 @@
 
 namespace fathom {
 
-/// Files in which to look for a library of the CUDA toolkit that is loaded at run time, in order: in
-/// the folder that the environment variable names, alone if it is set; else in `build_folder` (may be
-/// empty), in the toolkit of CUDA_HOME, CUDA_PATH and /usr/local/cuda, and where the system's loader
-/// looks. `subfolders` are those of a toolkit that may hold it.
-std::vector<std::filesystem::path> toolkit_library_files(const std::string& file,
-                                                         const char* environment_variable,
-                                                         const std::string& build_folder,
-                                                         const std::vector<std::string>& subfolders);
+/// Files in which to look for a library of the CUDA toolkit that is loaded at run time, in order:
+/// in the folder that the environment variable names, alone if it is set; else in the toolkit of
+/// CUDA_HOME and CUDA_PATH, where the system's loader looks (for a program in the build tree that
+/// includes the toolkit it was built with), and in /usr/local/cuda and /opt/cuda. No program holds a
+/// path of the machine that built it. `subfolders` are those of a toolkit that may hold the library.
+std::vector<std::filesystem::path> toolkit_library_files(
+    const std::string& file, const char* environment_variable,
+    const std::vector<std::string>& subfolders);
+
+/// The file that a handle of dlopen was loaded from; empty if the loader cannot tell.
+std::filesystem::path path_of_library(void* handle);
 
 }  // namespace fathom

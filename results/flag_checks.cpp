@@ -88,6 +88,7 @@ CLI::Validator not_empty() {
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string list = fmt::format("{}{}", one_of_words, fmt::join(words, " "));
   return CLI::Validator(
       [words = std::move(words)](std::string& text) {
         if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
@@ -96,7 +97,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
         return fmt::format("`{}` is none of {}{}", text, fmt::join(words, ", "),
                            meant ? fmt::format(" (did you mean `{}`?)", *meant) : "");
       },
-      "");
+      "", list);
 }
 
 std::string complaint(const CLI::ParseError& error) {

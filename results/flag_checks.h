@@ -32,7 +32,9 @@ CLI::Validator ordinal();
 /// in.
 CLI::Validator not_empty();
 
-/// One of a few words; a misspelt one is answered with the closest.
+/// One of a few words; a misspelt one is answered with the closest. The validator is named
+/// `one_of_words`, then the words with a space between, which completions read.
+inline constexpr const char* one_of_words = "one of ";
 CLI::Validator one_of(std::vector<std::string> words);
 
 /// What CLI11 says of an argument, in a user's words and without a full stop; its own are "1

@@ -218,7 +218,8 @@ void refuse_unknown_subcommand(const std::string& command, const std::string& wo
                           word, did_you_mean(word, names_of(known.commands)), command));
 }
 
-ExitCode understand_and_act(int argc, const char* const* argv) {
+ExitCode understand_and_act(int argc, const char* const* argv,
+                            const std::function<void(CLI::App&)>& describe) {
   CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
                "fathom");
   app.formatter(std::make_shared<Help>());
@@ -276,6 +277,10 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
       {"predict", {"prediction", add_predict(*commands.at("predict").app)}},
       {"baseline", {"baseline command", add_baseline(*commands.at("baseline").app)}},
       {"fleet", {"fleet command", add_fleet(*commands.at("fleet").app)}}};
+  if (describe) {
+    describe(app);
+    return ExitCode::ok;
+  }
 
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
   std::vector<std::string> words;
@@ -327,10 +332,11 @@ ExitCode understand_and_act(int argc, const char* const* argv) {
 
 }  // namespace
 
-ExitCode run_command_line(int argc, const char* const* argv) {
+ExitCode run_command_line(int argc, const char* const* argv,
+                          const std::function<void(CLI::App&)>& describe) {
   ExitCode code = ExitCode::ok;
   try {
-    code = understand_and_act(argc, argv);
+    code = understand_and_act(argc, argv, describe);
   } catch (const std::system_error&) {
     if (std::ferror(stdout) == 0) throw;  // else it is what fmt says of a full disk
   }

@@ -69,9 +69,15 @@ std::vector<std::string> names_of(const std::vector<ProbeBinary>& probes) {
 
 }  // namespace
 
+std::filesystem::path executable_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 std::filesystem::path program_folder() {
   if (const char* folder = std::getenv("FATHOM_BIN_DIR")) return folder;
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path here = executable_folder();
+  const std::filesystem::path installed = here.parent_path() / "libexec/fathom";
+  return std::filesystem::is_directory(installed) ? installed : here;
 }
 
 bool has_probes(const std::filesystem::path& folder) { return !programs_in(folder).empty(); }

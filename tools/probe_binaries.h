@@ -8,7 +8,11 @@
 
 namespace fathom {
 
-/// The folder of Fathom's programs: this program's own, or FATHOM_BIN_DIR.
+/// The folder that this program is in.
+std::filesystem::path executable_folder();
+
+/// The folder of the probes: FATHOM_BIN_DIR, else <prefix>/libexec/fathom if this program is in the
+/// <prefix>/bin of an installation, else beside this program.
 std::filesystem::path program_folder();
 
 /// A probe's program and what it says of itself (`--describe`).

@@ -66,18 +66,16 @@ std::optional<fs::path> recording_of(const fs::path& folder, const std::string& 
 }  // namespace
 
 std::filesystem::path recording_path(const std::string& suite) {
-  std::vector<fs::path> folders{program_folder() / "../share/fathom/recordings/h200",
-                                fs::path(FATHOM_RECORDINGS_DIR) / "h200"};
+  fs::path folder = executable_folder() / "../share/fathom/recordings/h200";
   if (const char* given = std::getenv("FATHOM_RECORDING")) {
     if (!fs::is_directory(given)) return given;
-    folders = {given};
+    folder = given;
   }
-  for (const fs::path& folder : folders)
-    if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
+  if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
   throw Error(ExitCode::setup_incomplete,
-              fmt::format("There is neither a GPU nor a recording to replay: {} is missing, clone "
-                          "Fathom again.",
-                          (folders.back() / recording_file).string()));
+              fmt::format("There is neither a GPU nor a recording to replay: {} is missing, install "
+                          "or clone Fathom again.",
+                          (folder / recording_file).lexically_normal().string()));
 }
 
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options) {

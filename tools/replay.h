@@ -9,7 +9,7 @@
 namespace fathom {
 
 /// The recorded H200 run to show for `suite`: the recording that FATHOM_RECORDING names, else from
-/// the folder of recordings beside the installed program or in the sources. There the default
+/// share/fathom/recordings, beside the folder that this program is in. There the default
 /// suite's is result.json, and another one's is in a folder that is called like the suite or like
 /// what stands before the dash in its name: atlas/result.json for atlas-quick. Where a suite has
 /// none, the default suite's is shown. FATHOM_RECORDING may name such a folder, too. Throws

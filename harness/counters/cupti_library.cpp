@@ -78,12 +78,7 @@ void open_companions(const fs::path& cupti) {
 }  // namespace
 
 std::vector<fs::path> cupti_search_path() {
-#ifdef FATHOM_CUPTI_LIBRARY_DIR
-  const std::string found_by_build = FATHOM_CUPTI_LIBRARY_DIR;
-#else
-  const std::string found_by_build;
-#endif
-  return toolkit_library_files(library_name(), "FATHOM_CUPTI_DIR", found_by_build,
+  return toolkit_library_files(library_name(), "FATHOM_CUPTI_DIR",
                                {"lib64", "extras/CUPTI/lib64", "lib"});
 }
 
@@ -103,8 +98,8 @@ CuptiLibrary load_cupti(const std::vector<fs::path>& files) {
       dlclose(handle);
       continue;
     }
-    open_companions(file);
-    library.path = file;
+    library.path = path_of_library(handle);
+    open_companions(library.path);
     library.cuptiGetVersion(&library.version);
     return library;
   }

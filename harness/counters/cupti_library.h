@@ -63,8 +63,8 @@ struct CuptiLibrary {
   decltype(&::cuptiRegisterComputeCrcCallback) cuptiRegisterComputeCrcCallback = nullptr;
 };
 
-/// Files that `cupti_library` tries, in order: FATHOM_CUPTI_DIR alone if it is set; else the folder
-/// that the build found, CUDA_HOME, /usr/local/cuda, and the system loader's search path.
+/// Files that `cupti_library` tries, in the order of `toolkit_library_files`; the variable that names
+/// a folder is FATHOM_CUPTI_DIR.
 std::vector<std::filesystem::path> cupti_search_path();
 
 /// Loads CUPTI from the first of `files` that has every function. Throws

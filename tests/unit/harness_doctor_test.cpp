@@ -235,7 +235,7 @@ TEST_CASE("A GPU that the build has no code for fails", "[harness][doctor]") {
   device.name = "NVIDIA A100";
   device.major = 8;
   CHECK(check_architecture(device, "90a-real").status == CheckStatus::fail);
-  CHECK(check_architecture(device, "80-real;90a-real").status == CheckStatus::ok);
+  CHECK(check_architecture(device, "80-real, 90a-real").status == CheckStatus::ok);
 }
 
 TEST_CASE("Checks as JSON", "[harness][doctor]") {

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds Fathom and installs it into a prefix: the one script behind Dockerfile, fathom.def and
+# spack/package.py.
+#
+#   packaging/build.sh [--packages] PREFIX [CMAKE ARGUMENT...]
+#
+# --packages installs what it is built from with apt-get, as root on Debian or Ubuntu. Kernels are
+# compiled for every architecture; -DFATHOM_ARCHITECTURES='80;90a' picks some, and -DFATHOM_CUDA=OFF
+# builds what needs no GPU, without CUDA.
+set -euo pipefail
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage="usage: packaging/build.sh [--packages] PREFIX [CMAKE ARGUMENT...]"
+
+packages=no
+if [[ ${1-} == --packages ]]; then packages=yes && shift; fi
+if [[ ${1-} != /* ]]; then
+  echo "$usage; PREFIX is an absolute path" >&2
+  exit 2
+fi
+prefix=$1
+shift
+
+# One list for the set-up, CMake and this: a line is a package and what needs it.
+needs=host
+if [[ " $* " != *" -DFATHOM_CUDA=OFF "* ]]; then needs='host|cuda'; fi
+if [[ $packages == yes ]]; then
+  # No process substitution: a bare chroot has no /dev/fd.
+  mapfile -t wanted <<<"$(awk -v needs="^($needs)\$" '/^[a-z]/ && $2 ~ needs { print $1 }' \
+    "$source/cmake/dependencies.txt")"
+  [[ -n ${wanted[0]} ]] || { echo "cmake/dependencies.txt names no package" >&2 && exit 1; }
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -q
+  apt-get install -y -q --no-install-recommends "${wanted[@]}"
+fi
+
+build=$(mktemp -d "${TMPDIR:-/tmp}/fathom-build.XXXXXX")
+trap 'rm -rf "$build"' EXIT
+generator=()
+if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+cmake -S "$source" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DFATHOM_TESTS=OFF \
+  -DFATHOM_ARCHITECTURES=all -DCMAKE_INSTALL_PREFIX="$prefix" "$@"
+cmake --build "$build" --parallel "${JOBS:-$(nproc)}"
+cmake --install "$build" --strip
