@@ -14,6 +14,7 @@
 #include "reports/hierarchy.h"
 #include "reports/machine.h"
 #include "reports/scale.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/format.h"
 #include "results/names.h"
