@@ -9,6 +9,7 @@
 #include "reports/markdown.h"
 #include "reports/scale.h"
 #include "reports/terminal_text.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 #include "results/verdict.h"
 

@@ -1,31 +1,27 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "reports/compare.h"
-#include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/output_file.h"
 #include "tools/commands.h"
 
 namespace fathom {
 
 ExitCode compare_command(const CompareArguments& options) {
-  for (const auto& path : {options.markdown, options.json}) {
-    if (path.empty()) continue;
-    std::error_code absent;
-    for (const auto& input : {options.a, options.b})
-      if (std::filesystem::equivalent(path, input, absent))
-        throw Error(ExitCode::bad_input,
-                    fmt::format("{} is one of the documents: choose another file to write.",
-                                path.string()));
-    require_writable_atomically(path);
-  }
+  std::vector<NamedFile> outputs;
+  if (!options.markdown.empty()) outputs.push_back({"--markdown", options.markdown});
+  if (!options.json.empty()) outputs.push_back({"--json", options.json});
+  require_distinct({{"A", options.a}, {"B", options.b}}, outputs);
+  std::optional<OutputFile> markdown, json;
+  if (!options.markdown.empty()) markdown.emplace(options.markdown).require_writable();
+  if (!options.json.empty()) json.emplace(options.json).require_writable();
   const reports::Comparison comparison = reports::compare(
       read_document(options.a), read_document(options.b), options.a.string(), options.b.string());
   fmt::print("{}", reports::comparison_text(comparison));
-  if (!options.markdown.empty())
-    write_file_atomically(options.markdown, reports::comparison_markdown(comparison));
-  if (!options.json.empty())
-    write_file_atomically(options.json, reports::comparison_json(comparison));
+  if (markdown) markdown->write(reports::comparison_markdown(comparison));
+  if (json) json->write(reports::comparison_json(comparison));
   return ExitCode::ok;
 }
 
