@@ -2,9 +2,9 @@
 # machine first; where it is absent, its source is fetched at the commit that stands there. `./fathom`
 # installs the packages before it comes to that. The CUDA toolkit is in CudaDependencies.cmake.
 #
-# Targets: benchmark::benchmark (FATHOM_CUDA only), CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json,
-# ValiJSON::valijson, simdjson::simdjson, pugixml::pugixml, tomlplusplus::tomlplusplus,
-# Boost::math (headers only), Catch2::Catch2WithMain (FATHOM_TESTS only).
+# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, simdjson::simdjson,
+# tomlplusplus::tomlplusplus, Boost::math (headers only); with FATHOM_CUDA benchmark::benchmark; with
+# FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
 
 include(FetchContent)
 
@@ -45,21 +45,9 @@ fathom_dependency(CLI11)
 fathom_dependency(fmt)
 fathom_dependency(nlohmann_json)
 fathom_dependency(simdjson)
-fathom_dependency(pugixml)
 fathom_dependency(tomlplusplus)
-# Headers only, and not every package of it has CMake files: look for the header itself.
-find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
-mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)
-if(FATHOM_VALIJSON_INCLUDE_DIR)
-  add_library(ValiJSON::valijson INTERFACE IMPORTED GLOBAL)
-  target_include_directories(ValiJSON::valijson INTERFACE ${FATHOM_VALIJSON_INCLUDE_DIR})
-  target_compile_definitions(ValiJSON::valijson INTERFACE VALIJSON_USE_EXCEPTIONS=1)
-  message(STATUS "valijson: ${FATHOM_VALIJSON_INCLUDE_DIR}")
-else()
-  fathom_dependency(valijson)
-endif()
 
-# Boost.Math: headers only as well.
+# Boost.Math: headers only, and not every package of it has CMake files: look for a header itself.
 find_path(FATHOM_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp
   HINTS ${Boost_INCLUDE_DIR} ${BOOST_ROOT}/include)
 mark_as_advanced(FATHOM_BOOST_INCLUDE_DIR)
@@ -73,6 +61,17 @@ endif()
 
 if(FATHOM_TESTS)
   fathom_dependency(Catch2)
+  fathom_dependency(pugixml)
+  find_path(FATHOM_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
+  mark_as_advanced(FATHOM_VALIJSON_INCLUDE_DIR)
+  if(FATHOM_VALIJSON_INCLUDE_DIR)
+    add_library(ValiJSON::valijson INTERFACE IMPORTED GLOBAL)
+    target_include_directories(ValiJSON::valijson INTERFACE ${FATHOM_VALIJSON_INCLUDE_DIR})
+    target_compile_definitions(ValiJSON::valijson INTERFACE VALIJSON_USE_EXCEPTIONS=1)
+    message(STATUS "valijson: ${FATHOM_VALIJSON_INCLUDE_DIR}")
+  else()
+    fathom_dependency(valijson)
+  endif()
   if(NOT Catch2_FOUND)
     list(APPEND CMAKE_MODULE_PATH ${catch2_SOURCE_DIR}/extras)
   endif()

@@ -16,6 +16,42 @@ set(FATHOM_SUITE_atlas atlas atlas-long)
 set(FATHOM_SUITE_gemm-quick gemm)
 set(FATHOM_SUITE_gemm gemm)
 
+# The same for C++.
+set(fathom_suite_rows "")
+foreach(suite IN LISTS FATHOM_SUITES)
+  list(JOIN FATHOM_SUITE_${suite} "\", \"" groups)
+  string(APPEND fathom_suite_rows "    {\"${suite}\", {\"${groups}\"}},\n")
+endforeach()
+set(fathom_probe_rows "")
+foreach(group IN LISTS FATHOM_GROUPS)
+  foreach(probe IN LISTS FATHOM_GROUP_${group})
+    string(APPEND fathom_probe_rows "    {\"${probe}\", \"${group}\"},\n")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/suite_groups.h @ONLY CONTENT [[
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace fathom {
+
+struct SuiteGroups {
+  std::string_view suite;
+  std::array<std::string_view, 2> groups;  ///< the second may be empty
+};
+inline constexpr SuiteGroups suite_groups[] = {
+@fathom_suite_rows@};
+
+struct ProbeGroup {
+  std::string_view probe, group;
+};
+inline constexpr ProbeGroup probe_groups[] = {
+@fathom_probe_rows@};
+
+}  // namespace fathom
+]])
+
 # The program of a probe, as a target and as a file in bin/.
 function(fathom_program_of probe result)
   if(probe STREQUAL gemm)

@@ -14,7 +14,6 @@ class GemmLadder : public Probe {
  public:
   std::string name() const override { return "gemm"; }
   std::string program() const override { return "gemm_ladder"; }
-  std::string group() const override { return "gemm"; }
   std::string question() const override {
     return "How fast does this GPU multiply matrices, what does each idea gain, and does the vendor's "
            "library reach as far?";

@@ -205,9 +205,8 @@ class Probe {
   virtual ~Probe() = default;
   virtual std::string name() const = 0;      ///< "copy_bandwidth"
   virtual std::string program() const { return "probe_" + name(); }  ///< the binary's file name
-  /// Which of `fathom run`'s suites runs it: "core" for `quick` and `default`, "atlas" for `atlas` and
-  /// `atlas-quick`, "atlas-long" for `atlas` alone, "gemm" for `gemm` and `gemm-quick` (tools/suites.cpp).
-  virtual std::string group() const { return "core"; }
+  /// What `fathom run`'s suites choose by: "core", "atlas", ... (cmake/Suites.cmake, which has them all).
+  std::string group() const;
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
   virtual std::vector<std::string> claim_ids() const = 0;
@@ -240,7 +239,11 @@ class Probe {
 /// The probe of this program; defined once per probe binary by FATHOM_PROBE.
 std::unique_ptr<Probe> make_probe();
 
-#define FATHOM_PROBE(Type) \
-  std::unique_ptr<::fathom::Probe> fathom::make_probe() { return std::make_unique<Type>(); }
+#ifndef FATHOM_PROBE_GROUP
+#define FATHOM_PROBE_GROUP ""  // in no suite
+#endif
+#define FATHOM_PROBE(Type)                                                                   \
+  std::unique_ptr<::fathom::Probe> fathom::make_probe() { return std::make_unique<Type>(); } \
+  std::string fathom::Probe::group() const { return FATHOM_PROBE_GROUP; }
 
 }  // namespace fathom

@@ -170,7 +170,7 @@ std::string ladder_script(const PlotData& data, const Theme& theme, Source sourc
           "$s{} using 2:1:3:4 with xerrorbars pt 0 ps 0 lw 1.6 lc rgb '{}' notitle, ", i, colour);
     }
     dots += fmt::format("$s{} using 2:1 with points pt {} ps 1.2 lc rgb '{}' {}{}", i,
-                        point_type(i), colour, keyed ? "title " + quoted(names[i]) : "notitle",
+                        point_type(i), colour, keyed ? "title " + plots::quoted(names[i]) : "notitle",
                         i + 1 == data.series.size() ? "\n" : ", ");
     for (const Point& point : data.series[i].points) {
       if (!texts || point.text.empty()) continue;

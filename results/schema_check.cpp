@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validator.hpp>
+#include <optional>
+#include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "results/document_io.h"
@@ -17,38 +17,79 @@ namespace fathom {
 namespace {
 
 using Json = nlohmann::json;
-using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 const Json& root_schema() {
   static const Json schema = Json::parse(document_schema());
   return schema;
 }
 
-/// A part of the schema, ready to validate values with.
-class Validator {
- public:
-  explicit Validator(Json schema) {
-    schema["definitions"] = root_schema().at("definitions");
-    valijson::SchemaParser().populateSchema(Adapter(schema), schema_);
-  }
-  /// Stops at the first fault. (Collecting them all costs memory for each of what may be millions.)
-  bool accepts(const Json& value) const {
-    return valijson::Validator().validate(schema_, Adapter(value), nullptr);
-  }
-
- private:
-  valijson::Schema schema_;
-};
+bool is_null_schema(const Json& schema) { return schema.value("type", Json()) == "null"; }
 
 /// What a schema says of a value, behind references and "null or this".
 const Json& resolve(const Json& schema, const Json& value) {
-  if (schema.contains("$ref")) {
-    const std::string pointer = schema.at("$ref").get<std::string>().substr(1);
+  if (const auto reference = schema.find("$ref"); reference != schema.end()) {
+    const std::string pointer = reference->get_ref<const std::string&>().substr(1);
     return resolve(root_schema().at(Json::json_pointer(pointer)), value);
   }
-  if (schema.contains("anyOf") && !value.is_null()) return resolve(schema["anyOf"].back(), value);
+  if (const auto choice = schema.find("anyOf"); choice != schema.end()) {
+    for (const Json& one : *choice)
+      if (is_null_schema(one) == value.is_null()) return resolve(one, value);
+    return resolve(choice->back(), value);
+  }
   return schema;
 }
+
+bool has_type(const Json& value, const std::string& type) {
+  if (type == "null") return value.is_null();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "string") return value.is_string();
+  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  throw std::logic_error("the schema has the type " + type);
+}
+
+bool has_one_type(const Json& value, const Json& types) {
+  if (types.is_string()) return has_type(value, types.get_ref<const std::string&>());
+  return std::any_of(types.begin(), types.end(), [&](const Json& type) {
+    return has_type(value, type.get_ref<const std::string&>());
+  });
+}
+
+/// Whether one keyword of a schema allows a value, whose members and items are looked at elsewhere.
+bool allows(const std::string& keyword, const Json& rule, const Json& value) {
+  if (keyword == "type") return has_one_type(value, rule);
+  if (keyword == "const") return value == rule;
+  if (keyword == "enum") return std::find(rule.begin(), rule.end(), value) != rule.end();
+  if (keyword == "minimum") return !value.is_number() || value >= rule;
+  if (keyword == "exclusiveMinimum") return !value.is_number() || value > rule;
+  if (keyword == "maximum") return !value.is_number() || value <= rule;
+  if (keyword == "minLength")  // that of every schema here is 1
+    return !value.is_string() || value.get_ref<const std::string&>().size() >= rule;
+  if (keyword == "required") {
+    return !value.is_object() || std::all_of(rule.begin(), rule.end(), [&](const Json& key) {
+      return value.contains(key.get_ref<const std::string&>());
+    });
+  }
+  static const std::set<std::string> others{"$schema", "title", "description", "definitions",
+                                            "properties", "additionalProperties", "items"};
+  if (!others.contains(keyword)) throw std::logic_error("the schema has the keyword " + keyword);
+  return true;
+}
+
+/// Where in a document a value is; the path is put together only for an error.
+struct Place {
+  const Place* above = nullptr;
+  std::string_view key = {};
+  std::size_t index = 0;
+
+  std::string path() const {
+    if (!above) return "";
+    return key.data() ? fmt::format("{}/{}", above->path(), key)
+                      : fmt::format("{}/{}", above->path(), index);
+  }
+};
 
 struct Fault {
   std::string path;
@@ -56,35 +97,26 @@ struct Fault {
   const Json* value;
 };
 
-/// The first part of a rejected value that is rejected itself, with nothing in it that is.
-Fault locate(Fault at) {
-  at.schema = &resolve(*at.schema, *at.value);
-  if (at.value->is_object() && at.schema->contains("properties")) {
-    for (const auto& [key, schema] : at.schema->at("properties").items()) {
-      const auto member = at.value->find(key);
-      if (member != at.value->end() && !Validator(resolve(schema, *member)).accepts(*member)) {
-        return locate({at.path + "/" + key, &schema, &*member});
-      }
+/// The first part of a value that its schema rejects and that has no rejected part itself.
+std::optional<Fault> find_fault(const Json& unresolved, const Json& value, const Place& place) {
+  const Json& schema = resolve(unresolved, value);
+  if (value.is_object()) {
+    const auto known = schema.find("properties");
+    const auto any = schema.find("additionalProperties");
+    for (const auto& [key, member] : value.items()) {
+      const Json* rules = any == schema.end() ? nullptr : &*any;
+      if (known != schema.end() && known->contains(key)) rules = &known->at(key);
+      if (!rules) continue;
+      if (auto fault = find_fault(*rules, member, {&place, key})) return fault;
     }
   }
-  if (at.value->is_object() && at.schema->contains("additionalProperties")) {
-    const Json& schema = at.schema->at("additionalProperties");
-    const Validator validator(schema);
-    for (const auto& [key, member] : at.value->items()) {
-      if (!validator.accepts(member)) return locate({at.path + "/" + key, &schema, &member});
-    }
+  if (const auto items = schema.find("items"); value.is_array() && items != schema.end()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      if (auto fault = find_fault(*items, value[i], {&place, {}, i})) return fault;
   }
-  if (at.value->is_array() && at.schema->contains("items")) {
-    const Json& schema = at.schema->at("items");
-    const Validator validator(schema);
-    for (std::size_t i = 0; i < at.value->size(); ++i) {
-      const Json& item = (*at.value)[i];
-      if (!validator.accepts(item)) {
-        return locate({fmt::format("{}/{}", at.path, i), &schema, &item});
-      }
-    }
-  }
-  return at;
+  for (const auto& [keyword, rule] : schema.items())
+    if (!allows(keyword, rule, value)) return Fault{place.path(), &schema, &value};
+  return std::nullopt;
 }
 
 std::string expected_words(const Json& schema) {
@@ -131,7 +163,7 @@ std::string explain(const Fault& fault) {
                      expected_words(*fault.schema));
 }
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& what) {
+[[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
   throw Error(ExitCode::document_malformed, fmt::format("{}: {}", origin, what));
 }
 
@@ -139,12 +171,12 @@ void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse(origin,
+    refuse_document(origin,
            "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
            "give the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
-    refuse(origin,
+    refuse_document(origin,
            "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
            "Fathom wrote can be read here; give the result.json of a run.");
   }
@@ -163,11 +195,10 @@ void check_version(const Json& json, const std::string& origin) {
 
 void check_schema(const Json& json, const std::string& origin) {
   check_version(json, origin);
-  static const Validator whole(root_schema());
-  if (whole.accepts(json)) return;
-  const Fault fault = locate({"", &root_schema(), &json});
-  refuse(origin, fmt::format("{} {}. Give the result.json as a run wrote it.",
-                             fault.path.empty() ? "the document" : fault.path, explain(fault)));
+  const std::optional<Fault> fault = find_fault(root_schema(), json, {});
+  if (!fault) return;
+  refuse_document(origin, fmt::format("{} {}. Give the result.json as a run wrote it.",
+                             fault->path.empty() ? "the document" : fault->path, explain(*fault)));
 }
 
 }  // namespace fathom

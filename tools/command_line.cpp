@@ -62,12 +62,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-std::vector<std::string> suite_names() {
-  std::vector<std::string> names;
-  for (const RunSuite& suite : run_suites()) names.push_back(suite.name);
-  return names;
-}
-
 void add_run(CLI::App& app, RunArguments& options) {
   app.add_option("--suite", options.suite,
                  "quick (under a minute), default (under three minutes), or another of `fathom list`")

@@ -1,24 +1,53 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "generated/suite_groups.h"
+#include "results/document_io.h"
 #include "tools/commands.h"
 #include "tools/probe_binaries.h"
+#include "tools/replay.h"
 #include "tools/suites.h"
 
 namespace fathom {
+namespace {
+
+/// In a build without CUDA no program says what it asks; the recordings say it.
+std::vector<ProbeBinary> recorded_probes() {
+  std::vector<ProbeBinary> probes;
+  for (const char* suite : {"default", "atlas", "gemm"}) {
+    const Document document = read_document(recording_path(suite));
+    for (const ProbeSummary& summary : document.probes) {
+      const auto known = std::ranges::find(probe_groups, summary.name, &ProbeGroup::probe);
+      if (known == std::end(probe_groups) || !find_run_suite(suite)->has(known->group)) continue;
+      ProbeBinary probe{{}, summary.name, std::string(known->group), summary.question, {}, {}};
+      for (const Claim& claim : document.claims)
+        if (claim.probe == probe.name) probe.claims.push_back(claim.id);
+      probes.push_back(std::move(probe));
+    }
+  }
+  std::ranges::sort(probes, {}, &ProbeBinary::name);
+  return probes;
+}
+
+}  // namespace
 
 ExitCode list_command() {
   const auto folder = program_folder();
-  const auto probes = find_probes(folder);
-  fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n", probes.size(),
-             folder.string());
+  const bool built = has_probes(folder);
+  const auto probes = built ? find_probes(folder) : recorded_probes();
+  if (built)
+    fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n",
+               probes.size(), folder.string());
+  else
+    fmt::print("{} probes, none built here, since no GPU was found:\n\n", probes.size());
   for (const auto& probe : probes) {
     fmt::print("{} (group {})\n  {}\n", probe.name, probe.group, probe.question);
     if (!probe.claims.empty()) fmt::print("  claims: {}\n", fmt::join(probe.claims, ", "));
     fmt::print("\n");
   }
-  fmt::print(
-      "Suites (fathom run --suite NAME):\n");
+  fmt::print("Suites (fathom run --suite NAME):\n");
   for (const RunSuite& suite : run_suites())
     fmt::print("  {:<12} {} (group {})\n", suite.name, suite.description, suite.group_names());
   return ExitCode::ok;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 
@@ -21,6 +22,8 @@ struct RunSuite {
 };
 
 std::span<const RunSuite> run_suites();
+
+std::vector<std::string> suite_names();
 
 /// Nothing for a name that no suite has.
 const RunSuite* find_run_suite(const std::string& name);

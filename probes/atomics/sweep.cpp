@@ -147,7 +147,6 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
 class Atomics : public Probe {
  public:
   std::string name() const override { return "atomics"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "How many atomics does each level complete in a clock, by operation, type, scope and "
            "spread "

@@ -43,7 +43,6 @@ Workload rest_workload(Context& context, int blocks) {
 class Energy : public Probe {
  public:
   std::string name() const override { return "energy"; }
-  std::string group() const override { return "atlas-long"; }
   std::string question() const override {
     return "How much energy does a byte take from each level of the memory hierarchy, and an "
            "operation in each kind of arithmetic?";

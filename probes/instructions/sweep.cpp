@@ -121,7 +121,6 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels,
 class Instructions : public Probe {
  public:
   std::string name() const override { return "instructions"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "How long does each instruction take, and how many of it does an SM complete in a "
            "clock?";

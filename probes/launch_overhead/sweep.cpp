@@ -12,7 +12,6 @@ namespace {
 class LaunchOverhead : public Probe {
  public:
   std::string name() const override { return "launch_overhead"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "What does it cost to launch a kernel, to wait for it, and to follow one kernel by "
            "another?";

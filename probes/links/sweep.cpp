@@ -11,7 +11,6 @@ namespace {
 class Links : public Probe {
  public:
   std::string name() const override { return "links"; }
-  std::string group() const override { return "atlas-long"; }
   std::string question() const override {
     return "How much do the links to the host and to other GPUs carry, by which engine, in which "
            "direction and from which size on?";

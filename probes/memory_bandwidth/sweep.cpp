@@ -9,7 +9,6 @@ namespace {
 class MemoryBandwidth : public Probe {
  public:
   std::string name() const override { return "memory_bandwidth"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "How many bytes does each level of the memory hierarchy move, and what does it take to "
            "saturate it?";

@@ -11,7 +11,6 @@ namespace {
 class MemoryLatency : public Probe {
  public:
   std::string name() const override { return "memory_latency"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "How long does a load take from each level of the memory hierarchy, and how much does "
            "each level hold?";

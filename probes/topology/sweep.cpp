@@ -9,7 +9,6 @@ namespace {
 class Topology : public Probe {
  public:
   std::string name() const override { return "topology"; }
-  std::string group() const override { return "atlas"; }
   std::string question() const override {
     return "Which SMs sit together in TPCs and GPCs, and how far is each line of the L2 from each "
            "of them?";

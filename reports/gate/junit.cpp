@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include <pugixml.hpp>
-#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "reports/gate/outputs.h"
 #include "results/clean_text.h"
@@ -15,81 +16,115 @@ namespace {
 
 /// "copy_bandwidth" of "copy_bandwidth/type:float4/...": what a server groups by.
 std::string class_of(const std::string& name) {
-  return "fathom." + clean(name.substr(0, name.find('/')));
+  return "fathom." + name.substr(0, name.find('/'));
 }
 
-pugi::xml_node add_case(pugi::xml_node suite, const std::string& class_name,
-                        const std::string& name) {
-  pugi::xml_node test = suite.append_child("testcase");
-  test.append_attribute("classname") = class_name.c_str();
-  test.append_attribute("name") = clean(name).c_str();
-  test.append_attribute("time") = "0";
-  return test;
+using Attributes = std::vector<std::pair<const char*, std::string>>;
+
+/// `clean` leaves no control character, a line break neither: an attribute would lose it.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : clean(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
 }
 
-void add_finding(pugi::xml_node test, const char* element, const char* type,
-                 const std::string& message) {
-  const std::string text = clean(message);
-  pugi::xml_node finding = test.append_child(element);
-  finding.append_attribute("message") = text.c_str();
-  finding.append_attribute("type") = type;
-  finding.text() = text.c_str();
+/// Writes elements as they come, each level indented by two spaces.
+class Xml {
+ public:
+  void open(const char* element, const Attributes& attributes) {
+    begin(element, attributes);
+    text_ += ">\n";
+    open_.push_back(element);
+  }
+  void close() {
+    const char* element = open_.back();
+    open_.pop_back();
+    text_ += fmt::format("{}</{}>\n", indent(), element);
+  }
+  /// With its text, or empty.
+  void leaf(const char* element, const Attributes& attributes, const std::string& text = "") {
+    begin(element, attributes);
+    text_ += text.empty() ? " />\n" : fmt::format(">{}</{}>\n", escaped(text), element);
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string indent() const { return std::string(2 * open_.size(), ' '); }
+  void begin(const char* element, const Attributes& attributes) {
+    text_ += fmt::format("{}<{}", indent(), element);
+    for (const auto& [name, value] : attributes)
+      text_ += fmt::format(" {}=\"{}\"", name, escaped(value));
+  }
+
+  std::string text_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  std::vector<const char*> open_;
+};
+
+void open_case(Xml& xml, const std::string& class_name, const std::string& name) {
+  xml.open("testcase", {{"classname", class_name}, {"name", name}, {"time", "0"}});
 }
 
-void add_metric(pugi::xml_node suite, const MetricDecision& metric) {
-  pugi::xml_node test = add_case(suite, class_of(metric.name), metric.name);
+void add_finding(Xml& xml, const char* element, const char* type, const std::string& message) {
+  xml.leaf(element, {{"message", message}, {"type", type}}, message);
+}
+
+void add_metric(Xml& xml, const MetricDecision& metric) {
+  open_case(xml, class_of(metric.name), metric.name);
   switch (metric.outcome) {
     case Outcome::regression:
-      return add_finding(test, "failure", "regression", one_line(metric));
+      add_finding(xml, "failure", "regression", one_line(metric));
+      break;
     case Outcome::missing:
-      return add_finding(test, "failure", "missing", one_line(metric));
+      add_finding(xml, "failure", "missing", one_line(metric));
+      break;
     case Outcome::inconclusive:
-      return add_finding(test, "error", "inconclusive", one_line(metric));
+      add_finding(xml, "error", "inconclusive", one_line(metric));
+      break;
     case Outcome::ignored:
-      test.append_child("skipped").append_attribute("message") = clean(metric.reason).c_str();
-      return;
+      xml.leaf("skipped", {{"message", metric.reason}});
+      break;
     default:
-      test.append_child("system-out").text() = one_line(metric).c_str();
+      xml.leaf("system-out", {}, one_line(metric));
   }
+  xml.close();
 }
 
 }  // namespace
 
 std::string junit_xml(const CheckResult& result) {
-  pugi::xml_document document;
-  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  declaration.append_attribute("version") = "1.0";
-  declaration.append_attribute("encoding") = "UTF-8";
   const std::vector<std::string> undecided = why_undecided(result);
   const std::size_t tests = result.metrics.size() + undecided.size();
   const std::size_t failures = count(result, Outcome::regression) + count(result, Outcome::missing);
   const std::size_t errors = count(result, Outcome::inconclusive) + undecided.size();
-  const std::string time = fmt::format("{:.3f}", result.elapsed_s);
-  const auto add_counts = [&](pugi::xml_node node) {
-    node.append_attribute("name") = "fathom check";
-    node.append_attribute("tests") = static_cast<unsigned long long>(tests);
-    node.append_attribute("failures") = static_cast<unsigned long long>(failures);
-    node.append_attribute("errors") = static_cast<unsigned long long>(errors);
-    node.append_attribute("skipped") =
-        static_cast<unsigned long long>(count(result, Outcome::ignored));
-    node.append_attribute("time") = time.c_str();
-  };
-  pugi::xml_node root = document.append_child("testsuites");
-  add_counts(root);
-  pugi::xml_node suite = root.append_child("testsuite");
-  add_counts(suite);
-  if (!result.date.empty()) {
-    // Readers take the time without its zone, as ISO 8601.
-    const std::string date = result.date.substr(0, result.date.find('Z'));
-    suite.append_attribute("timestamp") = date.c_str();
+  Attributes counts{{"name", "fathom check"},
+                    {"tests", fmt::format("{}", tests)},
+                    {"failures", fmt::format("{}", failures)},
+                    {"errors", fmt::format("{}", errors)},
+                    {"skipped", fmt::format("{}", count(result, Outcome::ignored))},
+                    {"time", fmt::format("{:.3f}", result.elapsed_s)}};
+  Xml xml;
+  xml.open("testsuites", counts);
+  // Readers take the time without its zone, as ISO 8601.
+  if (!result.date.empty())
+    counts.emplace_back("timestamp", result.date.substr(0, result.date.find('Z')));
+  xml.open("testsuite", counts);
+  for (std::size_t i = 0; i < undecided.size(); ++i) {
+    open_case(xml, "fathom", fmt::format("comparison {}", i + 1));
+    add_finding(xml, "error", result.ended ? "ended" : "inconclusive", undecided[i]);
+    xml.close();
   }
-  for (std::size_t i = 0; i < undecided.size(); ++i)
-    add_finding(add_case(suite, "fathom", fmt::format("comparison {}", i + 1)), "error",
-                result.ended ? "ended" : "inconclusive", undecided[i]);
-  for (const MetricDecision& metric : result.metrics) add_metric(suite, metric);
-  std::ostringstream text;
-  document.save(text, "  ");
-  return text.str();
+  for (const MetricDecision& metric : result.metrics) add_metric(xml, metric);
+  xml.close();
+  xml.close();
+  return std::move(xml).text();
 }
 
 }  // namespace fathom::gate

@@ -39,7 +39,7 @@ for source in "${sources[@]}"; do
     "$compiler" "${flags[@]}" -c "$source" -o "$object"
   fi
 done
-"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -lpugixml \
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson \
   -o "$build/fuzz/gate_fuzz"
 exec "$build/fuzz/gate_fuzz" "$build/fuzz/corpus" "$here/corpus" -max_total_time="$seconds" \
   -max_len=65536 -timeout=20 -rss_limit_mb=2048 -dict="$here/gate.dict" -print_final_stats=1 \

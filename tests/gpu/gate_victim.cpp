@@ -38,7 +38,6 @@ class Victim : public Probe {
  public:
   std::string name() const override { return "gate_victim"; }
   std::string program() const override { return name(); }
-  std::string group() const override { return ""; }  // of no suite
   std::string question() const override { return "Does the gate find a fault in one of these?"; }
   std::string method() const override {
     return "Chains of dependent instructions, walks through shared memory, L1 and L2, matrix "

@@ -17,10 +17,8 @@
 namespace fathom {
 
 void add_run_flags(CLI::App& app, FleetRunArguments& a) {
-  std::vector<std::string> suites;
-  for (const RunSuite& suite : run_suites()) suites.push_back(suite.name);
   app.add_option("--suite", a.suite, "What every GPU runs: a suite of `fathom list`")
-      ->check(one_of(suites))
+      ->check(one_of(suite_names()))
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option(

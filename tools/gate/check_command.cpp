@@ -238,12 +238,6 @@ ExitCode check(const CheckArguments& arguments) {
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }
 
-std::vector<std::string> suite_names() {
-  std::vector<std::string> names;
-  for (const RunSuite& suite : run_suites()) names.push_back(suite.name);
-  return names;
-}
-
 void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   const char* group = "Paired: two builds or commands on this machine";
   app.add_option("--base", arguments.base,

@@ -90,7 +90,7 @@ void print_json(const WarpAccess& access, const GlobalExplanation& why) {
                            {"lanes", lanes_to_json(line.lanes[i])}});
     lines.push_back({{"address", line.address}, {"sectors", std::move(sectors)}});
   }
-  const Json document{{"access", to_json(access)},
+  const Json document{{"access", fathom::to_json(access)},
                       {"sectors", why.cost.sectors},
                       {"lines", why.cost.lines},
                       {"requests", why.cost.requests},

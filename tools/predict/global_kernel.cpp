@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 40;
 
-struct Direction {
+struct DirectionCost {
   std::string what;  ///< "loads", "stores"
   StreamCost cost;
 };
@@ -59,7 +59,7 @@ void refuse_idle_flags(const KernelFlags& flags, const KernelAccess& access) {
     throw Error(ExitCode::bad_input, "--stride is for --pattern stream, and at least 1 there.");
 }
 
-std::vector<Direction> directions_of(const KernelFlags& flags, const KernelAccess& access) {
+std::vector<DirectionCost> directions_of(const KernelFlags& flags, const KernelAccess& access) {
   const std::string what = access.store ? "stores" : "loads";
   if (flags.pattern == "stream")
     return {{what, stream_cost({.accesses = needed(flags.elements, "--elements", flags.pattern),

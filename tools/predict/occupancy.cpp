@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace models;
 
-struct Arguments {
+struct OccupancyArguments {
   std::vector<std::string> architectures;
   KernelResources kernel;
   bool json = false;
@@ -90,7 +90,7 @@ void print_text(const SmLimits& sm, const Occupancy& o, const std::vector<Occupa
     fmt::print("        next step: none by one resource alone\n");
 }
 
-ExitCode predict(const Arguments& arguments) {
+ExitCode predict(const OccupancyArguments& arguments) {
   std::vector<const SmLimits*> chosen;
   for (const auto& text : arguments.architectures) chosen.push_back(&architecture(text));
   if (chosen.empty())
@@ -122,7 +122,7 @@ ExitCode predict(const Arguments& arguments) {
 }  // namespace
 
 std::function<ExitCode()> add_predict_occupancy(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<OccupancyArguments>();
   KernelResources& kernel = arguments->kernel;
   app.add_option("--arch", arguments->architectures,
                  "Compute capability: sm_90, 90 or 9.0; may be given several times (default: all)")

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace models;
 
-struct Arguments {
+struct RooflineArguments {
   MachineFlags machine;
   std::string precision = "fp32";
   std::optional<double> flops, bytes;
@@ -80,7 +80,7 @@ void add_level(const std::string& text, Question& question) {
   question.known.push_back({name, "B/s", {bandwidth, "given", "--level"}});
 }
 
-Question question_of(const Arguments& arguments, const Machine& machine) {
+Question question_of(const RooflineArguments& arguments, const Machine& machine) {
   Question q;
   const MachineFigure dram = machine.bandwidth(Direction::any);
   q.memory.push_back({"DRAM", dram.value, dram.source});
@@ -169,7 +169,7 @@ void print_text(const Machine& machine, const Question& q, const std::optional<R
              format_percent(r->attainable / q.compute.flops_per_second));
 }
 
-ExitCode predict(const Arguments& arguments) {
+ExitCode predict(const RooflineArguments& arguments) {
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,
@@ -187,7 +187,7 @@ ExitCode predict(const Arguments& arguments) {
 }  // namespace
 
 std::function<ExitCode()> add_predict_roofline(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<RooflineArguments>();
   add_machine_flags(app, arguments->machine);
   app.add_option("--precision", arguments->precision,
                  "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, "

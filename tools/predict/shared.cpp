@@ -97,7 +97,7 @@ void print_json(const WarpAccess& access, const SharedExplanation& why) {
                           {"banks", std::move(banks)}});
   }
   const SharedCost& cost = why.cost;
-  const Json document{{"access", to_json(access)},
+  const Json document{{"access", fathom::to_json(access)},
                       {"wavefronts", cost.wavefronts},
                       {"conflicts", cost.conflicts},
                       {"groups", cost.groups},

@@ -19,7 +19,7 @@ namespace {
 
 using namespace models;
 
-struct Arguments {
+struct TransformerArguments {
   MachineFlags machine;
   double parameters = 0, active = 0;
   std::filesystem::path config;
@@ -66,7 +66,7 @@ constexpr SwitchFlag switch_flags[] = {
      "The output projection is the embedding table"},
     {"--qkv-bias", &TransformerShape::qkv_bias, "Queries, keys and values have biases"}};
 
-bool gives_shape(const Arguments& a) {
+bool gives_shape(const TransformerArguments& a) {
   for (const auto& flag : number_flags)
     if (a.shape.*flag.field != 0) return true;
   for (const auto& flag : switch_flags)
@@ -75,7 +75,7 @@ bool gives_shape(const Arguments& a) {
 }
 
 /// The config's shape with what flags say instead.
-TransformerShape merged(const Arguments& a) {
+TransformerShape merged(const TransformerArguments& a) {
   TransformerShape shape;
   if (!a.config.empty()) {
     shape = shape_from_config(a.config);
@@ -94,7 +94,7 @@ TransformerShape merged(const Arguments& a) {
   return shape;
 }
 
-Transformer model_of(const Arguments& a) {
+Transformer model_of(const TransformerArguments& a) {
   const bool shaped = gives_shape(a) || !a.config.empty();
   if (a.parameters > 0 && shaped)
     throw Error(ExitCode::bad_input,
@@ -113,7 +113,7 @@ Transformer model_of(const Arguments& a) {
 
 /// The peak of the precision asked for, or of the weights' own; where the GPU lacks that, or has
 /// none for 4 bits, of the 16-bit formats that weights are widened to.
-std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const Arguments& a) {
+std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const TransformerArguments& a) {
   if (!a.compute.empty()) {
     if (const auto peak = machine.peak(a.compute)) return {a.compute, *peak};
     throw Error(ExitCode::bad_input, fmt::format("The {} has no units for {}: choose another "
@@ -130,7 +130,7 @@ std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const Argu
                           machine.name(), a.formats.weights));
 }
 
-TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model, const Arguments& a,
+TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
                         std::optional<std::int64_t> gpus) {
   TransformerOnGpu on;
   on.bandwidth = machine.bandwidth(Direction::read);
@@ -150,11 +150,11 @@ TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model, const 
 }
 
 /// Whether the GPU can be asked: a --compute that it lacks leaves it out of the table.
-bool has_units(const Machine& machine, const Arguments& a) {
+bool has_units(const Machine& machine, const TransformerArguments& a) {
   return a.compute.empty() || machine.peak(a.compute);
 }
 
-ExitCode predict(const Arguments& a) {
+ExitCode predict(const TransformerArguments& a) {
   TransformerAnswer answer{.model = model_of(a), .load = a.load, .formats = a.formats};
   answer.load.weight_bytes = format_bytes_per_element.at(a.formats.weights);
   answer.load.kv_bytes = format_bytes_per_element.at(a.formats.kv);
@@ -162,7 +162,7 @@ ExitCode predict(const Arguments& a) {
   answer.memory = transformer_memory(answer.model, answer.load);
   answer.machine = machine_of(a.machine);
 
-  Arguments with_bytes = a;
+  TransformerArguments with_bytes = a;
   with_bytes.load = answer.load;
   if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, with_bytes, a.load.gpus);
   for (const GpuSpec& gpu : gpu_table()) {
@@ -183,7 +183,7 @@ ExitCode predict(const Arguments& a) {
   return ExitCode::ok;
 }
 
-void add_model_flags(CLI::App& app, Arguments& a) {
+void add_model_flags(CLI::App& app, TransformerArguments& a) {
   app.add_option("--config", a.config, "Shape of a model: its config.json, as published")
       ->check(not_empty())
       ->type_name("FILE");
@@ -202,7 +202,7 @@ void add_model_flags(CLI::App& app, Arguments& a) {
   app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three");
 }
 
-void add_load_flags(CLI::App& app, Arguments& a) {
+void add_load_flags(CLI::App& app, TransformerArguments& a) {
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
   app.add_option("--weights", a.formats.weights, "Format of the weights: fp32, bf16, ..., int4")
@@ -241,7 +241,7 @@ void add_load_flags(CLI::App& app, Arguments& a) {
 }  // namespace
 
 std::function<ExitCode()> add_predict_transformer(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TransformerArguments>();
   add_machine_flags(app, arguments->machine);
   add_model_flags(app, *arguments);
   add_load_flags(app, *arguments);

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace models;
 
-struct Arguments {
+struct WaveArguments {
   std::vector<std::uint64_t> sizes;  ///< m, n, k
   std::vector<std::uint64_t> tile{128, 128, 32};
   std::vector<std::uint64_t> cluster{1, 1};
@@ -41,7 +41,7 @@ BlockCost cost_of(const std::string& word) {
   return word == "throughput" ? BlockCost::throughput : BlockCost::latency;
 }
 
-int sms_of(const Arguments& arguments) {
+int sms_of(const WaveArguments& arguments) {
   if (arguments.sms > 0) return arguments.sms;
   const auto machine = machine_of(arguments.machine);
   if (!machine)
@@ -84,7 +84,7 @@ void print_waves(std::uint64_t blocks, const Waves& w) {
   fmt::print("  {} where a wave takes its time however full it is\n", format_percent(w.efficiency));
 }
 
-ExitCode predict_grid(const Arguments& arguments) {
+ExitCode predict_grid(const WaveArguments& arguments) {
   const Grid grid{.blocks = arguments.blocks,
                   .blocks_per_sm = arguments.blocks_per_sm,
                   .sms = sms_of(arguments)};
@@ -136,7 +136,7 @@ void print_sweep(const std::vector<TileQuantisationPoint>& points) {
   fmt::print("Time is in steps of one tile; shares are of the work paid for.\n");
 }
 
-ExitCode predict_product(const Arguments& arguments) {
+ExitCode predict_product(const WaveArguments& arguments) {
   const TiledProduct product{.m = arguments.sizes[0],
                              .n = arguments.sizes[1],
                              .k = arguments.sizes[2],
@@ -176,7 +176,7 @@ ExitCode predict_product(const Arguments& arguments) {
 }
 
 /// A flag that would change nothing is a mistake.
-void refuse_idle_flags(const Arguments& arguments) {
+void refuse_idle_flags(const WaveArguments& arguments) {
   const bool grid = arguments.blocks > 0;
   const auto refuse = [](const char* flag, const std::string& why) {
     throw Error(ExitCode::bad_input, fmt::format("{} has no use here: {}.", flag, why));
@@ -196,7 +196,7 @@ void refuse_idle_flags(const Arguments& arguments) {
     refuse("--sms", "--gpu or --result says how many there are");
 }
 
-ExitCode predict(const Arguments& arguments) {
+ExitCode predict(const WaveArguments& arguments) {
   if (arguments.blocks > 0 && !arguments.sizes.empty())
     throw Error(ExitCode::bad_input,
                 "--blocks and --gemm are two different questions: give one of them.");
@@ -210,7 +210,7 @@ ExitCode predict(const Arguments& arguments) {
 }  // namespace
 
 std::function<ExitCode()> add_predict_waves(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<WaveArguments>();
   constexpr std::uint64_t largest = std::uint64_t{1} << 40;
   app.add_option("--blocks", arguments->blocks, "Blocks of a grid")
       ->check(whole_number(1, largest))

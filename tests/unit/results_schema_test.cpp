@@ -1,0 +1,112 @@
+// The check of a document against the schema, held against a library's, which knows all of JSON Schema.
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+#include <vector>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/schema_check.h"
+#include "sample_document.h"
+
+namespace fathom {
+namespace {
+
+using Json = nlohmann::json;
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+class Library {
+ public:
+  Library() {
+    const Json json = Json::parse(document_schema());
+    valijson::SchemaParser().populateSchema(Adapter(json), schema_);
+  }
+  bool accepts(const Json& document) const {
+    return valijson::Validator().validate(schema_, Adapter(document), nullptr);
+  }
+
+ private:
+  valijson::Schema schema_;
+};
+
+bool accepts(const Json& document) {
+  try {
+    check_schema(document, "some/result.json");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// With the first elements of each array only, for the schema says nothing of how many there are.
+void shorten(Json& value) {
+  constexpr std::size_t enough = 3;
+  if (value.is_array() && value.size() > enough) value.erase(value.begin() + enough, value.end());
+  if (value.is_structured())
+    for (Json& part : value) shorten(part);
+}
+
+/// Every place of a document, but one alone of those that differ in numbers of arrays only.
+void collect(const Json& value, const std::string& path, const std::string& kind,
+             std::set<std::string>& kinds, std::vector<Json::json_pointer>& places) {
+  if (!kinds.insert(kind).second) return;
+  if (!path.empty()) places.emplace_back(path);
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      std::string step;  // as a JSON pointer has it
+      for (const char c : key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+      collect(member, path + "/" + step, kind + "/" + step, kinds, places);
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      collect(value[i], path + "/" + std::to_string(i), kind + "/*" + value[i].type_name(), kinds,
+              places);
+  }
+}
+
+void compare(const Document& sample) {
+  const Library library;
+  Json document = Json::parse(to_text(sample));
+  shorten(document);
+  REQUIRE(accepts(document));
+  REQUIRE(library.accepts(document));
+  std::set<std::string> kinds;
+  std::vector<Json::json_pointer> places;
+  collect(document, "", "", kinds, places);
+  int refused = 0, accepted = 0;
+  for (const Json::json_pointer& place : places) {
+    const Json other_values{nullptr, true, 0, -1, 0.5, 1e30, "", "x", Json::array(), Json::object(),
+                            Json::array({1}), Json::object({{"x", 1}})};
+    for (std::size_t i = 0; i <= other_values.size(); ++i) {
+      Json changed = document;
+      if (i < other_values.size())
+        changed[place] = other_values[i];
+      else if (Json& above = changed[place.parent_pointer()]; above.is_object())
+        above.erase(place.back());
+      else
+        above.push_back(nullptr);
+      const bool ours = accepts(changed);
+      ++(ours ? accepted : refused);
+      if (ours == library.accepts(changed)) continue;
+      CAPTURE(place.to_string(), i, ours);
+      FAIL("the library says otherwise");
+    }
+  }
+  CHECK(refused > 500);
+  CHECK(accepted > 100);
+}
+
+}  // namespace
+
+TEST_CASE("The schema's check accepts and refuses what a library for JSON Schema does", "[results]") {
+  compare(sample::document());
+}
+
+}  // namespace fathom
