@@ -22,8 +22,11 @@ std::vector<ProbeBinary> recorded_probes() {
       const auto known = std::ranges::find(probe_groups, summary.name, &ProbeGroup::probe);
       if (known == std::end(probe_groups) || !find_run_suite(suite)->has(known->group)) continue;
       ProbeBinary probe{{}, summary.name, std::string(known->group), summary.question, {}, {}};
-      for (const Claim& claim : document.claims)
-        if (claim.probe == probe.name) probe.claims.push_back(claim.id);
+      for (const Claim& claim : document.claims) {
+        const std::string id = claim.id.substr(0, claim.id.find(' '));  // "S2 (stores)" is of S2
+        if (claim.probe == probe.name && std::ranges::count(probe.claims, id) == 0)
+          probe.claims.push_back(id);
+      }
       probes.push_back(std::move(probe));
     }
   }
@@ -41,7 +44,8 @@ ExitCode list_command() {
     fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n",
                probes.size(), folder.string());
   else
-    fmt::print("{} probes, none built here, since no GPU was found:\n\n", probes.size());
+    fmt::print("{} probes; none is built here, where Fathom replays and does not measure:\n\n",
+               probes.size());
   for (const auto& probe : probes) {
     fmt::print("{} (group {})\n  {}\n", probe.name, probe.group, probe.question);
     if (!probe.claims.empty()) fmt::print("  claims: {}\n", fmt::join(probe.claims, ", "));

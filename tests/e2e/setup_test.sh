@@ -183,7 +183,7 @@ case_a_replay_needs_few_packages() {
   local packages
   mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / { print $1 }' \
     "$source_dir/cmake/dependencies.txt")
-  ((${#packages[@]} > 0 && ${#packages[@]} <= 9)) || die "${#packages[@]} packages: ${packages[*]}"
+  ((${#packages[@]} > 0 && ${#packages[@]} <= 7)) || die "${#packages[@]} packages: ${packages[*]}"
 }
 
 case_cmake_and_the_set_up_read_one_list() {
