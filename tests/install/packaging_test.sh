@@ -44,7 +44,7 @@ case $case in
     apt-config dump | grep '^Acquire::' >"$work/root/etc/apt/apt.conf.d/90of-this-machine" || true
     # A program finds itself by /proc, which is mounted for that program alone.
     inside() {
-      unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' - "$work/root" "$@"
+      unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec env -u TMPDIR chroot "$@"' - "$work/root" "$@"
     }
     inside /fathom/packaging/build.sh --packages /opt/fathom -DFATHOM_CUDA=OFF >"$work/log" 2>&1 ||
       fail "build.sh ended badly: $(tail -n 15 "$work/log")"
