@@ -14,7 +14,7 @@ namespace {
 const std::string naive =
     "_ZN6fathom4gemm4fp3244_GLOBAL__N__0d1c2b3a_11_01_naive_cu_5566778813naive_productENS0_"
     "7ProductIfffEEi";
-const std::string streamed = "_ZN6fathom4gemm16streamed_productINS0_14StreamedConfigIiLi3EEEEEvi";
+const std::string streamed = "_ZN6fathom4gemm16streamed_productINS0_14StreamedKernelIiLi3EEEEEvi";
 const std::string transposed = "_ZN6fathom4gemm9transposeIfEEvPKT_";
 
 std::vector<LaunchedKernel> launches(const std::vector<std::string>& names) {

@@ -138,7 +138,7 @@ TEST_CASE("an fp64 rung's workspace and report follow from one plan", "[gemm]") 
     CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
     CHECK_FALSE(rung.takes_own_path(odd));
     CHECK_FALSE(tiles(odd));
-    const Problem few = problem(64, 8192, 8192), many = problem(65, 8192, 8192);
+    const Problem few = problem(64, 8192, 8192), many = problem(66, 8192, 8192);
     CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
     CHECK_FALSE(tiles(few));
     CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
