@@ -43,12 +43,14 @@ void append_text(const Json& value, std::size_t indent, std::string& out) {
 
 }  // namespace
 
-std::string to_text(const Document& document) {
+std::string to_text(const Json& json) {
   std::string text;
-  append_text(to_json(document), 0, text);
+  append_text(json, 0, text);
   text += '\n';
   return text;
 }
+
+std::string to_text(const Document& document) { return to_text(to_json(document)); }
 
 Document parse_document(std::string_view text, const std::string& origin) {
   return from_json(parse_strict_json(text, origin), origin);

@@ -30,6 +30,7 @@ nlohmann::ordered_json to_json(const Document& document);
 /// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes
 /// that are not UTF-8 become U+FFFD.
 std::string to_text(const Document& document);
+std::string to_text(const nlohmann::ordered_json& json);
 
 /// The document of a parsed JSON; `origin` (a file's path) is named in the sentence of
 /// Error(document_malformed) or Error(document_version).

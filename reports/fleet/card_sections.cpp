@@ -68,6 +68,19 @@ std::vector<Table::Column> columns() {
           {"Likely cause"}};
 }
 
+void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
+  Table table({{"Card"}, {"Metric"}, {"When"}, {"Why"}});
+  std::size_t all = 0;
+  for (const std::size_t i : cards)
+    for (const MissingFigure& missing : to.fleet.gpus[i].missing)
+      if (++all <= most_listed)
+        table.add_row({fmt::format("GPU {}", to.fleet.gpus[i].summary.gpu),
+                       reports::code(missing.figure), missing.when, escape_text(missing.reason)});
+  if (all == 0) return;
+  to.page.table("Missing figures", table);
+  write_rest(to, all);
+}
+
 /// Where a host's GPUs shared the hardware counters: which probes' were this one's to collect.
 std::string counted_text(const GpuSummary& summary) {
   return summary.counters_of.empty()
@@ -77,7 +90,10 @@ std::string counted_text(const GpuSummary& summary) {
 
 }  // namespace
 
-std::string gap_text(double gap) { return fmt::format("{:.2f} %", 100 * gap); }
+std::string gap_text(double gap) {
+  if (!beyond_measured(gap)) return fmt::format("{:.2f} %", 100 * gap);
+  return fmt::format("over 1,000 times{}", gap < 0 ? " better" : "");
+}
 
 std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
   std::vector<std::string> names;
@@ -229,6 +245,7 @@ void write_host(FleetWriting& to, const std::string& host) {
     if (any) table.add_row(std::move(row));
   }
   to.page.table("Figures", table);
+  write_missing(to, cards);
 }
 
 }  // namespace fathom::fleet

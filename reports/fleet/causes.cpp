@@ -106,6 +106,8 @@ std::vector<std::string> Causes::of(std::size_t gpu, const Finding& finding) {
   const GpuSummary& summary = fleet_.gpus[gpu].summary;
   const Health& own = summary.health;
   std::vector<std::string> found;
+  if (beyond_measured(finding.gap))
+    found.push_back("beyond anything measured: the figure itself is wrong");
   clocks(gpu, finding.metric, found);
   limits(own, found);
   if (own.remapping_failed) found.push_back("a remapping of memory rows failed");

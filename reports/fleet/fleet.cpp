@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include "reports/fleet/machines.h"
+#include "reports/fleet/missing.h"
+#include "results/clean_text.h"
 #include "results/exit_codes.h"
 #include "results/format.h"
+#include "results/utc_time.h"
 
 namespace fathom::fleet {
 
@@ -44,7 +48,11 @@ void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
   const auto& places = state_->places_of(std::move(summary.names));
   FleetGpu gpu;
   gpu.figures.resize(state_->fleet.metrics.size());
-  for (std::size_t i = 0; i < places.size(); ++i) gpu.figures[places[i]] = summary.figures[i];
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    gpu.figures[places[i]] = summary.figures[i];
+    if (!summary.figures[i].alone && !summary.figures[i].together)
+      gpu.missing.push_back({state_->fleet.metrics[places[i]].name, "", "no figure"});
+  }
   summary.names = {};
   summary.figures = {};
   gpu.summary = std::move(summary);
@@ -63,6 +71,19 @@ void FleetBuilder::add(Problem&& problem) {
 }
 
 namespace {
+
+/// Such a card counts as one of an unknown date, or it would be the later one for ever.
+void name_future_dates(Fleet& fleet) {
+  constexpr auto apart = std::chrono::hours(24);  // clocks of hosts may be
+  const std::string latest = utc_time(std::chrono::system_clock::now() + apart);
+  for (FleetGpu& gpu : fleet.gpus) {
+    std::string& date = gpu.summary.date;
+    if (date <= latest) continue;
+    fleet.problems.push_back(
+        {name_of(gpu.summary), fmt::format("its date, {}, is still to come", quotable(date)), 0});
+    date.clear();
+  }
+}
 
 bool before(const FleetGpu& a, const FleetGpu& b) {
   return std::tie(a.summary.host, a.summary.gpu, a.summary.date, a.where) <
@@ -113,8 +134,7 @@ void find_missing(Fleet& fleet, const Expected& expected) {
   if (expected.gpus && fleet.gpus.size() < *expected.gpus)
     fleet.problems.push_back(
         {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
-         fmt::format("{} were expected, {} left a result", *expected.gpus, fleet.gpus.size()),
-         code});
+         fmt::format("{} expected, {} left a result", *expected.gpus, fleet.gpus.size()), code});
 }
 
 /// What a summary says of its GPU as a code of the table, since files may hold any number: what is
@@ -136,9 +156,11 @@ Fleet FleetBuilder::finish(const Expected& expected) {
   const std::lock_guard guard(state_->mutex);
   Fleet fleet = std::move(state_->fleet);
   state_->fleet = {};
+  name_future_dates(fleet);
   tell_machines_apart(fleet);
   keep_latest(fleet);
   for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
+  find_missing_figures(fleet);
   // With all figures, but a check that failed, say: a GPU that computes wrong results is no good
   // one.
   for (const FleetGpu& gpu : fleet.gpus)

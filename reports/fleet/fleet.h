@@ -12,11 +12,19 @@
 
 namespace fathom::fleet {
 
+/// A figure that is not there though it should be, and why.
+struct MissingFigure {
+  std::string figure;  ///< the metric's name
+  std::string when;    ///< "alone", "together"
+  std::string reason;  ///< a clause
+};
+
 /// One GPU of a fleet; its summary's names are in the fleet's table.
 struct FleetGpu {
   GpuSummary summary;                  ///< without names and figures
   std::filesystem::path where;         ///< its gpu.json or result.json
   std::vector<MetricFigures> figures;  ///< by the fleet's metrics; may be shorter than those
+  std::vector<MissingFigure> missing;
 };
 
 /// A host or rank without figures, or a file that could not be read.

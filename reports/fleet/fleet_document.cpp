@@ -2,6 +2,7 @@
 
 #include "reports/fleet/causes.h"
 #include "reports/fleet/report.h"
+#include "reports/fleet/summary_json.h"
 #include "results/json_values.h"
 #include "results/names.h"
 
@@ -12,26 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int fleet_version = 1;
 
-Json settings_json(const Settings& settings) {
-  Json json = Json::object();
-  for (const auto& [name, value] : settings) json[name] = value;
-  return json;
-}
-
-Json health_json(const Health& h) {
-  return {{"sm_clock_hz", or_null(h.sm_clock_hz)},
-          {"memory_clock_hz", or_null(h.memory_clock_hz)},
-          {"temperature_c", or_null(h.temperature_c)},
-          {"power_w", or_null(h.power_w)},
-          {"throttle_reasons", h.throttle_reasons},
-          {"power_limit_w", or_null(h.power_limit_w)},
-          {"pcie_generation", or_null(h.pcie_generation)},
-          {"pcie_width", or_null(h.pcie_width)},
-          {"uncorrected_ecc_errors", or_null(h.uncorrected_ecc_errors)},
-          {"remapped_rows", or_null(h.remapped_rows)},
-          {"other_processes", or_null(h.other_processes)}};
-}
-
 Json finding_json(const Fleet& fleet, const CardScore& card, const Finding& finding,
                   Causes& causes) {
   const auto& figures = fleet.gpus[card.gpu].figures;
@@ -40,6 +21,7 @@ Json finding_json(const Fleet& fleet, const CardScore& card, const Finding& find
   return {{"metric", fleet.metrics[finding.metric].name},
           {"when", kind_of(finding, own)},
           {"gap", finding.gap},
+          {"beyond_measured", beyond_measured(finding.gap)},
           {"score", finding.score},
           {"limit", finding.limit},
           {"alone", or_null(own.alone.optional())},
@@ -68,6 +50,13 @@ Json named_json(const Fleet& fleet, const Outliers& outliers) {
   return named;
 }
 
+Json missing_json(const std::vector<MissingFigure>& missing) {
+  Json figures = Json::array();
+  for (const MissingFigure& m : missing)
+    figures.push_back({{"metric", m.figure}, {"when", m.when}, {"reason", m.reason}});
+  return figures;
+}
+
 Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
   std::map<std::size_t, const CardScore*> scores;
   for (const CardScore& card : outliers.cards) scores[card.gpu] = &card;
@@ -85,7 +74,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
     }
     gpus.push_back({{"host", s.host},
                     {"gpu", s.gpu},
-                    {"rank", s.rank ? Json(*s.rank) : Json(nullptr)},
+                    {"rank", or_null(s.rank)},
                     {"machine", s.machine},
                     {"uuid_hash", s.uuid_hash},
                     {"model", s.model},
@@ -99,12 +88,10 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                     {"no_counters", s.no_counters},
                     {"counters_of", s.counters_of},
                     {"summary", fleet.gpus[i].where.string()},
-                    {"elapsed_s",
-                     {{"alone", or_null(s.elapsed_s.alone)},
-                      {"together", or_null(s.elapsed_s.together)},
-                      {"suite", or_null(s.elapsed_s.suite)}}},
-                    {"settings", settings_json(s.settings)},
-                    {"health", health_json(s.health)},
+                    {"missing", missing_json(fleet.gpus[i].missing)},
+                    {"elapsed_s", to_json(s.elapsed_s)},
+                    {"settings", to_json(s.settings)},
+                    {"health", to_json(s.health)},
                     {"worst", std::move(worst)}});
   }
   return gpus;

@@ -116,12 +116,15 @@ enum class Phase { alone, together };
 /// document of the same phase gave stay. Identity and settings are the first document's.
 void add_document(GpuSummary& summary, const Document& document, Phase phase);
 
-/// The text of gpu.json, one line for each column of figures.
+/// The text of gpu.json.
 std::string to_text(const GpuSummary& summary);
 
 /// Strictly as written; throws Error(document_malformed) or Error(document_version) naming `origin`
 /// and the place. Hostile text costs bounded time and memory.
 GpuSummary parse_summary(std::string_view text, const std::string& origin);
+
+/// Throws Error(document_malformed) naming `origin` where figures have no date, or a bad one.
+void require_date(const GpuSummary& summary, const std::string& origin);
 
 /// "node07 GPU 3"
 std::string name_of(const GpuSummary& summary);

@@ -1,11 +1,22 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "reports/fleet/gpu_summary.h"
+#include "reports/fleet/summary_json.h"
 #include "reports/gate/json_fields.h"
+#include "results/clean_text.h"
+#include "results/document_io.h"
 #include "results/error.h"
+#include "results/json_values.h"
 #include "results/names.h"
+#include "results/utc_time.h"
 
 namespace fathom::fleet {
 namespace {
@@ -13,53 +24,33 @@ namespace {
 namespace dom = simdjson::dom;
 using gate::Fields;
 using gate::Place;
+using Json = nlohmann::ordered_json;
 
 /// More GPUs than a host has, and more of anything than a result has.
 constexpr std::size_t most_metrics = 100'000;
 constexpr double largest_count = 1e9;
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+/// The shortest number that gives the figure back: as a double it would have seventeen digits.
+Json number(const Figure& figure) {
+  if (!figure) return nullptr;
+  std::array<char, 32> text{};
+  const auto written =
+      fmt::format_to_n(text.data(), text.size(), "{}", static_cast<float>(*figure));
+  double value = 0;
+  std::from_chars(text.data(), written.out, value);
+  return value;
 }
 
-std::string number(const std::optional<double>& value) {
-  return value ? fmt::format("{:.9g}", *value) : "null";
+template <class Value>
+Json column(const std::vector<Value>& values, auto member) {
+  Json all = Json::array();
+  for (const Value& value : values) all.push_back(std::invoke(member, value));
+  return all;
 }
 
-template <class Range, class Text>
-std::string list(const Range& range, Text text) {
-  std::string all = "[";
-  for (const auto& item : range) {
-    if (all.size() > 1) all += ',';
-    all += text(item);
-  }
-  return all + "]";
-}
-
-std::string column(const GpuSummary& summary, Figure MetricFigures::*which) {
-  std::string all = "[";
-  auto out = std::back_inserter(all);
-  for (const MetricFigures& figures : summary.figures) {
-    if (all.size() > 1) all += ',';
-    if (const Figure& figure = figures.*which)
-      fmt::format_to(out, "{:.7g}", *figure);
-    else
-      all += "null";
-  }
-  return all + "]";
-}
-
-std::string health_text(const Health& h) {
-  return fmt::format(
-      "{{\"sm_clock_hz\": {}, \"memory_clock_hz\": {}, \"temperature_c\": {}, \"power_w\": {}, "
-      "\"throttle_reasons\": {}, \"power_limit_w\": {}, \"pcie_generation\": {}, \"pcie_width\": "
-      "{}, "
-      "\"uncorrected_ecc_errors\": {}, \"remapped_rows\": {}, \"remapping_failed\": {}, "
-      "\"remapping_pending\": {}, \"other_processes\": {}}}",
-      number(h.sm_clock_hz), number(h.memory_clock_hz), number(h.temperature_c), number(h.power_w),
-      list(h.throttle_reasons, json_text), number(h.power_limit_w), number(h.pcie_generation),
-      number(h.pcie_width), number(h.uncorrected_ecc_errors), number(h.remapped_rows),
-      h.remapping_failed, h.remapping_pending, number(h.other_processes));
+Json figures_json(const GpuSummary& s, Figure MetricFigures::*which) {
+  return column(s.figures,
+                [which](const MetricFigures& figures) { return number(figures.*which); });
 }
 
 template <typename Enum>
@@ -132,6 +123,11 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
     summary.names.push_back({gate::text_of(name, names), "", Better::higher});
   const std::size_t size = summary.names.size();
   if (size > most_metrics) names.refuse("has more metrics than any result");
+  std::unordered_set<std::string_view> known;
+  for (const MetricName& metric : summary.names)
+    if (!known.insert(metric.name).second)
+      names.refuse(
+          fmt::format("has \"{}\" twice; each metric may be there once", quotable(metric.name)));
   const auto each = [&](std::string_view key, auto read) {
     const Place place = f.place().at(key);
     std::size_t i = 0;
@@ -164,38 +160,74 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
 
 }  // namespace
 
+Json to_json(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings) json[name] = value;
+  return json;
+}
+
+Json to_json(const Health& h) {
+  return {{"sm_clock_hz", or_null(h.sm_clock_hz)},
+          {"memory_clock_hz", or_null(h.memory_clock_hz)},
+          {"temperature_c", or_null(h.temperature_c)},
+          {"power_w", or_null(h.power_w)},
+          {"throttle_reasons", h.throttle_reasons},
+          {"power_limit_w", or_null(h.power_limit_w)},
+          {"pcie_generation", or_null(h.pcie_generation)},
+          {"pcie_width", or_null(h.pcie_width)},
+          {"uncorrected_ecc_errors", or_null(h.uncorrected_ecc_errors)},
+          {"remapped_rows", or_null(h.remapped_rows)},
+          {"remapping_failed", h.remapping_failed},
+          {"remapping_pending", h.remapping_pending},
+          {"other_processes", or_null(h.other_processes)}};
+}
+
+Json to_json(const PhaseTimes& elapsed) {
+  return {{"alone", or_null(elapsed.alone)},
+          {"together", or_null(elapsed.together)},
+          {"suite", or_null(elapsed.suite)}};
+}
+
 std::string to_text(const GpuSummary& s) {
-  const auto names = [&](auto member) {
-    return list(s.names, [&](const MetricName& name) { return json_text(member(name)); });
-  };
-  std::string settings;
-  for (const auto& [name, value] : s.settings)
-    settings +=
-        fmt::format("{}{}: {}", settings.empty() ? "" : ", ", json_text(name), json_text(value));
-  return fmt::format(
-      "{{\"{}\": {},\n\"host\": {}, \"gpu\": {}, \"rank\": {}, \"machine\": {},\n\"gpu_name\": {}, "
-      "\"uuid_hash\": "
-      "{}, "
-      "\"model\": {},\n\"run\": {}, \"date\": {}, \"suite\": {}, \"source\": {},\n\"status\": {}, "
-      "\"reason\": "
-      "{}, "
-      "\"exit_code\": {}, \"no_counters\": {}, \"counters_of\": "
-      "{},\n\"settings\": {{{}}},\n\"health\": "
-      "{},\n\"elapsed_s\": {{\"alone\": {}, "
-      "\"together\": {}, \"suite\": {}}},\n\"metrics\": {{\n\"name\": {},\n\"unit\": "
-      "{},\n\"better\": "
-      "{},\n\"alone\": {},\n\"together\": {},\n\"noise\": {},\n\"sm_clock_hz\": {}}}}}\n",
-      summary_key, summary_version, json_text(s.host), s.gpu,
-      s.rank ? std::to_string(*s.rank) : "null", json_text(s.machine), json_text(s.gpu_name),
-      json_text(s.uuid_hash), json_text(s.model), json_text(s.run), json_text(s.date),
-      json_text(s.suite), json_text(to_string(s.source)), json_text(to_string(s.status)),
-      json_text(s.reason), s.exit_code, json_text(s.no_counters), list(s.counters_of, json_text),
-      settings, health_text(s.health), number(s.elapsed_s.alone), number(s.elapsed_s.together),
-      number(s.elapsed_s.suite), names([](const MetricName& m) { return m.name; }),
-      names([](const MetricName& m) { return m.unit; }),
-      names([](const MetricName& m) { return std::string(to_string(m.better)); }),
-      column(s, &MetricFigures::alone), column(s, &MetricFigures::together),
-      column(s, &MetricFigures::noise), column(s, &MetricFigures::sm_clock_hz));
+  return fathom::to_text(
+      Json{{std::string(summary_key), summary_version},
+           {"host", s.host},
+           {"gpu", s.gpu},
+           {"rank", or_null(s.rank)},
+           {"machine", s.machine},
+           {"gpu_name", s.gpu_name},
+           {"uuid_hash", s.uuid_hash},
+           {"model", s.model},
+           {"run", s.run},
+           {"date", s.date},
+           {"suite", s.suite},
+           {"source", to_string(s.source)},
+           {"status", to_string(s.status)},
+           {"reason", s.reason},
+           {"exit_code", s.exit_code},
+           {"no_counters", s.no_counters},
+           {"counters_of", s.counters_of},
+           {"settings", to_json(s.settings)},
+           {"health", to_json(s.health)},
+           {"elapsed_s", to_json(s.elapsed_s)},
+           {"metrics",
+            {{"name", column(s.names, &MetricName::name)},
+             {"unit", column(s.names, &MetricName::unit)},
+             {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })},
+             {"alone", figures_json(s, &MetricFigures::alone)},
+             {"together", figures_json(s, &MetricFigures::together)},
+             {"noise", figures_json(s, &MetricFigures::noise)},
+             {"sm_clock_hz", figures_json(s, &MetricFigures::sm_clock_hz)}}}});
+}
+
+void require_date(const GpuSummary& summary, const std::string& origin) {
+  // A GPU that failed before anything was measured has none.
+  if (summary.names.empty() && summary.date.empty()) return;
+  if (!is_utc_time(summary.date))
+    throw Error(ExitCode::document_malformed,
+                fmt::format("{}: its date, \"{}\", is none; expected: one such as "
+                            "2026-01-31T12:00:00Z.",
+                            origin, quotable(summary.date)));
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {
@@ -232,6 +264,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.elapsed_s = {elapsed.optional_number("alone"), elapsed.optional_number("together"),
                  elapsed.optional_number("suite")};
   read_metrics(own, s);
+  require_date(s, origin);
   return s;
 }
 

@@ -6,6 +6,7 @@
 #include "reports/fleet/report.h"
 #include "reports/fleet/sections.h"
 #include "results/clean_text.h"
+#include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -53,8 +54,7 @@ std::string verdict_text(const Fleet& fleet, const Outliers& outliers) {
 }  // namespace
 
 std::string counts_text(const Fleet& fleet) {
-  return fmt::format("{} GPU{} on {} host{}", fleet.gpus.size(), fleet.gpus.size() == 1 ? "" : "s",
-                     fleet.hosts(), fleet.hosts() == 1 ? "" : "s");
+  return counted(fleet.gpus.size(), "GPU") + " on " + counted(fleet.hosts(), "host");
 }
 
 void write_headlines(FleetWriting& to) {

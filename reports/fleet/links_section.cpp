@@ -12,6 +12,7 @@
 #include "reports/scale.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -168,9 +169,10 @@ void write_links(FleetWriting& to) {
   to.page.table("What links carry: the best size or the median pair of each host", table);
   if (without_bound > 0)
     to.page.paragraph(fmt::format(
-        "{} bandwidths between GPUs have no bound beside them: neither the driver (NVML) nor a "
-        "data sheet says what their links carry, or the switches may do a part of the work.",
-        without_bound));
+        "{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data sheet says "
+        "what links carry, or the switches may do a part of the work.",
+        counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
+        without_bound == 1 ? "it" : "them"));
   if (!sources.empty())
     to.page.paragraph(reports::escape_text(
         fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));

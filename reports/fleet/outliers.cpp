@@ -255,6 +255,11 @@ Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsign
   return outliers;
 }
 
+bool beyond_measured(double gap) {
+  constexpr double times = 1000;  // one lane of PCIe 1 for sixteen of PCIe 5 is 256
+  return gap > times - 1 || gap < 1 / times - 1;
+}
+
 std::string kind_of(const Finding& finding, const MetricFigures& figures) {
   if (finding.compared == Compared::loss) return "loses more together";
   if (figures.alone && figures.together) return "alone and together";

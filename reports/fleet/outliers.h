@@ -71,6 +71,9 @@ struct Outliers {
 /// cards name nobody.
 Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads = 0);
 
+/// No fault makes a card so much worse, or better, than its kind: it is the figure that is wrong.
+bool beyond_measured(double gap);
+
 /// In which state a finding shows, in words: "alone and together".
 std::string kind_of(const Finding& finding, const MetricFigures& figures);
 

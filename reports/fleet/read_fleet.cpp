@@ -47,7 +47,12 @@ void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& fou
     const fs::path& path = at->path();
     std::error_code unknown;
     if (at->symlink_status(unknown).type() == fs::file_type::directory) {
-      if (!is_inner(path)) inner.push_back(path);
+      if (is_summary(path)) {  // of that name there has to be a file: reading it says so
+        found.files.push_back(path);
+        summed_up.insert(folder);
+      } else if (!is_inner(path)) {
+        inner.push_back(path);
+      }
     } else if (is_torn(path)) {
       found.torn.push_back(path);
     } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
@@ -114,6 +119,7 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   GpuSummary summary;
   summary.host = folder_of(file, root);
   add_document(summary, document, Phase::alone);
+  require_date(summary, file.string());
   const auto incomplete = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
     return probe.status != ProbeStatus::complete;
   });
@@ -150,7 +156,10 @@ bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& bu
     for (const auto& entry : fs::directory_iterator(file.parent_path() / part, none)) {
       if (entry.path().extension() != ".json" || !entry.is_regular_file(none)) continue;
       try {
-        add_document(summary, read_document(entry.path()), phase);
+        GpuSummary one = summary;
+        add_document(one, read_document(entry.path()), phase);
+        require_date(one, entry.path().string());
+        summary = std::move(one);
       } catch (const Error&) {
         // The others may be whole.
       }
@@ -225,8 +234,7 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
   }
   Fleet fleet = builder.finish(expected);
   // A run that could write nothing has told why itself.
-  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() &&
-      expected.run.empty())
+  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() && expected.run.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
                             "`fathom run` wrote into.",

@@ -43,7 +43,7 @@ void write_host(FleetWriting& to, const std::string& host);
 /// "8 GPUs on 1 host"
 std::string counts_text(const Fleet& fleet);
 
-/// "1.23 %" worse or "-0.4 %" better.
+/// "1.23 %" worse or "-0.4 %" better; what no fault makes of a card is said as such.
 std::string gap_text(double gap);
 
 /// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -121,7 +122,7 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
              ContainsSubstring("version 2"));
   CHECK_THAT(changed("\"counters_of\": []", "\"counters_of\": [7]"),
              ContainsSubstring("counters_of"));
-  CHECK(changed(", \"counters_of\": []", "") == "accepted");  // as older ones are
+  CHECK(changed("\"counters_of\": [],", "") == "accepted");  // as older ones are
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), ContainsSubstring("gpu is no count"));
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), ContainsSubstring("gpu is no count"));
   CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""),
@@ -129,6 +130,76 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), ContainsSubstring("as many"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), ContainsSubstring("as many"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), ContainsSubstring("number"));
+}
+
+TEST_CASE("A metric that a summary has twice is refused by its name", "[fleet]") {
+  GpuSummary twice = recorded();
+  twice.names[7].name = twice.names[3].name;
+  const std::string sentence = refusal(to_text(twice));
+  CHECK_THAT(sentence, ContainsSubstring("metrics/name") &&
+                           ContainsSubstring("\"" + twice.names[3].name + "\" twice"));
+  CHECK(sentence.find('\n') == std::string::npos);
+}
+
+TEST_CASE("A date that is none is refused, in a summary and in a document", "[fleet]") {
+  for (const char* date :
+       {"2026-13-45T99:99:99Z", "", "9999-12-31T23:59:59Z", "2026-02-30T00:00:00Z"}) {
+    INFO(date);
+    GpuSummary summary = recorded();
+    summary.date = date;
+    CHECK_THAT(refusal(to_text(summary)), ContainsSubstring("its date, \"") &&
+                                              ContainsSubstring("\", is none; expected: one such"));
+    FleetFolderForTest folder;
+    folder.write("a/gpu.json", to_text(summary));
+    Document document = recording();
+    document.date = date;
+    folder.write("b/c.json", to_text(document));
+    const Fleet fleet = read_fleet(folder.path(), {});
+    CHECK(fleet.gpus.empty());
+    CHECK(std::ranges::count(fleet.problems, 12, &Problem::exit_code) == 2);
+  }
+  GpuSummary failed;  // before anything was measured
+  failed.host = "a";
+  CHECK(refusal(to_text(failed)) == "accepted");
+}
+
+TEST_CASE("A date that is still to come is named, and is not the latest", "[fleet]") {
+  FleetFolderForTest folder;
+  GpuSummary summary = recorded();
+  summary.uuid_hash = "one";
+  for (const auto& [place, gpu, date] :
+       {std::tuple("a", 1, "2199-12-31T23:59:59Z"), {"b", 2, "2026-01-01T00:00:00Z"}}) {
+    summary.gpu = gpu;
+    summary.date = date;
+    folder.write(std::string(place) + "/gpu.json", to_text(summary));
+  }
+  const Fleet fleet = read_fleet(folder.path(), {});
+  REQUIRE(fleet.gpus.size() == 1);
+  CHECK(fleet.gpus.front().summary.gpu == 2);
+  CHECK(std::ranges::any_of(fleet.problems, [](const Problem& p) {
+    return p.reason == "its date, 2199-12-31T23:59:59Z, is still to come";
+  }));
+}
+
+TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
+  FleetFolderForTest folder;
+  GpuSummary other = recorded();
+  other.uuid_hash = "other";
+  folder.write("gpus/a-0/gpu.json", to_text(other));
+  std::filesystem::create_directories(folder.path() / "gpus/b-1/gpu.json");
+  std::filesystem::create_directories(folder.path() / "gpus/c-2/gpu.json");
+  folder.write("gpus/c-2/suite/result.json", to_text(recording()));
+  const Fleet fleet = read_fleet(folder.path(), {});
+  REQUIRE(fleet.gpus.size() == 2);
+  CHECK(name_of(fleet.gpus.front().summary) == "c GPU 2");
+  const auto told = [&](const std::string& what) {
+    return std::ranges::any_of(fleet.problems, [&](const Problem& problem) {
+      return problem.what.find(what) != std::string::npos ||
+             problem.reason.find(what) != std::string::npos;
+    });
+  };
+  CHECK(told("b-1/gpu.json"));
+  CHECK(told("it is a folder"));
 }
 
 TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
@@ -147,7 +218,7 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   // A plain run's document, and the same card measured again.
   folder.write("b/result.json", to_text(recording()));
   summary.gpu = 7;
-  summary.date = "2999-01-01T00:00:00Z";
+  summary.date = "2026-11-22T00:00:00Z";
   folder.write("again/gpu.json", to_text(summary));
   const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "b", "c"}, .run = ""});
   REQUIRE(fleet.gpus.size() == 4);
@@ -231,7 +302,9 @@ TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
   std::filesystem::create_directories(folder.path() / "folder" / "gpu.json");
   const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}, .run = ""});
   CHECK(fleet.gpus.size() == 1);
-  REQUIRE(fleet.problems.size() == 3);
+  REQUIRE(fleet.problems.size() == 4);
+  CHECK_THAT(fleet.problems[2].what, ContainsSubstring("folder/gpu.json"));
+  CHECK_THAT(fleet.problems[2].reason, ContainsSubstring("it is a folder"));
   for (const Problem& problem : fleet.problems)
     CHECK_THAT(problem.reason, ContainsSubstring("cannot be read"));
 }

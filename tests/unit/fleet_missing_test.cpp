@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "reports/fleet/outliers.h"
+#include "reports/fleet/report.h"
+#include "tests/unit/fleet_folder.h"
+
+using namespace fathom;
+using namespace fathom::fleet;
+using Catch::Matchers::ContainsSubstring;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// gpu.json files of one host, as another program might have changed them.
+class Host {
+ public:
+  /// A card without a fault; it is changed where it is.
+  Json& card(int number) {
+    GpuSummary card;
+    card.host = "node";
+    card.gpu = number;
+    card.uuid_hash = std::to_string(number);
+    card.gpu_name = card.model = "GPU";
+    card.date = "2026-01-31T12:00:00Z";
+    card.suite = "quick";
+    card.names = {{"copy/best", "B/s", Better::higher},
+                  {"launch/time", "s", Better::lower},
+                  {"model/mismatches", "patterns", Better::lower}};
+    card.figures.resize(3);
+    const double own = 1 + 0.001 * (number % 5);  // cards differ
+    card.figures[0] = {4e12 * own, 3.9e12 * own, 0.001, {}};
+    card.figures[1] = {1e-6 / own, 1.1e-6 / own, 0.001, {}};
+    card.figures[2] = {{}, 0.0, {}, {}};
+    cards_.push_back(Json::parse(to_text(card)));
+    return cards_.back();
+  }
+  std::vector<Json>& of(int count) {
+    cards_.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) card(i);
+    return cards_;
+  }
+  Fleet fleet() const {
+    for (std::size_t i = 0; i < cards_.size(); ++i)
+      folder_.write("gpus/node-" + std::to_string(i) + "/gpu.json", cards_[i].dump());
+    return read_fleet(folder_.path(), {}, 1);
+  }
+  const FleetFolderForTest& folder() const { return folder_; }
+
+ private:
+  std::vector<Json> cards_;
+  FleetFolderForTest folder_;
+};
+
+void set_first(Json& card, const Json& value) {
+  for (const char* state : {"alone", "together"}) card["metrics"][state][0] = value;
+}
+
+void remove_first(Json& card) {
+  for (auto& [name, column] : card["metrics"].items()) column.erase(0);
+}
+
+const Problem* problem_of(const Fleet& fleet, const std::string& what) {
+  const auto found = std::ranges::find(fleet.problems, what, &Problem::what);
+  return found == fleet.problems.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> named(const Fleet& fleet) {
+  std::vector<std::string> names;
+  for (const CardScore& card : find_outliers(fleet, {}).cards)
+    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
+  return names;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The whole report with its hosts' pages.
+std::string report_of(const Fleet& fleet, const FleetFolderForTest& folder) {
+  const Outliers outliers = find_outliers(fleet, {});
+  const auto paths = write_fleet_report(fleet, outliers, folder.path() / "report", {});
+  std::string text = text_of(paths.readme);
+  for (const auto& host : paths.hosts) text += text_of(host);
+  return text + fleet_summary(fleet, outliers);
+}
+
+}  // namespace
+
+TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards incomplete",
+          "[fleet]") {
+  Host host;
+  auto& cards = host.of(8);
+  for (int i = 1; i <= 4; ++i) set_first(cards[i], 0);
+  set_first(cards[5], -1);
+  set_first(cards[6], nullptr);
+  remove_first(cards[7]);
+  const Fleet fleet = host.fleet();
+  CHECK(problem_of(fleet, "node GPU 0") == nullptr);
+  CHECK(fleet.problems.size() == 7);
+  const char* why[] = {"",
+                       "0 B/s is no measurement",
+                       "0 B/s is no measurement",
+                       "0 B/s is",
+                       "0 B/s is no measurement",
+                       "-1 B/s is no measurement",
+                       "none, and cards of its kind have one",
+                       "none, and cards of its kind"};
+  for (int i = 1; i < 8; ++i) {
+    const Problem* problem = problem_of(fleet, "node GPU " + std::to_string(i));
+    INFO(i);
+    REQUIRE(problem);
+    CHECK(problem->exit_code == 5);
+    CHECK_THAT(problem->reason, ContainsSubstring("missing: copy/best alone (") &&
+                                    ContainsSubstring("copy/best together (") &&
+                                    ContainsSubstring(why[i]));
+  }
+  CHECK(named(fleet).empty());
+  const Json document = Json::parse(fleet_document(fleet, find_outliers(fleet, {})));
+  for (int i = 0; i < 8; ++i) {
+    const Json& gpu = document.at("gpus").at(i);
+    CHECK(gpu.at("status") == (i == 0 ? "complete" : "partial"));
+    CHECK(gpu.at("exit_code") == (i == 0 ? 0 : 5));
+    CHECK(gpu.at("missing").size() == (i == 0 ? 0 : 2));
+  }
+  CHECK(document.at("gpus").at(5).at("missing").at(0) ==
+        Json{{"metric", "copy/best"}, {"when", "alone"}, {"reason", "-1 B/s is no measurement"}});
+  const std::string page = report_of(fleet, host.folder());
+  CHECK_THAT(page, ContainsSubstring("7 missing or incomplete"));
+  CHECK_THAT(page, ContainsSubstring("Missing figures"));
+  CHECK_THAT(page, ContainsSubstring("| 4\u00A0TB/s |") && !ContainsSubstring("| 0\u00A0B/s |"));
+}
+
+TEST_CASE("A name without any figure is told where no other card has one either", "[fleet]") {
+  Host host;
+  for (Json& card : host.of(4)) set_first(card, nullptr);
+  const Fleet fleet = host.fleet();
+  REQUIRE(fleet.problems.size() == 4);
+  CHECK(fleet.problems[2].reason == "missing: copy/best (no figure)");
+}
+
+TEST_CASE("Figures of 0 move no median, and name no card without a fault", "[fleet]") {
+  for (const int zeros : {3, 4}) {
+    Host host;
+    auto& cards = host.of(8);
+    for (int i = 0; i < zeros; ++i) set_first(cards[i], i % 2 ? Json(0) : Json(-4e12));
+    CHECK(named(host.fleet()).empty());
+    // One that is slower is named all the same.
+    set_first(cards[7], 3e12);
+    CHECK(named(host.fleet()) == std::vector<std::string>{"node GPU 7"});
+  }
+}
+
+TEST_CASE("No mismatch is a figure, and fewer of them than none is not", "[fleet]") {
+  Host host;
+  auto& cards = host.of(4);
+  CHECK(host.fleet().problems.empty());
+  cards[1]["metrics"]["together"][2] = -1;
+  const Fleet fleet = host.fleet();
+  REQUIRE(fleet.problems.size() == 1);
+  CHECK(fleet.problems.front().reason ==
+        "missing: model/mismatches together (-1 patterns is no measurement)");
+}
+
+TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
+  // Of a probe whose counters one card a host collects, the others have none of these cases.
+  Host shared;
+  auto& cards = shared.of(8);
+  for (int i = 0; i < 8; ++i) {
+    cards[i]["counters_of"] = Json::array({i % 4 == 0 ? "model" : "copy"});
+    if (i % 4 != 0)
+      for (auto& [name, column] : cards[i]["metrics"].items()) column.erase(2);
+  }
+  CHECK(shared.fleet().problems.empty());
+  // Another suite, or a run without a part, has other figures.
+  Host other;
+  auto& mixed = other.of(8);
+  for (int i = 0; i < 2; ++i) remove_first(mixed[i]);
+  mixed[0]["suite"] = "brief";
+  mixed[1]["elapsed_s"]["alone"] = 1.5;
+  CHECK(other.fleet().problems.empty());
+  // A card that was refused counters has told so.
+  Host refused;
+  Json& card = refused.of(8)[3];
+  remove_first(card);
+  card["exit_code"] = 18;
+  card["reason"] = "hardware counters are not permitted";
+  const Fleet fleet = refused.fleet();
+  REQUIRE(fleet.problems.size() == 1);
+  CHECK(fleet.problems.front().exit_code == 18);
+  CHECK(fleet.problems.front().reason == "hardware counters are not permitted");
+}
+
+TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
+  Host host;
+  set_first(host.of(8)[2], 4e8);
+  const Fleet fleet = host.fleet();
+  CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
+  const std::string page = report_of(fleet, host.folder());
+  CHECK_THAT(page, ContainsSubstring("over 1,000 times worse in") &&
+                       ContainsSubstring("beyond anything measured: the figure itself is wrong"));
+  CHECK_THAT(page, !ContainsSubstring("00.00 %"));
+  const Json document = Json::parse(fleet_document(fleet, find_outliers(fleet, {})));
+  CHECK(document.at("named").at(0).at("findings").at(0).at("beyond_measured") == true);
+  // Half the speed is a fault.
+  Host half;
+  set_first(half.of(8)[2], 2e12);
+  CHECK_THAT(report_of(half.fleet(), half.folder()),
+             ContainsSubstring("% worse in") && !ContainsSubstring("beyond anything"));
+}
+
+TEST_CASE("Noise and telemetry that nothing can have hide no slow card and explain none",
+          "[fleet]") {
+  Host host;
+  auto& cards = host.of(8);
+  set_first(cards[2], 3e12);
+  cards[2]["metrics"]["noise"][0] = -1;
+  cards[2]["health"]["pcie_width"] = 0;
+  cards[2]["health"]["uncorrected_ecc_errors"] = -7;
+  for (int i = 0; i < 8; ++i)
+    if (i != 2) cards[i]["health"]["pcie_width"] = 16;
+  const Fleet fleet = host.fleet();
+  CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
+  CHECK_THAT(report_of(fleet, host.folder()), ContainsSubstring("nothing in the telemetry"));
+}
+
+TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]") {
+  Host host;
+  host.of(4);
+  HostLinks links;
+  links.host = "node";
+  links.facts = {
+      {"peer", "GPU to GPU", "one way", "B/s", Better::higher, 0.0, 450e9, "NVLink", ""}};
+  links.kinds = {{"copy engine", "one way", "B/s"}};
+  links.pairs = {{0, "0", "1", 390e9, 450e9}, {0, "1", "0", -5.0, 450e9}, {0, "0", "2", 0.0, 0.0}};
+  host.folder().write("links/node-0/links.json", to_text(links));
+  const Fleet fleet = host.fleet();
+  const Problem* problem = problem_of(fleet, "links of node");
+  REQUIRE(problem);
+  CHECK(problem->exit_code == 5);
+  CHECK_THAT(problem->reason, ContainsSubstring("one way GPU to GPU (0 B/s is no measurement)") &&
+                                  ContainsSubstring("GPU 1 to 0 (-5 B/s is no measurement)"));
+  CHECK_THAT(report_of(fleet, host.folder()),
+             ContainsSubstring("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
+                 ContainsSubstring("Not measured (one way): 0 B/s is no measurement"));
+}
+
+TEST_CASE("One GPU is a GPU", "[fleet]") {
+  Host host;
+  Json& card = host.of(1)[0];
+  const std::string asked = report_of(host.fleet(), host.folder());
+  CHECK_THAT(asked, ContainsSubstring("1 GPU on 1 host") &&
+                        ContainsSubstring("were asked for on 1 GPU, collected on 1"));
+  card["no_counters"] = "not asked for";
+  const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""}, 1);
+  const std::string page = report_of(host.fleet(), host.folder()) + report_of(one, host.folder());
+  CHECK_THAT(page, ContainsSubstring("No hardware counters on 1 of 1 GPU ("));
+  CHECK_THAT(page, ContainsSubstring("1 GPU: 2 expected, 1 left a result"));
+  CHECK_THAT(asked + page, !ContainsSubstring("1 GPUs"));
+}
