@@ -208,6 +208,7 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   for (int gpu = 0; gpu < 3; ++gpu) {
     summary.host = "a";
     summary.gpu = gpu;
+    summary.date = "2026-11-20T00:00:00Z";
     summary.uuid_hash = "hash" + std::to_string(gpu);
     folder.write("gpus/a-" + std::to_string(gpu) + "/gpu.json", to_text(summary));
   }

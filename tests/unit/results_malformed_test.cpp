@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/strict_json.h"
@@ -36,8 +37,7 @@ Refusal refusal(const std::string& text) {
     CHECK(sentence.starts_with("some/result.json: "));
     CHECK(sentence.size() < 500);
     CHECK(sentence.ends_with("."));
-    CHECK(
-        std::all_of(sentence.begin(), sentence.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    CHECK(clean(sentence) == sentence);
     return {error.code(), sentence};
   }
   return {};

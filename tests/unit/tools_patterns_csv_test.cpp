@@ -145,7 +145,7 @@ TEST_CASE("A mistake in a row is refused with its row and column", "[tools]") {
       Mistake{row("load,4", {" 4"}), ", column lane0: ` 4` is no byte address"},
       Mistake{row("load,4", {"four"}), ", column lane0: `four` is no byte address"},
       Mistake{row("load,4", {"0x"}), ", column lane0: `0x` is no byte address"},
-      Mistake{row("load,4", {"\x01"}), ", column lane0: `?` is no byte address"},
+      Mistake{row("load,4", {"\x01"}), ", column lane0: `<U+0001>` is no byte address"},
       Mistake{row("move,4", {"0"}), ", column op: `move` is neither load nor store"},
       Mistake{row(",4", {"0"}), ", column op: `` is neither"},
       Mistake{row("load,3", {"0"}), ", column bytes: `3` is no width"},
