@@ -85,8 +85,15 @@ TEST_CASE("The flag --version says version and commit", "[e2e]") {
   CHECK_THAT(version.output, StartsWith("fathom ") && ContainsSubstring("("));
 }
 
-TEST_CASE("Without probe programs the set-up is incomplete", "[e2e]") {
+TEST_CASE("Without probe programs a run replays, and one that must measure is refused", "[e2e]") {
   Sandbox box({});
+  CHECK(code(box.run()) == 0);
+  check_refused(box.run({"--require-gpu"}), ExitCode::gpu_required, "--require-gpu");
+  const auto device = box.folder() / "gpus" / "0000:01:00.0";
+  std::filesystem::create_directories(device);
+  write_text(device / "vendor", "0x10de\n");
+  write_text(device / "class", "0x030200\n");
+  box.set("FATHOM_PCI_DEVICES", device.parent_path());
   check_refused(box.run(), ExitCode::setup_incomplete, "./fathom run");
 }
 
