@@ -161,7 +161,7 @@ TEST_CASE("An answer that cannot be written is an error", "[e2e]") {
                                     "sh", (box.folder() / "rows.csv").string(), FATHOM_PROGRAM},
                                    std::chrono::seconds(60));
   CHECK(code(run) == to_int(ExitCode::output_full));
-  CHECK_THAT(run.errors, StartsWith("fathom: The answer cannot be written"));
+  CHECK_THAT(run.errors, StartsWith("fathom: The answer could not be written to standard output"));
 }
 
 #ifdef NDEBUG
