@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <random>
 #include <stdexcept>
 
+#include "results/distributions.h"
 #include "results/partition.h"
 #include "results/query.h"
 #include "results/statistics.h"
@@ -72,7 +72,7 @@ double noise_between_points(const std::vector<double>& u, const std::vector<doub
     deviations.push_back(std::abs(y[i] - line) / (y[i] * std::sqrt(1 + (1 - t) * (1 - t) + t * t)));
   }
   if (deviations.size() < enough_samples) return 0;
-  return median(deviations) / boost::math::quantile(boost::math::normal(), 0.75);
+  return median(deviations) / normal_quantile(0.75);
 }
 
 /// Whether a point is far outside what its neighbours, two to either side, span. At the ends, where

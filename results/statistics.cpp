@@ -1,9 +1,9 @@
 #include "results/statistics.h"
+#include "results/distributions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -35,12 +35,11 @@ std::vector<double> sorted(std::span<const double> samples) {
 
 /// The largest k for which 1 - 2 P(X < k) is at least `confidence`, X binomial(n, 1/2); at least 1.
 std::size_t order_of_interval(std::size_t n, double confidence) {
-  const boost::math::binomial half(static_cast<double>(n), 0.5);
   const double tail = (1 - confidence) / 2;
   std::size_t low = 1, high = n / 2 + 1;  // k is in [low, high)
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    if (cdf(half, static_cast<double>(middle - 1)) <= tail) {
+    if (fair_coin_cdf(static_cast<double>(n), static_cast<double>(middle - 1)) <= tail) {
       low = middle;
     } else {
       high = middle;
@@ -50,8 +49,7 @@ std::size_t order_of_interval(std::size_t n, double confidence) {
 }
 
 double coverage_of_order(std::size_t n, std::size_t k) {
-  const boost::math::binomial half(static_cast<double>(n), 0.5);
-  return std::max(0.0, 1 - 2 * cdf(half, static_cast<double>(k - 1)));
+  return std::max(0.0, 1 - 2 * fair_coin_cdf(static_cast<double>(n), static_cast<double>(k - 1)));
 }
 
 }  // namespace

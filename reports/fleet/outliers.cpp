@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <mutex>
 #include <thread>
 #include <tuple>
 
+#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
@@ -119,8 +119,7 @@ Spread spread_of(const std::vector<Gap>& gaps, double card_noise) {
 }
 
 double limit_of(const Spread& spread, double chance) {
-  const boost::math::students_t_distribution<double> t(spread.freedom);
-  return boost::math::quantile(boost::math::complement(t, chance));
+  return student_upper_quantile(spread.freedom, chance);
 }
 
 double badness(const Finding& finding) {

@@ -1,13 +1,13 @@
 #include "reports/gate/evidence.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "reports/gate/rank_statistics.h"
+#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
@@ -48,16 +48,14 @@ double standard_deviation(const std::vector<double>& values) {
 /// P(T >= t) of Student's t, where a spread of zero makes any difference infinitely many of it.
 double student_p(double difference, double standard_error, double degrees) {
   if (standard_error == 0) return difference > 0 ? 0 : 1;
-  return boost::math::cdf(
-      boost::math::complement(boost::math::students_t(degrees), difference / standard_error));
+  return student_tail(degrees, difference / standard_error);
 }
 
 /// The quantile of Student's t for a two-sided interval. Thousands of metrics ask for the same one.
 double student_reach(double degrees, double confidence) {
   thread_local std::map<std::pair<double, double>, double> known;
   const auto [found, is_new] = known.try_emplace({degrees, confidence});
-  if (is_new)
-    found->second = boost::math::quantile(boost::math::students_t(degrees), (1 + confidence) / 2);
+  if (is_new) found->second = student_quantile(degrees, (1 + confidence) / 2);
   return found->second;
 }
 

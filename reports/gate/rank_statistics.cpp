@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
@@ -109,7 +109,7 @@ double normal_p(const Ranks& ranks, std::size_t base, std::size_t head, double r
   const double variance = m * n / 12 * (all + 1 - ranks.tie_term / (all * (all - 1)));
   if (!(variance > 0)) return 1;  // all equal
   const double z = (rank_sum - mean - 0.5) / std::sqrt(variance);
-  return boost::math::cdf(boost::math::complement(boost::math::normal(), z));
+  return normal_tail(z);
 }
 
 /// The largest k for which the interval from the k-th smallest to the k-th largest of the m n
@@ -178,7 +178,7 @@ Shift shift_of(std::span<const double> base, std::span<const double> head, doubl
   Shift shift{fathom::median(differences), {}};
   if (base.size() + head.size() > exact_limit) {
     const double m = static_cast<double>(base.size()), n = static_cast<double>(head.size());
-    const double z = boost::math::quantile(boost::math::normal(), (1 + confidence) / 2);
+    const double z = normal_quantile((1 + confidence) / 2);
     const double order = m * n / 2 - z * std::sqrt(m * n * (m + n + 1) / 12);
     const auto k = static_cast<std::size_t>(std::max(1.0, std::floor(order)));
     shift.interval = {differences[k - 1], differences[differences.size() - k], confidence,

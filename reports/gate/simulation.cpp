@@ -1,13 +1,13 @@
 #include "reports/gate/simulation.h"
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <stdexcept>
 #include <unordered_set>
 
 #include "reports/gate/evidence.h"
 #include "reports/gate/stored.h"
+#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
@@ -155,10 +155,7 @@ RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
 }
 
 Interval Share::interval() const {
-  using Binomial = boost::math::binomial;
-  const double n = static_cast<double>(trials), k = static_cast<double>(hits);
-  return {Binomial::find_lower_bound_on_p(n, k, 0.025),
-          Binomial::find_upper_bound_on_p(n, k, 0.025), 0.95, "Clopper-Pearson"};
+  return share_interval(static_cast<double>(trials), static_cast<double>(hits), 0.025);
 }
 
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,

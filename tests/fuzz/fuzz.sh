@@ -23,7 +23,7 @@ for name in annotations baseline_format decision decision_json evidence history 
 done
 # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
 sources+=("$root/reports/gate/history_text.cpp" "$root/reports/markdown.cpp")
-for name in atomic_file clean_text format names partition query segmentation statistics strict_json suggestion utc_time; do
+for name in atomic_file clean_text distributions format names partition query segmentation statistics strict_json suggestion utc_time; do
   sources+=("$root/results/$name.cpp")
 done
 # shellcheck disable=SC2054  # the commas are the compiler's
