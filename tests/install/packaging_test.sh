@@ -42,9 +42,11 @@ case $case in
       tar -c --null -T -) | tar -x -C "$work/root/fathom"
     cp -L /etc/resolv.conf /etc/hosts "$work/root/etc/"
     apt-config dump | grep '^Acquire::' >"$work/root/etc/apt/apt.conf.d/90of-this-machine" || true
+    # These name places and programs outside of the chroot.
+    unset TMPDIR CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER
     # A program finds itself by /proc, which is mounted for that program alone.
     inside() {
-      unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec env -u TMPDIR chroot "$@"' - "$work/root" "$@"
+      unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' - "$work/root" "$@"
     }
     inside /fathom/packaging/build.sh --packages /opt/fathom -DFATHOM_CUDA=OFF >"$work/log" 2>&1 ||
       fail "build.sh ended badly: $(tail -n 15 "$work/log")"
