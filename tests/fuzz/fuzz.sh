@@ -1,46 +1,79 @@
 #!/usr/bin/env bash
-# Fuzzes the gate's readers under the address and undefined-behaviour sanitizers, with libFuzzer:
-#   tests/fuzz/fuzz.sh BUILD_FOLDER [SECONDS]
-# Starts from the corpus beside this script. What it finds new stays in BUILD_FOLDER/fuzz/corpus;
-# an input that fails is written to BUILD_FOLDER/fuzz, and belongs into the corpus once it is fixed.
+# Fuzzes what reads files from outside, under the address and undefined-behaviour sanitizers, with
+# libFuzzer:
+#   tests/fuzz/fuzz.sh BUILD_FOLDER [SECONDS] [gate|page]
+# gate: the gate's readers, decisions and outputs. page: a document or a fleet's summaries, to the
+# pages made of them. Starts from the corpus beside this script (corpus/, pages/). What it finds new
+# stays in BUILD_FOLDER/fuzz/<target>; an input that fails is written there, and belongs into the
+# corpus once it is fixed. Compiles with as many processes as there are processors, or FUZZ_JOBS.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 root=$(dirname "$(dirname "$here")")
 build=$(realpath "${1:?give the build folder}")
 seconds=${2:-3600}
+target=${3:-gate}
 compiler=${CLANG:-clang++}
 echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
   "$compiler" -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null ||
   { echo "fuzz.sh: $compiler links no fuzzer: install clang and libclang-rt-dev" >&2; exit 2; }
 
-mkdir -p "$build/fuzz/objects" "$build/fuzz/corpus"
-sources=("$here"/gate_fuzz.cpp "$here"/fuzz_main.cpp)
-for name in annotations baseline_format decision decision_json evidence history identity json_fields \
-  junit log_text parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
-  verdicts; do
-  sources+=("$root/reports/gate/$name.cpp")
-done
-# history.cpp's text is in the page's file, which draws as well: its pictures stay out.
-sources+=("$root/reports/gate/history_text.cpp" "$root/reports/markdown.cpp")
-for name in atomic_file clean_text distributions format names partition query segmentation statistics strict_json suggestion utc_time; do
-  sources+=("$root/results/$name.cpp")
-done
+sources=()
+add() { # FOLDER NAME...
+  local name
+  for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
+}
+add results atomic_file clean_text distributions format names query statistics strict_json utc_time
+case $target in
+  gate)
+    seeds=$here/corpus
+    add tests/fuzz gate_fuzz fuzz_main
+    add reports/gate annotations baseline_format decision decision_json evidence history identity json_fields \
+      junit log_text parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
+      verdicts
+    # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
+    add reports/gate history_text
+    add reports markdown
+    add results partition segmentation suggestion
+    ;;
+  page)
+    seeds=$here/pages
+    add tests/fuzz page_fuzz
+    add results document_from_json document_io document_to_json fingerprint_json schema_check
+    add models roofline
+    add reports/gate json_fields
+    sources+=("$build/generated/document_schema.cpp")
+    for source in "$root"/reports/*.cpp "$root"/reports/fleet/*.cpp; do
+      # gnuplot is not started, and nothing is simulated.
+      [[ $source == */plot_process.cpp || $source == */simulation.cpp ]] || sources+=("$source")
+    done
+    ;;
+  *)
+    echo "fuzz.sh: there is no target $target: gate or page" >&2
+    exit 2
+    ;;
+esac
+
+own=$build/fuzz/$target
+mkdir -p "$build/fuzz/objects" "$own/corpus"
 # shellcheck disable=SC2054  # the commas are the compiler's
-flags=(-std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-  -I"$root" -I"$here")
+flags=(-std=c++20 -O1 -gline-tables-only -fsanitize=fuzzer-no-link,address,undefined
+  -fno-sanitize-recover=undefined -I"$root" -I"$here")
 objects=()
+stale=()
 for source in "${sources[@]}"; do
-  object=$build/fuzz/objects/$(basename "${source%.cpp}").o
+  object=$build/fuzz/objects/$(basename "$(dirname "$source")")-$(basename "${source%.cpp}").o
   objects+=("$object")
   # Any header may have changed what the object has in it.
   if [[ ! -e $object || $source -nt $object ]] ||
     [[ -n $(find "$root"/{models,reports,results,tests/fuzz} -name '*.h' -newer "$object" -print -quit) ]]; then
-    "$compiler" "${flags[@]}" -c "$source" -o "$object"
+    stale+=(-c "$source" -o "$object")
   fi
 done
-"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson \
-  -o "$build/fuzz/gate_fuzz"
-exec "$build/fuzz/gate_fuzz" "$build/fuzz/corpus" "$here/corpus" -max_total_time="$seconds" \
-  -max_len=65536 -timeout=20 -rss_limit_mb=2048 -dict="$here/gate.dict" -print_final_stats=1 \
-  -artifact_prefix="$build/fuzz/"
+if ((${#stale[@]})); then
+  printf '%s\0' "${stale[@]}" | xargs -0 -n 4 -P "${FUZZ_JOBS:-$(nproc)}" \
+    "$compiler" "${flags[@]}"
+fi
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -o "$own/fuzz"
+exec "$own/fuzz" "$own/corpus" "$seeds" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
+  -rss_limit_mb=2048 -dict="$here/$target.dict" -print_final_stats=1 -artifact_prefix="$own/"

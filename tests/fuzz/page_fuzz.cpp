@@ -1,0 +1,274 @@
+// What may come from outside into a page: a result document, or the summary of a GPU or of a host's
+// links that a fleet leaves. Whatever the bytes are, they are refused in one sentence or make whole
+// pages; everything else is a defect that the sanitizers or the checks here catch. For libFuzzer
+// (fuzz.sh). gnuplot is replaced by a check of what it would be given: it takes many times as long
+// as all the rest.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reports/fleet/outliers.h"
+#include "reports/fleet/report.h"
+#include "reports/plot_process.h"
+#include "reports/report.h"
+#include "results/clean_text.h"
+#include "results/document_io.h"
+#include "results/error.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace fathom;
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "fuzzing: %s\n", what);
+  std::abort();
+}
+
+void require_sentence(const Error& error) {
+  const std::string sentence = error.what();
+  require(!sentence.empty() && sentence.size() < 2000, "a sentence of a sensible length");
+  require(clean(sentence) == sentence, "one line of printable text");
+  require(
+      error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version,
+      "an exit code for bad input");
+}
+
+/// Whatever the document held, nothing in an output is obeyed by a terminal or hidden from a
+/// reader, but for the output's own line breaks.
+void require_plain(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    require(clean(line) == line, "printable text only");
+}
+
+std::size_t cells_of(const std::string& row) {
+  std::size_t bars = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == '\\')
+      ++i;
+    else
+      bars += row[i] == '|';
+  }
+  return bars;
+}
+
+/// A text from outside neither ends a table's row nor adds cells to it.
+void require_tables(const std::string& page) {
+  std::istringstream lines(page);
+  std::size_t cells = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('|')) {
+      cells = 0;
+      continue;
+    }
+    if (cells == 0) cells = cells_of(line);
+    require(cells_of(line) == cells, "rows with as many cells as their table's heading");
+  }
+}
+
+/// A folder of this process, empty again after each input.
+class Folder {
+ public:
+  Folder() {
+    const char* set = std::getenv("TMPDIR");
+    path_ = fs::path(set ? set : "/tmp") / ("fathom-page-fuzz-" + std::to_string(getpid()));
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+  void require_pages(bool replay) const {
+    for (const auto& file : fs::recursive_directory_iterator(path_)) {
+      if (file.path().extension() != ".md") continue;
+      std::ifstream stream(file.path(), std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(stream), {}};
+      require(!text.empty(), "a page with text");
+      require_plain(text);
+      require_tables(text);
+      require(!replay || text.find("REPLAY") != std::string::npos, "REPLAY on every page of one");
+    }
+  }
+
+ private:
+  fs::path path_;
+};
+
+void publish(const fleet::Fleet& fleet, bool replay) {
+  const Folder folder;
+  const fleet::Outliers outliers = find_outliers(fleet, {}, 1);
+  require(!fleet_document(fleet, outliers).empty(), "a fleet's document");
+  require_plain(fleet_summary(fleet, outliers));
+  write_fleet_report(fleet, outliers, folder.path(), {});
+  folder.require_pages(replay);
+}
+
+/// Four cards of one host: three alike, and one as slow as half of them.
+void read_summary(const std::string& text) {
+  const fleet::GpuSummary read = fleet::parse_summary(text, "input");
+  const std::string kept = to_text(read);
+  require(to_text(fleet::parse_summary(kept, "kept")) == kept, "a summary kept as it was read");
+  fleet::FleetBuilder builder;
+  for (int gpu = 0; gpu < 4; ++gpu) {
+    fleet::GpuSummary card = read;
+    card.gpu = gpu;
+    card.uuid_hash = std::to_string(gpu);
+    for (auto& figures : card.figures)
+      if (gpu == 3 && figures.together) figures.together = *figures.together / 2;
+    builder.add(std::move(card), "gpu.json");
+  }
+  publish(builder.finish({}), read.source == Source::replay);
+}
+
+void read_links(const std::string& text) {
+  const fleet::HostLinks read = fleet::parse_links(text, "input");
+  const std::string kept = to_text(read);
+  require(to_text(fleet::parse_links(kept, "kept")) == kept, "links kept as they were read");
+  fleet::FleetBuilder builder;
+  builder.add(fleet::HostLinks(read));
+  publish(builder.finish({}), false);
+}
+
+void read_document(const std::string& text) {
+  const Document document = parse_document(text, "input");
+  const std::string kept = to_text(document);
+  require(to_text(parse_document(kept, "kept")) == kept, "a document kept as it was read");
+  require_plain(terminal_summary(document, false));
+  terminal_summary(document, true);
+  const bool replay = document.source == Source::replay;
+  {
+    const Folder folder;
+    write_report(document, folder.path(), "input");
+    folder.require_pages(replay);
+  }
+  fleet::GpuSummary card;
+  card.host = "host";
+  add_document(card, document, fleet::Phase::together);
+  if (!card.names.empty()) {
+    fleet::require_date(card, "input");
+    read_summary(to_text(card));
+  }
+}
+
+/// Where the values of a JSON text begin and end that are no lists or objects.
+std::vector<std::pair<std::size_t, std::size_t>> values_of(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::size_t>> values;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (text[at] == '"') {
+      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, text.size());
+      if (end == text.size() || text[end] != ':') values.emplace_back(at, end);
+    } else if (std::string_view("-0123456789ntf").find(text[at]) != std::string_view::npos) {
+      end = std::min(text.find_first_of(",]} \n", at), text.size());
+      values.emplace_back(at, end);
+    }
+    at = end;
+  }
+  return values;
+}
+
+/// Another value in place of one: what a figure or a name must not be, or what stands elsewhere.
+void change_value(std::string& text, std::mt19937& random) {
+  static constexpr const char* others[] = {"0",
+                                           "-1",
+                                           "1e308",
+                                           "-1e308",
+                                           "5e-324",
+                                           "1e-300",
+                                           "0.1",
+                                           "-0.0",
+                                           "null",
+                                           "true",
+                                           "[]",
+                                           "{}",
+                                           "\"\"",
+                                           "\"\\u0000\"",
+                                           "\"|\"",
+                                           "\"`\"",
+                                           "\"\\u202e\"",
+                                           "\"\\u0085\"",
+                                           "\"a\\n| b](<c>\"",
+                                           "\"\\\\\"",
+                                           "\"é\\\\|\"",
+                                           "\"#\"",
+                                           "\"->\"",
+                                           "9223372036854775807"};
+  const auto values = values_of(text);
+  if (values.empty()) return;
+  const auto [first, last] = values[random() % values.size()];
+  const auto [from, to] = values[random() % values.size()];
+  const std::string other =
+      random() % 3 == 0 ? text.substr(from, to - from) : others[random() % std::size(others)];
+  // Into a text, or in place of a value.
+  if (text[first] == '"' && other.starts_with('"') && random() % 2 == 0)
+    text.insert(first + 1, other.substr(1, other.size() - 2));
+  else
+    text.replace(first, last - first, other);
+}
+
+}  // namespace
+
+namespace fathom {
+
+std::string gnuplot_problem() { return ""; }
+
+namespace plots {
+
+/// A script is text: of what a document holds nothing ends a line of it.
+ProgramOutput run_gnuplot(const std::string& script, std::chrono::milliseconds,
+                          const std::string&) {
+  require(!script.empty(), "a script");
+  require_plain(script);
+  return {"<svg></svg>", ""};
+}
+
+}  // namespace plots
+}  // namespace fathom
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+/// Bytes changed at random are no JSON or break the schema, most of them: every other time it is a
+/// value that changes.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  std::mt19937 random(seed);
+  if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+  std::string text(reinterpret_cast<const char*>(data), size);
+  for (auto times = 1 + random() % 3; times > 0; --times) change_value(text, random);
+  if (text.size() > most) return LLVMFuzzerMutate(data, size, most);
+  std::ranges::copy(text, data);
+  return text.size();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::string start = text.substr(0, 64);
+  try {
+    if (start.find(fathom::fleet::summary_key) != start.npos)
+      read_summary(text);
+    else if (start.find(fathom::fleet::links_key) != start.npos)
+      read_links(text);
+    else
+      read_document(text);
+  } catch (const Error& error) {
+    require_sentence(error);
+  }
+  return 0;
+}
