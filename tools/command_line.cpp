@@ -63,8 +63,9 @@ std::vector<std::string> flags_of(const CLI::App& app) {
 }
 
 void add_run(CLI::App& app, RunArguments& options) {
-  app.add_option("--suite", options.suite,
-                 "quick (under a minute), default (under three minutes), or another of `fathom list`")
+  app.add_option(
+         "--suite", options.suite,
+         "quick (under a minute), default (under three minutes), or another of `fathom list`")
       ->check(one_of(suite_names()))
       ->type_name("NAME")
       ->capture_default_str();
@@ -102,7 +103,8 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)")
+                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, "
+                 "else 300)")
       ->check(seconds())
       ->type_name("SECONDS");
   app.footer(
@@ -118,19 +120,24 @@ void add_run(CLI::App& app, RunArguments& options) {
 }
 
 void add_report(CLI::App& app, ReportArguments& options) {
-  app.add_option("FILE", options.document, "Result document of a run")
+  app.add_option("FILE", options.documents, "Result document of a run; with --html also several")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", options.out, "Folder of the report (default: report, beside FILE)")
+  app.add_option("--out", options.out,
+                 "Folder of the report, or with --html the page (default: report or "
+                 "report/index.html, beside FILE)")
       ->check(not_empty())
-      ->type_name("DIR");
+      ->type_name("PATH");
+  app.add_flag("--html", options.html,
+               "Only the HTML page: one file that shows all documents over each other");
   app.add_flag("--conclude", options.conclude,
                "With what today's probes conclude from it, instead of what they concluded when it "
                "was measured");
   app.footer(
       "Examples:\n"
       "  fathom report fathom-h200-20260131T120000Z/result.json\n"
-      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n");
+      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n"
+      "  fathom report --html before/result.json after/result.json --out page.html\n");
 }
 
 void add_compare(CLI::App& app, CompareArguments& options) {
@@ -259,7 +266,8 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       {"history",
        {app.add_subcommand("history", "Find what changed over many earlier results"), {}}},
       {"fleet",
-       {app.add_subcommand("fleet", "Many GPUs: which one is slow, and what their links carry"), {}}}};
+       {app.add_subcommand("fleet", "Many GPUs: which one is slow, and what their links carry"),
+        {}}}};
   add_run(*commands.at("run").app, run);
   add_compare(*commands.at("compare").app, compare);
   add_doctor(*commands.at("doctor").app, doctor);

@@ -5,12 +5,16 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "reports/page/page.h"
 #include "reports/report.h"
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/output_file.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
+#include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 #include "tools/temporary_folder.h"
 
@@ -50,7 +54,7 @@ Document concluded_today(const fs::path& measured) {
 void refuse_in_report(const fs::path& document, const fs::path& folder) {
   const std::string kind = document.extension().string();
   std::error_code none;
-  if ((kind == ".md" || kind == ".svg") &&
+  if ((kind == ".md" || kind == ".svg" || kind == ".html") &&
       fs::equivalent(document.parent_path() / ".", folder, none))
     throw Error(ExitCode::bad_input,
                 fmt::format("{} lies where its report goes, under the name of a page: choose "
@@ -58,23 +62,52 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
                             document.string()));
 }
 
+std::string shown(const fs::path& path) {
+  return clean(fs::absolute(path).lexically_normal().string());
+}
+
+ExitCode page_of(const std::vector<fs::path>& files, const std::vector<Document>& documents,
+                 const fs::path& out) {
+  std::vector<reports::ShownDocument> pages;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    pages.push_back({&documents[i], files[i].string()});
+  const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
+  std::vector<NamedFile> inputs;
+  for (const fs::path& file : files) inputs.push_back({"a document", file});
+  require_distinct(inputs, {{"--out", page}});
+  if (out.empty()) make_folder(page.parent_path());
+  OutputFile(page).write(reports::html_page(pages));
+  fmt::print("Page: {}\n", shown(page));
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode report_command(const ReportArguments& options) {
-  const Document document =
-      options.conclude ? concluded_today(options.document) : read_document(options.document);
-  const auto folder = options.out.empty() ? options.document.parent_path() / "report" : options.out;
-  refuse_in_report(options.document, folder);
-  if (document.source == Source::replay)
+  if (options.documents.size() > 1 && !options.html)
+    throw Error(ExitCode::bad_input,
+                "A report is of one document: give --html for a page of several.");
+  std::vector<Document> documents;
+  for (const fs::path& file : options.documents)
+    documents.push_back(options.conclude ? concluded_today(file) : read_document(file));
+  const bool any_replay =
+      std::ranges::any_of(documents, [](const Document& d) { return d.source == Source::replay; });
+  if (any_replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  const ReportPaths paths = write_report(document, folder, options.document.filename().string());
+  if (options.html) return page_of(options.documents, documents, options.out);
+  const fs::path& file = options.documents.front();
+  const Document& document = documents.front();
+  const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
+  refuse_in_report(file, folder);
+  const std::string name = file.filename().string();
+  const ReportPaths paths = write_report(document, folder, name);
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  const auto shown = [](const fs::path& path) {
-    return clean(fs::absolute(path).lexically_normal().string());
-  };
   fmt::print("{}\nReport: {}\n", terminal_summary(document, colour), shown(paths.readme));
   if (!paths.atlas.empty()) fmt::print("Atlas: {}\n", shown(paths.atlas));
   for (const auto& page : paths.pages) fmt::print("Page: {}\n", shown(page));
+  const fs::path html = folder / "index.html";
+  write_file_atomically(html, reports::html_page({{&document, name}}));
+  fmt::print("Explore: {}\n", shown(html));
   return ExitCode::ok;
 }
 

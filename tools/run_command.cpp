@@ -9,7 +9,9 @@
 #include <optional>
 #include <span>
 
+#include "reports/page/page.h"
 #include "reports/report.h"
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
@@ -44,6 +46,9 @@ void publish(const Document& document, const OutputFolder& folder, bool no_repor
   say(fmt::format("Report: {}", paths.readme.string()));
   if (!paths.atlas.empty()) say(fmt::format("Atlas: {}", paths.atlas.string()));
   for (const fs::path& page : paths.pages) say(fmt::format("Page: {}", page.string()));
+  const fs::path html = folder.report() / "index.html";
+  write_file_atomically(html, reports::html_page({{&document, "result.json"}}));
+  say(fmt::format("Explore: {}", html.string()));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
@@ -72,10 +77,11 @@ Error gpu_required() {
 ExitCode replay_without_probes(const RunArguments& options) {
   if (options.replay) return replay(options, asked_for);
   if (const auto address = nvidia_gpu_on_pci(); !address.empty())
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("There is an NVIDIA GPU at PCI address {}, but this build has no probes: "
-                            "build them with ./fathom run, or see a recording with --replay.",
-                            address));
+    throw Error(
+        ExitCode::setup_incomplete,
+        fmt::format("There is an NVIDIA GPU at PCI address {}, but this build has no probes: "
+                    "build them with ./fathom run, or see a recording with --replay.",
+                    address));
   if (options.require_gpu) throw gpu_required();
   return replay(options, none_found);
 }

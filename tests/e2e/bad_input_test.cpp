@@ -199,7 +199,7 @@ TEST_CASE("report goes beside its document by default", "[e2e]") {
   const auto run = box.fathom({"report", "out/result.json"});
   CHECK(code(run) == 0);
   CHECK(box.report() == before);  // the same document gives the same bytes
-  CHECK(last_line(run.output) == "Report: " + (box.out() / "report" / "README.md").string());
+  CHECK(last_line(run.output) == "Explore: " + (box.out() / "report" / "index.html").string());
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_CASE("A run leaves document, report and logs, and ends with the report's pa
   CHECK_FALSE(box.report().empty());
   CHECK_THAT(read_text(box.out() / "logs" / "first.log"), ContainsSubstring("log of first"));
   CHECK_FALSE(std::filesystem::exists(box.out() / "parts"));
-  CHECK(last_line(run.output) == "Report: " + (box.out() / "report" / "README.md").string());
+  CHECK(last_line(run.output) == "Explore: " + (box.out() / "report" / "index.html").string());
   CHECK_THAT(run.output, !ContainsSubstring("REPLAY"));
   CHECK_THAT(box.report(), !ContainsSubstring("REPLAY"));
   CHECK(run.errors.empty());  // no progress line without a terminal

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom::reports {
+
+/// A document that the page shows, and the name of the file it came from.
+struct ShownDocument {
+  const Document* document = nullptr;
+  std::string file;
+};
+
+/// One HTML page that shows the documents over each other. It asks no network for anything, and
+/// no text of a document becomes markup.
+std::string html_page(const std::vector<ShownDocument>& documents);
+
+/// What the page knows, as JSON without a `<`: the documents less what no view shows, the sources
+/// of the ladder, and what models/ says of warps.
+std::string page_data(const std::vector<ShownDocument>& documents);
+
+}  // namespace fathom::reports

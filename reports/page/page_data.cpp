@@ -1,0 +1,216 @@
+#include <nlohmann/json.hpp>
+
+#include "models/shared_memory.h"
+#include "reports/page/assets.h"
+#include "reports/page/page.h"
+#include "results/names.h"
+
+namespace fathom::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Absent rather than null: most entries lack most of it, and the page reads both alike.
+template <typename T>
+void put(Json& object, const char* key, const T& value) {
+  if (!value.empty()) object[key] = value;
+}
+template <typename T>
+void put(Json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+Json to_json(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {interval->low, interval->high, interval->confidence};
+}
+
+Json to_json(const Axes& axes) {
+  Json out = Json::object();
+  for (const auto& [name, value] : axes)
+    std::visit([&, &key = name](const auto& each) { out[key] = each; }, value);
+  return out;
+}
+
+/// Names of counters once for a document: role, metric and unit, which an entry gives by number.
+class CounterNames {
+ public:
+  std::size_t number(const Counter& counter) {
+    const auto [at, is_new] =
+        numbers_.try_emplace(counter.role + "\n" + counter.metric, numbers_.size());
+    if (is_new) names_.push_back({counter.role, counter.metric, counter.unit});
+    return at->second;
+  }
+  const Json& names() const { return names_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  Json names_ = Json::array();
+};
+
+Json to_json(const std::vector<Counter>& counters, CounterNames& names) {
+  Json out = Json::array();
+  for (const Counter& counter : counters) {
+    Json one{names.number(counter)};
+    one.push_back(counter.value ? Json(*counter.value) : Json(counter.reason));
+    if (counter.expected) one.push_back(*counter.expected);
+    out.push_back(one);
+  }
+  return out;
+}
+
+Json to_json(const Entry& entry, CounterNames& names) {
+  Json out{{"name", entry.name}, {"probe", entry.probe}, {"axes", to_json(entry.axes)}};
+  out["metric"] = {entry.metric.name, entry.metric.unit, to_string(entry.metric.better)};
+  put(out, "value", entry.metric.value);
+  if (entry.interval) out["interval"] = to_json(entry.interval);
+  if (entry.verdict.status != VerdictStatus::ok) out["status"] = to_string(entry.verdict.status);
+  put(out, "reasons", entry.verdict.reasons);
+  if (entry.bound) out["bound"] = {entry.bound->value, entry.bound->source};
+  if (entry.expected)
+    out["expected"] = {entry.expected->value, entry.expected->tolerance, entry.expected->model};
+  put(out, "extras", entry.extras);
+  put(out, "notes", entry.notes);
+  if (!entry.counters.empty()) out["counters"] = to_json(entry.counters, names);
+  for (const Opponent& opponent : entry.opponents) {
+    Json one{{"name", opponent.name}};
+    put(one, "value", opponent.value);
+    put(one, "ratio", opponent.ratio);
+    if (opponent.ratio_interval) one["interval"] = to_json(opponent.ratio_interval);
+    out["opponents"].push_back(one);
+  }
+  // A profile is as long as its entry's sweep is wide: only the view that draws it gets it.
+  if (entry.profile && entry.probe == "topology" && entry.metric.name == "latency") {
+    Json values = Json::array();
+    for (const double value : entry.profile->values) values.push_back(std::round(value));
+    out["profile"] = {{"axis", entry.profile->axis}, {"unit", entry.profile->unit}};
+    out["profile"]["values"] = values;
+  }
+  put(out, "clock", entry.telemetry.sm_clock_hz.median);
+  put(out, "power", entry.telemetry.power_w.median);
+  put(out, "throttle", entry.telemetry.throttle_reasons);
+  out["samples"] = entry.samples.size();
+  return out;
+}
+
+Json to_json(const Fact& fact) {
+  Json out{{"id", fact.id}, {"subject", fact.subject}, {"quantity", fact.quantity}};
+  out["unit"] = fact.unit;
+  out["better"] = to_string(fact.better);
+  put(out, "value", fact.value);
+  if (fact.interval) out["interval"] = to_json(fact.interval);
+  put(out, "method", fact.method);
+  put(out, "reason", fact.reason);
+  put(out, "evidence", fact.evidence);
+  if (fact.published) out["published"] = {fact.published->value, fact.published->source};
+  if (fact.bound) out["bound"] = {fact.bound->value, fact.bound->source};
+  out["probe"] = fact.probe;
+  return out;
+}
+
+Json to_json(const Claim& claim) {
+  Json out{{"id", claim.id}, {"statement", claim.statement}, {"claimed", claim.claimed}};
+  out["verdict"] = to_string(claim.verdict);
+  put(out, "figure", claim.figure);
+  put(out, "evidence", claim.evidence);
+  out["probe"] = claim.probe;
+  return out;
+}
+
+Json machine(const Fingerprint& gpu) {
+  Json out{{"GPU", gpu.gpu_name}};
+  put(out, "compute capability", gpu.compute_capability);
+  put(out, "SMs", gpu.sms);
+  put(out, "memory (B)", gpu.memory_bytes);
+  put(out, "L2 (B)", gpu.l2_bytes);
+  put(out, "SM clock, most (Hz)", gpu.sm_clock_max_hz);
+  put(out, "memory clock, most (Hz)", gpu.memory_clock_max_hz);
+  put(out, "power limit (W)", gpu.power_limit_w);
+  put(out, "ECC", gpu.ecc);
+  put(out, "MIG", gpu.mig);
+  put(out, "PCIe", gpu.pcie_link);
+  put(out, "driver", gpu.driver);
+  put(out, "CUDA toolkit", gpu.toolkit);
+  put(out, "virtualization", gpu.virtualization);
+  put(out, "card (hash)", gpu.gpu_uuid_hash);
+  return out;
+}
+
+Json to_json(const ShownDocument& shown) {
+  const Document& document = *shown.document;
+  Json out{{"file", shown.file}, {"date", document.date}, {"suite", document.suite}};
+  out["source"] = to_string(document.source);
+  out["version"] = document.fathom_version + " " + document.fathom_commit;
+  out["machine"] = machine(document.fingerprint);
+  out["warnings"] = document.warnings;
+  out["probes"] = Json::array();
+  for (const ProbeSummary& probe : document.probes)
+    out["probes"].push_back({{"name", probe.name},
+                             {"question", probe.question},
+                             {"answer", probe.answer},
+                             {"status", to_string(probe.status)}});
+  out["bounds"] = Json::array();
+  for (const DeviceBound& bound : document.bounds)
+    out["bounds"].push_back({bound.name, bound.unit, bound.value, bound.source});
+  CounterNames names;
+  out["entries"] = Json::array();
+  for (const Entry& entry : document.entries) out["entries"].push_back(to_json(entry, names));
+  out["counters"] = names.names();
+  out["facts"] = Json::array();
+  for (const Fact& fact : document.facts) out["facts"].push_back(to_json(fact));
+  out["claims"] = Json::array();
+  for (const Claim& claim : document.claims) out["claims"].push_back(to_json(claim));
+  return out;
+}
+
+Json sources() {
+  Json out = Json::object();
+  constexpr std::string_view mark = "//// ";
+  std::string_view rest = ladder_sources();
+  while (rest.starts_with(mark)) {
+    const std::size_t line = rest.find('\n');
+    const std::size_t next = rest.find("\n//// ", line);
+    const std::string name(rest.substr(mark.size(), line - mark.size()));
+    const std::size_t length = next == rest.npos ? rest.npos : next - line;
+    out[name] = rest.substr(line + 1, length);
+    rest = next == rest.npos ? std::string_view{} : rest.substr(next + 1);
+  }
+  return out;
+}
+
+/// The model's wavefronts, conflicts and clocks for lane i at word `i * words`, by what is done,
+/// the width in bytes and the words: "load 4 33".
+Json warps() {
+  constexpr int most_words = 68;  // a row of 64 words and four of padding
+  Json out = Json::object();
+  for (const auto& [op, name] :
+       {std::pair{models::Access::load, "load"}, std::pair{models::Access::store, "store"}})
+    for (const int width : {4, 8, 16})
+      for (int words = 0; words <= most_words; words += width / 4) {
+        const auto told = models::explain_shared(
+            models::strided(op, width, static_cast<std::uint64_t>(words) * 4));
+        Json& one = out[fmt::format("{} {} {}", name, width, words)];
+        one = {told.cost.wavefronts, told.cost.conflicts, told.cost.clocks};
+      }
+  return out;
+}
+
+}  // namespace
+
+std::string page_data(const std::vector<ShownDocument>& documents) {
+  Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
+  for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
+  const std::string plain = out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // A text with "</script>" or "<!--" would end the page's own script: JSON can do without the
+  // sign.
+  std::string safe;
+  safe.reserve(plain.size());
+  for (const char c : plain)
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  return safe;
+}
+
+}  // namespace fathom::reports

@@ -1,0 +1,143 @@
+// The first tiles: what this card does, and whether that is normal for its model.
+const headlines = [
+  ['DRAM', ['dram.bandwidth']], ['L2', ['l2.bandwidth']], ['FP32', ['fp32']],
+  ['Tensor cores, fp16', ['fp16']], ['PCIe', ['host.bandwidth']],
+  ['Another GPU', ['peer.bandwidth']], ['Power at rest', ['idle.power']],
+  ['DRAM latency', ['dram.latency']]
+];
+
+function best(i, type) {
+  const rungs = entriesOf(i, 'gemm', {part: 'ladder', type});
+  return rungs.reduce((a, b) => !a || b.value > a.value ? b : a, null);
+}
+// A headline figure of a document: {value, unit, interval, entry}, or null.
+function headline(i, [id]) {
+  const fact = docs[i].facts.find(f => f.id === id && f.value != null);
+  if (fact)
+    return {
+      value: fact.value,
+      unit: fact.unit,
+      interval: fact.interval,
+      entry: docs[i].byName.get(fact.evidence?.[0])
+    };
+  const entry = best(i, id);
+  return entry && {value: entry.value, unit: entry.metric[1], interval: entry.interval, entry};
+}
+
+views.push({
+  id: 'overview',
+  title: 'Overview',
+  draw(main) {
+    main.append(h2('Overview'));
+    const chosen = shownDocs();
+    for (const model of new Set(chosen.map(i => docs[i].machine.GPU ?? ''))) {
+      const cards =
+          new Set(docs.filter(d => d.machine.GPU === model).map(d => d.machine['card (hash)']));
+      main.append(
+          p(`${model || 'A GPU without a name'}: unknown whether these figures are normal. `,
+            soft(
+                `It takes recordings of three other cards of the model; this page holds ` +
+                `${cards.size} ${cards.size === 1 ? 'card' : 'cards'} in all.`)));
+    }
+    const tiles = el('div', {class: 'tiles'});
+    for (const [name, ids] of headlines) {
+      const found = chosen.map(i => [i, headline(i, ids)]).filter(([, f]) => f);
+      tiles.append(
+          el('div', {class: 'tile'}, name,
+             found.length ? found.map(
+                                ([i, f]) =>
+                                    el('div', {},
+                                       el('b', {},
+                                          f.entry ? withMark(f.entry, figure(f.value, f.unit)) :
+                                                    figure(f.value, f.unit)),
+                                       soft(docs[i].label))) :
+                            el('div', {}, soft('not measured in the chosen documents'))));
+    }
+    main.append(tiles);
+    for (const i of chosen) {
+      const doc = docs[i], bad = doc.entries.filter(noisy).length;
+      main.append(el('h3', {}, doc.label));
+      if (!doc.entries.length)
+        main.append(p('This document has no entries: nothing was measured.'));
+      else
+        main.append(
+            p(`${doc.entries.length} entries, ${bad} of them not ok (most are noisy), ` +
+              `${doc.facts.length} facts, ${doc.claims.length} claims. Fathom ${doc.version}, ${
+                  doc.file}.`));
+      for (const warning of doc.warnings) main.append(p(el('span', {class: 'bad'}, warning)));
+      main.append(table(
+          ['Probe', 'Question', 'Answer'],
+          doc.probes.map(
+              probe =>
+                  [probe.status === 'complete' ? probe.name : `${probe.name} (${probe.status})`,
+                   probe.question, probe.answer]),
+          `Probes of ${doc.label}`));
+    }
+    const keys = [...new Set(chosen.flatMap(i => Object.keys(docs[i].machine)))];
+    main.append(
+        el('h3', {}, 'Machines'),
+        table(
+            ['', ...chosen.map(i => docs[i].label)],
+            keys.map(
+                k =>
+                    [k,
+                     ...chosen.map(
+                         i => k.endsWith('(B)') && docs[i].machine[k] != null ?
+                             bytes(docs[i].machine[k]) :
+                             k.endsWith('(Hz)') ? figure(docs[i].machine[k], 'Hz') :
+                                                  `${docs[i].machine[k] ?? '–'}`)]),
+            'Machines'));
+  }
+});
+
+// Everything that is known of one entry; each figure of the page leads here.
+views.push({
+  id: 'entry',
+  title: null,
+  draw(main) {
+    const i = Number(state.get('doc', '0')), e = docs[i]?.byName.get(state.get('name'));
+    main.append(h2('Entry'));
+    if (!e) return main.append(p('No document of this page has such an entry.'));
+    const unit = e.metric[1], rows = [
+      ['Document', docs[i].label], ['Probe', e.probe], [e.metric[0], `${figure(e.value, unit)}`],
+      ['Better', e.metric[2]],
+      [
+        'Interval',
+        e.interval ? `${range(e.interval, unit)} at ` +
+                `${digits(e.interval[2] * 100)} %` :
+                     'none'
+      ],
+      ['Verdict', `${e.status ?? 'ok'} ${(e.reasons ?? []).join(' ')}`],
+      ['Bound', e.bound ? `${figure(e.bound[0], unit)}: ${e.bound[1]}` : 'none'],
+      [
+        'Expected',
+        e.expected ?
+            `${figure(e.expected[0], unit)} ± ${digits(e.expected[1] * 100)} %: ` + e.expected[2] :
+            'none'
+      ],
+      ['Samples', `${e.samples}`], ['SM clock', figure(e.clock, 'Hz')],
+      ['Power', e.power == null ? '–' : `${digits(e.power)} W`],
+      ['Throttled by', (e.throttle ?? []).join(', ') || 'nothing'],
+      ...Object.entries(e.axes).map(([k, v]) => [k, `${v}`]), ...Object.entries(e.notes ?? {}),
+      ...(e.opponents ?? [])
+          .map(
+              o =>
+                  [`against ${o.name}`,
+                   `${figure(o.value, unit)}, ratio ${digits(o.ratio ?? NaN)} ` +
+                       `(${range(o.interval, '')})`]),
+      ...Object.entries(e.extras ?? {}).map(([k, v]) => [k, digits(v)])
+    ];
+    main.append(p(el('code', {}, e.name)), table(['What', 'Value'], rows, 'The entry'));
+    if (e.counters)
+      main.append(
+          el('h3', {}, 'Counters'),
+          table(
+              ['Counter', 'Value', 'Model', 'Metric'],
+              e.counters.map(
+                  ([n, v, x]) =>
+                      [docs[i].counters[n][0],
+                       typeof v === 'number' ? figure(v, docs[i].counters[n][2]) : `none: ${v}`,
+                       x == null ? '' : digits(x), docs[i].counters[n][1]]),
+              'Counters'));
+  }
+});

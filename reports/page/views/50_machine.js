@@ -1,0 +1,253 @@
+// One warp on shared memory. The costs are the model's (models/shared_memory.h), asked beforehand.
+views.push({
+  id: 'warp',
+  title: 'Warp',
+  draw(main) {
+    main.append(h2('One warp on shared memory'));
+    const text = (label, key, low, high, fallback) => {
+      const field = el('input', {
+        type: 'number',
+        min: low,
+        max: high,
+        value: state.get(key, fallback),
+        'data-key': key,
+        onchange: () => state.set(key, field.value)
+      });
+      return el('label', {}, label, field);
+    };
+    main.append(controls(
+        choice('Operation', 'op', [['load', 'load'], ['store', 'store']], 'load'),
+        choice('Bytes a lane', 'width', [['4', '4'], ['8', '8'], ['16', '16']], '4'),
+        text('Stride (words)', 'stride', 0, 64, '32'), text('Padding (words)', 'pad', 0, 4, '0')));
+    const op = state.get('op', 'load'), width = Number(state.get('width', '4'));
+    const words = Number(state.get('stride', '32')) + Number(state.get('pad', '0'));
+    const cost = data.warps[`${op} ${width} ${words}`];
+    if (!cost)
+      return main.append(
+          p(`No such access: the distance of two lanes, stride and padding ` +
+            `together, must be a whole number of 0 to 68 words and a multiple of ${width / 4}.`));
+    main.append(
+        p(el('b', {id: 'wavefronts'}, `${cost[0]} wavefront${cost[0] === 1 ? '' : 's'}`),
+          `, ${cost[1]} of them conflicts; the data pipe is busy for ${cost[2]} clocks.`));
+    const rows = [];
+    for (let lane = 0; lane < 32; ++lane)
+      for (let w = 0; w < width / 4; ++w)
+        rows.push({lane, word: lane * words + w, bank: (lane * words + w) % 32});
+    const load = new Map();
+    rows.forEach(r => load.set(r.bank, (load.get(r.bank) ?? new Set()).add(r.word)));
+    rows.forEach(r => {
+      r.words = load.get(r.bank).size;
+    });
+    chart(
+        main, {
+          data: {values: rows},
+          mark: {type: 'rect'},
+          encoding: {
+            x: {
+              field: 'bank',
+              type: 'ordinal',
+              scale: {domain: [...Array(32).keys()]},
+              axis: {title: 'Bank', labelAngle: 0, grid: true}
+            },
+            y: {
+              field: 'lane',
+              type: 'ordinal',
+              scale: {domain: [...Array(32).keys()]},
+              axis: {title: 'Lane'}
+            },
+            color: {
+              field: 'words',
+              type: 'quantitative',
+              scale: {scheme: 'viridis', domainMin: 0},
+              legend: {title: 'Distinct words of the bank', orient: 'bottom'}
+            },
+            tooltip: [
+              {field: 'lane', title: 'Lane'}, {field: 'bank', title: 'Bank'},
+              {field: 'word', title: 'Word'}, {field: 'words', title: 'Words of the bank'}
+            ]
+          }
+        },
+        'Banks that each lane reads', 460);
+    main.append(p(soft(
+        'Each lane reads or writes at its number times stride and padding. A group of ' +
+        'lanes takes as many wavefronts as its busiest bank has distinct words; 8 and 16 bytes a ' +
+        'lane make two and four groups.')));
+  }
+});
+
+// Where each SM is: its distance to the lines of the L2 tells the partition that it sits at.
+function partitions(entries) {
+  const centred = e => {
+    const mean = e.profile.values.reduce((a, b) => a + b, 0) / e.profile.values.length;
+    return e.profile.values.map(v => v - mean);
+  };
+  const first = centred(entries[0]);
+  return entries.map(e => centred(e).reduce((sum, v, k) => sum + v * first[k], 0) >= 0 ? 'A' : 'B');
+}
+views.push({
+  id: 'topology',
+  title: 'Topology',
+  draw(main) {
+    main.append(h2('SMs and partitions of the L2'));
+    const found =
+        shownDocs()
+            .map(
+                i => docs[i].entries.filter(
+                    e => e.profile && e.axes.lines === 'first' &&
+                        e.axes.instruction === 'ld.global.cg' && typeof e.axes.SM === 'number'))
+            .filter(l => l.length);
+    if (!found.length)
+      return main.append(nothing('latencies by SM; the suite "atlas" measures them'));
+    for (const entries of found) {
+      const side = partitions(entries), across = 12;
+      const rows = entries.map((e, k) => point(e, {
+                                 sm: e.axes.SM,
+                                 side: side[k],
+                                 row: Math.floor(e.axes.SM / across),
+                                 column: e.axes.SM % across,
+                                 shown: figure(e.value, 'cycles'),
+                                 near: e.extras?.nearest_line,
+                                 far: e.extras?.farthest_line
+                               }));
+      main.append(el('h3', {}, docs[entries[0].doc].label));
+      chart(
+          main, {
+            data: {values: rows},
+            encoding: {
+              x: {field: 'column', type: 'ordinal', axis: null},
+              y: {field: 'row', type: 'ordinal', axis: null}
+            },
+            layer: [
+              {
+                mark: {type: 'rect', stroke: '#888', strokeWidth: 1, cursor: 'pointer'},
+                encoding: {
+                  color: {field: 'side', legend: {title: 'Partition'}},
+                  tooltip: [
+                    {field: 'sm', title: 'SM'}, {field: 'side', title: 'Partition'},
+                    {field: 'shown', title: 'Mean latency'},
+                    {field: 'near', title: 'Nearest line (cycles)'},
+                    {field: 'far', title: 'Farthest line (cycles)'}
+                  ]
+                }
+              },
+              {
+                mark: {
+                  type: 'text',
+                  fontSize: 11,
+                  fill: theme() === 'dark' ? '#0d1117' : '#fff',
+                  cursor: 'pointer'
+                },
+                encoding: {text: {field: 'sm'}}
+              }
+            ]
+          },
+          'SMs by partition of the L2', 340);
+      const sm = Number(state.get('sm', '0')),
+            e = entries.find(x => x.axes.SM === sm) ?? entries[0];
+      const pick = el('input', {
+        type: 'number',
+        min: 0,
+        max: entries.length - 1,
+        value: e.axes.SM,
+        'data-key': 'sm',
+        onchange: () => state.set('sm', pick.value)
+      });
+      main.append(controls(el('label', {}, 'Distances of SM', pick), entryLink(e, 'its entry')));
+      chart(
+          main, {
+            data: {values: e.profile.values.map((v, k) => ({line: k, v}))},
+            mark: {type: 'point', filled: true, size: 14},
+            encoding: {
+              x: {field: 'line', type: 'quantitative', axis: {title: 'L2 line'}},
+              y: {
+                field: 'v',
+                type: 'quantitative',
+                scale: {zero: false},
+                axis: {title: `Latency (${e.profile.unit})`}
+              },
+              tooltip: [{field: 'line', title: 'L2 line'}, {field: 'v', title: 'Latency'}]
+            }
+          },
+          `Latency of SM ${e.axes.SM} to each line`, 260);
+    }
+  }
+});
+
+// The same entry in several documents, by date.
+views.push({
+  id: 'history',
+  title: 'History',
+  draw(main) {
+    main.append(h2('History'));
+    const count = new Map();
+    for (const i of shownDocs())
+      for (const [name, e] of docs[i].byName)
+        if (e.value != null) count.set(name, (count.get(name) ?? 0) + 1);
+    const shared = [...count].filter(([, n]) => n > 1).map(([name]) => name);
+    if (!shared.length)
+      return main.append(
+          p('A history needs two documents that share an entry: ' +
+            'give several to `fathom report --html`.'));
+    const list =
+        el('datalist', {id: 'shared'}, shared.slice(0, 3000).map(value => el('option', {value})));
+    const name = shared.includes(state.get('entry')) ? state.get('entry') : shared[0];
+    const field = el('input', {
+      type: 'text',
+      list: 'shared',
+      value: name,
+      size: 60,
+      'data-key': 'entry',
+      onchange: () => state.set('entry', field.value)
+    });
+    main.append(
+        controls(el('label', {}, 'Entry', field), list, soft(`${shared.length} are shared`)));
+    const entries = shownDocs().map(i => docs[i].byName.get(name)).filter(e => e?.value != null);
+    const unit = entries[0].metric[1];
+    const rows = entries.map(e => point(e, {
+                               date: docs[e.doc].date,
+                               y: e.value,
+                               gpu: docs[e.doc].machine.GPU,
+                               shown: figure(e.value, unit),
+                               shownRange: range(e.interval, unit)
+                             }));
+    const x = {
+      field: 'date',
+      type: 'temporal',
+      scale: {type: 'utc'},
+      axis: {title: 'Date (UTC)', format: '%b %d %H:%M', tickCount: innerWidth < 700 ? 2 : 6}
+    };
+    chart(
+        main, {
+          data: {values: rows},
+          layer: [
+            {
+              mark: {type: 'rule'},
+              encoding: {
+                x,
+                y: {field: 'low', type: 'quantitative', scale: {zero: false}},
+                y2: {field: 'high'}
+              }
+            },
+            {
+              mark: {type: 'point', filled: true, size: 80, cursor: 'pointer'},
+              encoding: {
+                x,
+                y: {
+                  field: 'y',
+                  type: 'quantitative',
+                  scale: {zero: false},
+                  axis: {title: `${entries[0].metric[0]} (${unit})`, format: '~s'}
+                },
+                color: {field: 'gpu', legend: {title: null}},
+                tooltip: [
+                  {field: 'document', title: 'Document'}, {field: 'shown', title: 'Figure'},
+                  {field: 'shownRange', title: 'Interval'}, {field: 'status', title: 'Verdict'}
+                ]
+              }
+            }
+          ]
+        },
+        `${name} by date`, 320);
+    figuresBelow(main, entries, []);
+  }
+});
