@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""The HTML page in Chromium: page_test.py FATHOM RECORDINGS WORK_FOLDER.
+
+Needs Debian's chromium, chromium-driver and python3-selenium. The accessibility check needs
+axe-core, as the Python package axe-selenium-python ships it; without it that test is skipped.
+"""
+
+import contextlib
+import functools
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+FATHOM, RECORDINGS, WORK = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
+VIEWS = ["overview", "latency", "bandwidth", "facts", "claims", "ladder", "roofline", "warp",
+         "topology", "history"]
+CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history"}
+H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
+H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
+
+
+def fathom(*arguments):
+    return subprocess.run([FATHOM, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=300, check=False)
+
+
+@functools.lru_cache(maxsize=None)
+def page(name, *documents):
+    out = WORK / f"{name}.html"
+    ran = fathom("report", "--html", *documents, "--out", out)
+    assert ran.returncode == 0, ran.stderr
+    return out
+
+
+def edited(name, change):
+    document = json.loads(H200[0].read_text())
+    change(document)
+    path = WORK / f"{name}.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--force-device-scale-factor=1"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.chrome = browser()
+        cls.chrome.set_script_timeout(120)
+        cls.addClassCleanup(cls.chrome.quit)
+
+    def setUp(self):
+        self.size(1400)
+
+    def tearDown(self):
+        wrong = [e for e in self.chrome.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
+        self.assertEqual(wrong, [])
+        for line in self.chrome.get_log("performance"):
+            message = json.loads(line["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.assertRegex(message["params"]["request"]["url"], "^(file|data|about|blob):")
+
+    def size(self, width, height=1000):
+        self.chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def open(self, file, state=""):
+        self.chrome.get("about:blank")
+        self.chrome.get(f"file://{file}#{state}")
+        view = re.search("view=(\\w+)", state)
+        if view and view[1] in CHARTS:
+            self.wait(".chart svg")
+
+    def wait(self, selector):
+        WebDriverWait(self.chrome, 20).until(lambda c: c.find_elements(By.CSS_SELECTOR, selector))
+        return self.all(selector)[0]
+
+    def all(self, selector):
+        return self.chrome.find_elements(By.CSS_SELECTOR, selector)
+
+    def script(self, text, *arguments):
+        return self.chrome.execute_script("return " + text, *arguments)
+
+    def main(self):
+        return self.all("main")[0].text
+
+    def state(self):
+        return self.script("decodeURIComponent(location.hash)")
+
+    def labels_meet(self):
+        """Pairs of texts of one chart that overlap, or run together on a line."""
+        return self.script("""(() => { const met = [];
+          for (const svg of document.querySelectorAll('.chart svg')) {
+            const boxes = [...svg.querySelectorAll('text')].filter(t => t.textContent &&
+              getComputedStyle(t).opacity !== '0' && t.getAttribute('opacity') !== '0')
+              .map(t => [t.textContent, t.getBoundingClientRect()]).filter(b => b[1].width > 0);
+            for (let i = 0; i < boxes.length; ++i) for (let j = i + 1; j < boxes.length; ++j) {
+              const [a, b] = [boxes[i][1], boxes[j][1]], by = -1;
+              if (a.left + by < b.right && b.left + by < a.right &&
+                  a.top + 2 < b.bottom && b.top + 2 < a.bottom)
+                met.push([boxes[i][0], boxes[j][0]]); } }
+          return met; })()""")
+
+    def test_every_view_in_both_themes_and_at_each_width(self):
+        file = page("three", *H200, H100)
+        self.assertLess(page("own", *H200).stat().st_size, 6_000_000)
+        for width in (360, 1400):
+            self.size(width)
+            for theme in ("light", "dark"):
+                for view in VIEWS:
+                    with self.subTest(view=view, theme=theme, width=width):
+                        self.open(file, f"view={view}&theme={theme}")
+                        self.assertGreater(len(self.main()), 100)
+                        self.assertEqual(bool(self.all(".chart svg")), view in CHARTS)
+                        self.assertLessEqual(
+                            self.script("document.documentElement.scrollWidth"), width)
+                        self.assertEqual(self.labels_meet(), [])
+                        dark = self.script("getComputedStyle(document.body).backgroundColor")
+                        self.assertEqual(dark == "rgb(13, 17, 23)", theme == "dark")
+
+    def test_draws_within_two_seconds_of_cpu(self):
+        file = page("own", *H200)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+                        f"--user-data-dir={WORK}/profile", "--dump-dom", "about:blank"],
+                       capture_output=True, timeout=60, check=True)
+        middle = resource.getrusage(resource.RUSAGE_CHILDREN)
+        drawn = subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+                                f"--user-data-dir={WORK}/profile", "--dump-dom",
+                                f"file://{file}#view=latency"],
+                               capture_output=True, text=True, timeout=60, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = lambda r: r.ru_utime + r.ru_stime
+        took = (cpu(after) - cpu(middle)) - (cpu(middle) - cpu(before))
+        print(f"CPU beyond an empty page: {took:.2f} s", file=sys.stderr)
+        self.assertIn("<svg", drawn.stdout)
+        self.assertLess(took, 2.0)
+
+    def test_hover_shows_figure_and_click_leads_to_the_entry(self):
+        self.open(page("own", *H200), "view=latency")
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertGreater(len(points), 100)
+        webdriver.ActionChains(self.chrome).move_to_element(points[0]).perform()
+        shown = self.wait("#vg-tooltip-element.visible").text
+        self.assertRegex(shown, r"[\d.]+ cycles")
+        self.assertIn("memory_latency/", shown)
+        points[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
+        self.assertIn("memory_latency/", self.main())
+        self.assertIn("Interval", self.main())
+
+    def test_facts_search_sort_filter_and_url(self):
+        self.open(page("own", *H200), "view=facts")
+        rows = lambda: self.all("main tbody tr")
+        everything = len(rows())
+        self.assertGreater(everything, 400)
+        box = self.all("input[type=search]")[0]
+        box.send_keys("l2 bandwidth")
+        some = len(rows())
+        self.assertTrue(0 < some < everything)
+        self.assertIn("q=l2+bandwidth", self.state())
+        self.all("th button")[2].click()
+        self.assertEqual(self.all("th")[2].get_attribute("aria-sort"), "ascending")
+        values = self.script("[...document.querySelectorAll('[aria-sort]')].length")
+        self.assertEqual(values, 1)
+        self.all("input[type=checkbox]:not(#documents *)")[0].click()
+        quiet = [row.text for row in rows()]
+        self.assertFalse(any("noisy" in row for row in quiet))
+        self.chrome.refresh()
+        self.assertEqual([row.text for row in rows()], quiet)
+
+    def test_two_documents_over_each_other(self):
+        self.open(page("two", H200[1], H100), "view=latency")
+        both = len(self.all(".chart svg .mark-symbol.role-mark path"))
+        self.assertIn("H100", self.all(".chart svg")[0].text)
+        self.all("#documents input")[1].click()
+        self.wait(".chart svg")
+        one = len(self.all(".chart svg .mark-symbol.role-mark path"))
+        self.assertTrue(0 < one < both, (one, both))
+        self.assertIn("docs=0", self.state())
+
+    def test_roofline_answers_for_the_readers_kernel(self):
+        self.open(page("own", *H200), "view=roofline&bytes=4.5e9&flop=1e9&time=1000")
+        self.assertIn("1 TFLOP/s, 93.4", self.wait("#answer").text)
+
+    def test_warp_sandbox_asks_the_model(self):
+        file = page("own", *H200)
+        for stride, pad, width, want in ((32, 0, 4, 32), (32, 1, 4, 1), (2, 0, 4, 2),
+                                         (4, 0, 16, 4)):
+            self.open(file, f"view=warp&stride={stride}&pad={pad}&width={width}")
+            self.assertTrue(self.wait("#wavefronts").text.startswith(f"{want} wavefront"))
+        self.open(file)
+        self.chrome.execute_script("location.hash = 'view=warp&stride=3&width=16'")
+        WebDriverWait(self.chrome, 10).until(lambda c: "No such access" in self.main())
+
+    def test_ladder_shows_source_and_difference(self):
+        self.open(page("own", *H200), "view=ladder&type=fp16&rung=06_wgmma")
+        self.assertIn("its parent", self.main())
+        self.assertIn("wgmma", self.all("pre")[0].text)
+        self.assertTrue(self.all("pre ins") and self.all("pre del"))
+        self.assertEqual(len(self.all("main tbody tr")), 5)
+
+    def test_keyboard_alone(self):
+        self.open(page("own", *H200))
+        press = lambda key: webdriver.ActionChains(self.chrome).send_keys(key).perform()
+        press(Keys.TAB)
+        self.assertEqual(self.script("document.activeElement.id"), "skip")
+        seen = set()
+        for _ in range(20):
+            press(Keys.TAB)
+            seen.add(self.script("document.activeElement.textContent"))
+            if self.script("document.activeElement.textContent") == "Bandwidth":
+                break
+        self.assertTrue({"Dark", "Overview", "Latency", "Bandwidth"} <= seen, seen)
+        press(Keys.ENTER)
+        self.wait(".chart svg")
+        self.assertIn("view=bandwidth", self.state())
+        self.open(page("own", *H200), "view=ladder")
+        slider = self.wait("input[type=range]")
+        self.chrome.execute_script("arguments[0].focus()", slider)
+        press(Keys.ARROW_RIGHT)
+        WebDriverWait(self.chrome, 10).until(lambda c: "rung=03_" in self.state())
+        self.assertEqual(self.script("document.activeElement.type"), "range")
+        self.all("summary") and self.fail("the ladder has its figures in the open")
+
+    def test_accessibility(self):
+        found = importlib.util.find_spec("axe_selenium_python")
+        if not found:
+            self.skipTest("axe-selenium-python is not installed")
+        axe = pathlib.Path(found.origin).parent / "node_modules/axe-core/axe.min.js"
+        for theme in ("light", "dark"):
+            for view in VIEWS:
+                with self.subTest(view=view, theme=theme):
+                    # A few rows are as good as 500, and axe takes minutes for those.
+                    self.open(page("three", *H200, H100), f"view={view}&theme={theme}&q=l2.size")
+                    self.chrome.execute_script(axe.read_text())
+                    result = self.chrome.execute_async_script(
+                        "axe.run(document).then(arguments[0])")
+                    self.assertEqual([(v["id"], v["nodes"][0]["html"][:200])
+                                      for v in result["violations"]
+                                      if v["impact"] in ("serious", "critical")], [])
+
+    def test_markup_in_a_document_does_not_run(self):
+        evil = ("</script><script>document.title='owned'</script>"
+                '<img src=x onerror="owned=1">{{data}}')
+
+        def change(document):
+            document["context"]["fathom"]["fingerprint"]["gpu_name"] = evil
+            for claim in document["fathom"]["claims"]:
+                claim["statement"] = evil
+            for probe in document["fathom"]["probes"]:
+                probe["answer"] = evil
+        file = page("evil", edited("evil", change))
+        for view in VIEWS:
+            self.chrome.get("about:blank")
+            self.chrome.get(f"file://{file}#view={view}")
+            self.assertNotEqual(self.chrome.title, "owned")
+            self.assertFalse(self.script("'owned' in window"))
+        self.open(file, "view=claims")
+        self.assertIn("</script>", self.main())
+
+    def test_unusual_documents(self):
+        def empty(document):
+            document["benchmarks"] = []
+            document["fathom"].update(facts=[], claims=[], probes=[])
+            document["context"]["fathom"]["fingerprint"]["gpu_name"] = "GPU of tomorrow"
+        file = page("empty", edited("empty", empty))
+        for view in VIEWS:
+            self.chrome.get("about:blank")
+            self.chrome.get(f"file://{file}#view={view}")
+            self.assertGreater(len(self.main()), 20, view)
+        self.open(file)
+        self.assertIn("no entries", self.main())
+        self.assertIn("GPU of tomorrow", self.main())
+        self.open(page("twins", H200[0], H200[0]), "view=history")
+        self.assertIn("(2)", self.all("#documents")[0].text)
+
+    def test_a_hundred_thousand_entries(self):
+        def many(document):
+            one = min(document["benchmarks"], key=lambda b: len(json.dumps(b)))
+            rows = document["benchmarks"]
+            for number in range(100_000 - len(rows)):
+                row = dict(one, name=f"{one['name']}/copy:{number}")
+                row["run_name"] = row["name"]
+                rows.append(row)
+        file = page("many", edited("many", many))
+        self.open(file, "view=overview")
+        self.assertIn("100000 entries", self.main())
+
+    def test_bad_documents_get_one_sentence(self):
+        whole = H200[0].read_text()
+        (WORK / "torn.json").write_text(whole[: len(whole) // 2])
+
+        def older(document):
+            document["context"]["fathom"]["schema_version"] = 99
+        for bad in (WORK / "torn.json", edited("older", older), WORK / "none.json"):
+            ran = fathom("report", "--html", H200[0], bad, "--out", WORK / "bad.html")
+            self.assertNotEqual(ran.returncode, 0)
+            self.assertIn(bad.name, ran.stderr)
+            self.assertLessEqual(len(ran.stderr.strip().splitlines()), 2, ran.stderr)
+            self.assertFalse((WORK / "bad.html").exists())
+        ran = fathom("report", *H200[:2])
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("--html", ran.stderr)
+
+
+if __name__ == "__main__":
+    WORK.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
