@@ -61,6 +61,9 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/ba
   DESTINATION share COMPONENT fathom)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fathom COMPONENT fathom)
 install(FILES LICENSE RENAME copyright DESTINATION share/doc/fathom COMPONENT fathom)
+# The HTML page has the chart library in it, whose licence goes where its code goes.
+install(FILES reports/page/vendor/LICENSE RENAME copyright.vega DESTINATION share/doc/fathom
+  COMPONENT fathom)
 
 # --- cpack: fathom-<version>-Linux.tar.gz and fathom_<version>_<architecture>.deb ---
 
