@@ -137,6 +137,24 @@ class Page(unittest.TestCase):
                         dark = self.script("getComputedStyle(document.body).backgroundColor")
                         self.assertEqual(dark == "rgb(13, 17, 23)", theme == "dark")
 
+    def test_layout_holds_with_a_wide_font_and_a_long_path(self):
+        folder = WORK / ("a_folder_with_a_name_without_any_place_to_break" * 3)
+        folder.mkdir(exist_ok=True)
+        documents = []
+        for number, document in enumerate((*H200, H100)):
+            documents.append(folder / f"result{number}.json")
+            documents[-1].write_bytes(document.read_bytes())
+        file = page("wide", *documents)
+        self.size(360)
+        entry = json.loads(H200[0].read_text())["benchmarks"][0]["name"]
+        for view in VIEWS + [f"entry&name={entry}"]:
+            with self.subTest(view=view):
+                self.open(file, f"view={view}")
+                self.chrome.execute_script(
+                    "document.head.append(Object.assign(document.createElement('style'), {"
+                    "textContent: 'body :not(svg):not(svg *) { letter-spacing: 0.25em; }'}))")
+                self.assertLessEqual(self.script("document.documentElement.scrollWidth"), 360)
+
     def test_draws_within_two_seconds_of_cpu(self):
         file = page("own", *H200)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
