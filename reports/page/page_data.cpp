@@ -3,6 +3,7 @@
 #include "models/shared_memory.h"
 #include "reports/page/assets.h"
 #include "reports/page/page.h"
+#include "results/document_io.h"
 #include "results/names.h"
 
 namespace fathom::reports {
@@ -86,6 +87,8 @@ Json to_json(const Entry& entry, CounterNames& names) {
     out["profile"] = {{"axis", entry.profile->axis}, {"unit", entry.profile->unit}};
     out["profile"]["values"] = values;
   }
+  out["time"] = entry.real_time_s;
+  put(out, "measuredClock", entry.timing.sm_clock_hz);
   put(out, "clock", entry.telemetry.sm_clock_hz.median);
   put(out, "power", entry.telemetry.power_w.median);
   put(out, "throttle", entry.telemetry.throttle_reasons);
@@ -136,6 +139,18 @@ Json machine(const Fingerprint& gpu) {
   return out;
 }
 
+/// Probes with their views, as the document has them on disk.
+Json probes(const Document& document) {
+  Document bare;
+  bare.probes = document.probes;
+  Json out = fathom::to_json(bare)["fathom"]["probes"];
+  for (Json& probe : out)
+    for (Json& view : probe["views"])
+      for (auto field = view.begin(); field != view.end();)
+        field = field->empty() || *field == "" ? view.erase(field) : std::next(field);
+  return out;
+}
+
 Json to_json(const ShownDocument& shown) {
   const Document& document = *shown.document;
   Json out{{"file", shown.file}, {"date", document.date}, {"suite", document.suite}};
@@ -143,12 +158,7 @@ Json to_json(const ShownDocument& shown) {
   out["version"] = document.fathom_version + " " + document.fathom_commit;
   out["machine"] = machine(document.fingerprint);
   out["warnings"] = document.warnings;
-  out["probes"] = Json::array();
-  for (const ProbeSummary& probe : document.probes)
-    out["probes"].push_back({{"name", probe.name},
-                             {"question", probe.question},
-                             {"answer", probe.answer},
-                             {"status", to_string(probe.status)}});
+  out["probes"] = probes(document);
   out["bounds"] = Json::array();
   for (const DeviceBound& bound : document.bounds)
     out["bounds"].push_back({bound.name, bound.unit, bound.value, bound.source});

@@ -25,8 +25,8 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FATHOM, RECORDINGS, WORK = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 VIEWS = ["overview", "latency", "bandwidth", "facts", "claims", "ladder", "roofline", "warp",
-         "topology", "history"]
-CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history"}
+         "topology", "history", "probes"]
+CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history", "probes"}
 H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
 H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
 
@@ -87,7 +87,7 @@ class Page(unittest.TestCase):
         self.chrome.get("about:blank")
         self.chrome.get(f"file://{file}#{state}")
         view = re.search("view=(\\w+)", state)
-        if view and view[1] in CHARTS:
+        if view and view[1] in CHARTS and "probe=" not in state:
             self.wait(".chart svg")
 
     def wait(self, selector):
@@ -205,6 +205,31 @@ class Page(unittest.TestCase):
         self.assertFalse(any("noisy" in row for row in quiet))
         self.chrome.refresh()
         self.assertEqual([row.text for row in rows()], quiet)
+
+    def test_every_view_that_a_probe_declares_is_drawn(self):
+        for document in H200:
+            for probe in json.loads(document.read_text())["fathom"]["probes"]:
+                views = probe["views"]
+                for section in {view["section"] for view in views}:
+                    with self.subTest(probe=probe["name"], section=section):
+                        self.open(page("own", *H200),
+                                  f"view=probes&probe={probe['name']}&section={section}")
+                        self.wait("main h3")
+                        titles = {h.text for h in self.all("main h3")}
+                        wanted = [v for v in views if v["section"] == section]
+                        self.assertLessEqual({v["title"] for v in wanted}, titles)
+                        plots = sum(v["kind"] == "plot" for v in wanted)
+                        WebDriverWait(self.chrome, 20).until(
+                            lambda c: len(self.all(".chart svg")) >= plots)
+                        self.assertNotIn("cannot be drawn", self.main())
+                        self.assertNotIn("nothing to draw", self.main())
+                        self.assertEqual(self.labels_meet(), [])
+
+    def test_entries_of_a_probe_are_searched(self):
+        self.open(page("own", *H200), "view=probes&probe=atomics&q=shared noisy")
+        count = self.all("[role=status]")[0].text
+        some, everything = map(int, re.match(r"(\d+) of (\d+) entries", count).groups())
+        self.assertTrue(0 < some < everything, count)
 
     def test_two_documents_over_each_other(self):
         self.open(page("two", H200[1], H100), "view=latency")

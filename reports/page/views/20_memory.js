@@ -14,16 +14,27 @@ const hover = (x, y) =>
      {field: 'entry', title: 'Entry'}];
 
 // The curve over one axis: lines with points and intervals; several documents by their dashes.
-function curve(
-    main, rows,
-    {x, y, xTitle, yTitle, marks = [], label, xBytes = true, yLog = true, yFormat = '~s'}) {
+function curve(main, rows, {
+  x,
+  y,
+  xTitle,
+  yTitle,
+  marks = [],
+  label,
+  xBytes = true,
+  xLog = true,
+  yLog = true,
+  yZero = true,
+  yFormat = '~s'
+}) {
   const xs = rows.map(r => r.x), many = new Set(rows.map(r => r.doc)).size > 1;
-  const xScale = {
+  const xScale = xLog ? {
     type: 'log',
     base: xBytes ? 2 : 10,
     nice: false,
     domain: [Math.min(...xs) / 1.3, Math.max(...xs) * 1.3]
-  };
+  } :
+                        {zero: false};
   const narrow = innerWidth < 700;
   const xAxis = {
     title: xTitle,
@@ -37,7 +48,7 @@ function curve(
     y: {
       field: 'y',
       type: 'quantitative',
-      scale: {type: yLog ? 'log' : 'linear'},
+      scale: yLog ? {type: 'log'} : {zero: yZero},
       axis: {title: yTitle, format: yFormat}
     },
     color: {field: 'series', type: 'nominal', legend: {title: null}}
@@ -52,11 +63,12 @@ function curve(
             transform: [{filter: '!datum.alone'}],
             encoding: {...encoding, ...byDocument(many), detail: {field: 'document'}}
           },
-          {
+          ...(rows.some(r => r.low != null) ? [{
             mark: {type: 'rule', opacity: 0.5},
             transform: [{filter: 'isValid(datum.low)'}],
             encoding: {...encoding, y: {...encoding.y, field: 'low'}, y2: {field: 'high'}}
-          },
+          }] :
+                                              []),
           {
             params: [brush],
             mark: {type: 'point', filled: true, cursor: 'pointer'},
