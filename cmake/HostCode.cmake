@@ -7,11 +7,12 @@ string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 # ccache takes part only where the preprocessor leaves the precompiled header's name in its output.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 
-# fathom_optimise(<file>...): what computes a lot, such as models and statistics. Without precompiled
+# fathom_optimise(<target>...): what computes a lot, such as models and statistics. Without precompiled
 # headers: g++ 12 crashes on those that it compiled with another -O.
 function(fathom_optimise)
-  set_source_files_properties(${ARGN} PROPERTIES
-    COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O2>")
+  endforeach()
 endfunction()
 
 # fathom_host_headers(<target>...): the standard library's and fmt's headers come precompiled. The
@@ -31,9 +32,12 @@ function(fathom_host_headers)
   endforeach()
 endfunction()
 
-# fathom_compile_together(<target> <file>...): these include a header that costs seconds, and pay for
-# it once for all of them. An error still names its own file and line.
-function(fathom_compile_together target first)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  set_source_files_properties(${first} ${ARGN} PROPERTIES UNITY_GROUP ${first})
+# fathom_compile_together(<target> [APART <file>...]): a target's files as one, so that what they
+# include is paid for once; an error still names its own file and line. What a file keeps to itself
+# (an anonymous namespace) needs a name of its own in the whole target; APART are files where that
+# would make names worse, such as tables.
+function(fathom_compile_together target)
+  cmake_parse_arguments(PARSE_ARGV 1 together "" "" "APART")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  set_source_files_properties(${together_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -20,5 +21,8 @@ namespace fathom::models {
   va_end(arguments);
   return text;
 }
+
+/// Not for NaN, nor for infinity.
+inline bool is_positive(double value) { return value > 0 && std::isfinite(value); }
 
 }  // namespace fathom::models

@@ -24,7 +24,7 @@ struct Row {
 // Programming Guide had 256 halves for 8.6, 64 for additions of two operands, and for minimum and
 // maximum 64 on every chip; the newer document counts. Of what Fathom measures of these on an H200
 // all but integer minimum and maximum (64), fp64 (55) and fp16 (200) is within 2 % of the column.
-constexpr std::array table{
+constexpr std::array throughput_table{
     Row{NativeOperation::f16_arithmetic, {128, 256, 128, 128, 256, 128, 128, 128}},
     Row{NativeOperation::bf16_arithmetic, {unknown, 128, 128, 128, 256, 128, 128, 128}},
     Row{NativeOperation::f32_arithmetic, {64, 64, 128, 128, 128, 128, 128, 128}},
@@ -36,8 +36,7 @@ constexpr std::array table{
     Row{NativeOperation::integer_shift, {64, 64, 64, 64, 64, 64, 64, 64}},
     Row{NativeOperation::integer_min_max, {64, 64, 64, 64, 128, 128, 128, 128}},
     Row{NativeOperation::float_min_max, {64, 64, 64, 64, 64, 128, 128, 64}},
-    Row{NativeOperation::bit_reverse,
-        {16, 16, 16, unknown, unknown, unknown, unknown, unknown}},
+    Row{NativeOperation::bit_reverse, {16, 16, 16, unknown, unknown, unknown, unknown, unknown}},
     Row{NativeOperation::bitwise_logic, {64, 64, 64, 64, 64, 64, 64, 64}},
     Row{NativeOperation::leading_zeros, {16, 16, 16, 16, 16, 16, 16, 16}},
     Row{NativeOperation::population_count, {16, 16, 16, 16, 16, 16, 16, 16}},
@@ -74,16 +73,25 @@ constexpr std::array tensor_table{
 /// Column of a compute capability; -1 for one that the tables lack.
 int column_of(int major, int minor) {
   switch (10 * major + minor) {
-    case 75: return cc75;
-    case 80: return cc80;
-    case 86: return cc86;
-    case 89: return cc89;
-    case 90: return cc90;
-    case 100: return cc100;
-    case 103: return cc103;
+    case 75:
+      return cc75;
+    case 80:
+      return cc80;
+    case 86:
+      return cc86;
+    case 89:
+      return cc89;
+    case 90:
+      return cc90;
+    case 100:
+      return cc100;
+    case 103:
+      return cc103;
     case 120:
-    case 121: return cc12x;
-    default: return -1;
+    case 121:
+      return cc12x;
+    default:
+      return -1;
   }
 }
 
@@ -96,7 +104,7 @@ std::optional<double> known(double value) {
 std::optional<double> native_throughput(NativeOperation operation, int major, int minor) {
   const int column = column_of(major, minor);
   if (column < 0) return std::nullopt;
-  for (const Row& row : table) {
+  for (const Row& row : throughput_table) {
     if (row.operation == operation) return known(row.results[column]);
   }
   return std::nullopt;

@@ -9,8 +9,7 @@
 namespace fathom::models {
 namespace {
 
-// Written so that NaN fails them.
-bool is_positive(double value) { return value > 0 && std::isfinite(value); }
+// Written so that NaN fails it.
 bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
 
 void require_ceiling(const std::string& name, double value, const char* unit) {

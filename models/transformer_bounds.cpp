@@ -8,8 +8,6 @@
 namespace fathom::models {
 namespace {
 
-bool is_positive(double value) { return value > 0 && std::isfinite(value); }
-
 std::int64_t prompt_of(const TransformerLoad& load) {
   return load.prompt == 0 ? load.context : load.prompt;
 }

@@ -56,7 +56,7 @@ std::string link_to(const ProbeSummary& probe) {
   return fmt::format("[{}](README.md#{})", escape_text(probe.name), probe_anchor(probe.name));
 }
 
-void write_answers(Writing& to) {
+void write_atlas_answers(Writing& to) {
   to.page.heading(2, "In short", "answers");
   std::vector<std::string> items;
   for (const ProbeSummary* probe : in_order(to.document)) {
@@ -111,7 +111,7 @@ void write_atlas(Writing& to) {
   write_hierarchy(to);
   write_levels(to);
   to.page.contents_here();
-  write_answers(to);
+  write_atlas_answers(to);
   write_overview(to);
   to.page.heading(2, "Facts", "facts");
   write_facts_by_probe(to);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t fewest_rows = 3;
 
-struct Column {
+struct QuantityColumn {
   std::string quantity;
   FactList facts;  ///< of different subjects
 
@@ -19,35 +19,35 @@ struct Column {
 };
 
 /// Most facts first. Of two facts on the same, the second is no column's: a cell holds one.
-std::vector<Column> columns_of(const FactList& facts) {
-  std::vector<Column> columns;
+std::vector<QuantityColumn> columns_of(const FactList& facts) {
+  std::vector<QuantityColumn> columns;
   for (const Fact* fact : facts) {
     if (!fact->value) continue;
-    auto column = std::ranges::find(columns, fact->quantity, &Column::quantity);
+    auto column = std::ranges::find(columns, fact->quantity, &QuantityColumn::quantity);
     if (column == columns.end()) column = columns.insert(column, {fact->quantity, {}});
     if (column->of(fact->subject) == nullptr) column->facts.push_back(fact);
   }
-  std::erase_if(columns, [](const Column& c) { return c.facts.size() < fewest_rows; });
+  std::erase_if(columns, [](const QuantityColumn& c) { return c.facts.size() < fewest_rows; });
   std::ranges::stable_sort(columns, std::greater<>{},
-                           [](const Column& c) { return c.facts.size(); });
+                           [](const QuantityColumn& c) { return c.facts.size(); });
   return columns;
 }
 
-bool belongs_beside(const Column& column, const Column& first) {
+bool belongs_beside(const QuantityColumn& column, const QuantityColumn& first) {
   const auto shared = static_cast<std::size_t>(std::ranges::count_if(
       column.facts, [&](const Fact* fact) { return first.of(fact->subject) != nullptr; }));
   return 2 * shared >= column.facts.size() && 3 * shared >= first.facts.size();
 }
 
-FactGrid grid_of(const std::vector<Column>& columns, const FactList& facts) {
+FactGrid grid_of(const std::vector<QuantityColumn>& columns, const FactList& facts) {
   FactGrid grid;
-  for (const Column& column : columns) grid.quantities.push_back(column.quantity);
+  for (const QuantityColumn& column : columns) grid.quantities.push_back(column.quantity);
   for (const Fact* fact : facts) {
     if (std::ranges::find(grid.rows, fact->subject, &FactGrid::Row::subject) != grid.rows.end()) {
       continue;
     }
     FactGrid::Row row{fact->subject, {}};
-    for (const Column& column : columns) row.facts.push_back(column.of(fact->subject));
+    for (const QuantityColumn& column : columns) row.facts.push_back(column.of(fact->subject));
     const auto is_there = [](const Fact* cell) { return cell != nullptr; };
     if (std::ranges::any_of(row.facts, is_there)) grid.rows.push_back(std::move(row));
   }
@@ -66,11 +66,11 @@ std::size_t FactGrid::facts() const {
 }
 
 GroupedFacts group_facts(const FactList& facts) {
-  std::vector<std::vector<Column>> grids;
+  std::vector<std::vector<QuantityColumn>> grids;
   FactList placed;
-  for (Column& column : columns_of(facts)) {
+  for (QuantityColumn& column : columns_of(facts)) {
     placed.insert(placed.end(), column.facts.begin(), column.facts.end());
-    const auto beside = std::ranges::find_if(grids, [&](const std::vector<Column>& grid) {
+    const auto beside = std::ranges::find_if(grids, [&](const std::vector<QuantityColumn>& grid) {
       return belongs_beside(column, grid.front());
     });
     if (beside == grids.end()) {
@@ -80,7 +80,8 @@ GroupedFacts group_facts(const FactList& facts) {
     }
   }
   GroupedFacts result;
-  for (const std::vector<Column>& columns : grids) result.grids.push_back(grid_of(columns, facts));
+  for (const std::vector<QuantityColumn>& columns : grids)
+    result.grids.push_back(grid_of(columns, facts));
   for (const Fact* fact : facts) {
     if (fact->value && std::ranges::find(placed, fact) == placed.end()) {
       result.others.push_back(fact);

@@ -57,10 +57,6 @@ class PendingFile {
   bool committed_ = false;
 };
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 void sweep(const fs::path& target) {
   std::error_code none;
   const std::string name = target.filename().string();
@@ -76,6 +72,10 @@ void sweep(const fs::path& target) {
 }
 
 }  // namespace
+
+std::filesystem::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 void fail_write(const fs::path& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {

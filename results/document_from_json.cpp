@@ -13,6 +13,7 @@
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/fingerprint_json.h"
+#include "results/json_values.h"
 #include "results/names.h"
 #include "results/schema_check.h"
 #include "results/utc_time.h"
@@ -27,15 +28,6 @@ using Json = nlohmann::json;
 template <typename Value>
 Value get(const Json& json, const char* key) {
   return json.at(key).get<Value>();
-}
-
-std::string text(const Json& json, const char* key) { return get<std::string>(json, key); }
-
-template <typename Value>
-std::optional<Value> optional(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  return found->template get<Value>();
 }
 
 template <typename Convert>
@@ -105,9 +97,12 @@ Expectation expectation(const Json& json) {
 }
 
 Opponent opponent(const Json& json) {
-  return {text(json, "name"), get<std::vector<double>>(json, "samples"),
-          optional<double>(json, "value"), optional<double>(json, "ratio"),
-          converted(json, "ratio_interval", interval), notes(json)};
+  return {text(json, "name"),
+          get<std::vector<double>>(json, "samples"),
+          optional<double>(json, "value"),
+          optional<double>(json, "ratio"),
+          converted(json, "ratio_interval", interval),
+          notes(json)};
 }
 
 Counter counter(const Json& json) {
@@ -349,9 +344,10 @@ void check_views(const std::vector<ProbeSummary>& probes, const std::string& ori
     for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
       const std::string what = lacking(probes[p].views[v]);
       if (what.empty()) continue;
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: /fathom/probes/{}/views/{} is {}. Take the file as it was written.",
-                              origin, p, v, what));
+      throw Error(
+          ExitCode::document_malformed,
+          fmt::format("{}: /fathom/probes/{}/views/{} is {}. Take the file as it was written.",
+                      origin, p, v, what));
     }
   }
 }

@@ -10,19 +10,20 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string one_line(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string one_line(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-bool has_structure_within(const Json& value) {
-  return std::any_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); });
+bool has_structure_within(const OrderedJson& value) {
+  return std::any_of(value.begin(), value.end(),
+                     [](const OrderedJson& v) { return v.is_structured(); });
 }
 
 /// As the library's own layout, but lists of plain values on one line: samples are many, and one
 /// per line would bury everything else.
-void append_text(const Json& value, std::size_t indent, std::string& out) {
+void append_text(const OrderedJson& value, std::size_t indent, std::string& out) {
   const bool is_object = value.is_object();
   if (value.empty() || !value.is_structured() || (!is_object && !has_structure_within(value))) {
     out += one_line(value);
@@ -34,7 +35,7 @@ void append_text(const Json& value, std::size_t indent, std::string& out) {
     if (item != value.begin()) out += ',';
     out += line;
     out += "  ";
-    if (is_object) out += one_line(Json(item.key())) + ": ";
+    if (is_object) out += one_line(OrderedJson(item.key())) + ": ";
     append_text(*item, indent + 2, out);
   }
   out += line;
@@ -43,7 +44,7 @@ void append_text(const Json& value, std::size_t indent, std::string& out) {
 
 }  // namespace
 
-std::string to_text(const Json& json) {
+std::string to_text(const OrderedJson& json) {
   std::string text;
   append_text(json, 0, text);
   text += '\n';

@@ -16,57 +16,57 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <typename Item, typename Convert>
-Json array_of(const std::vector<Item>& items, Convert convert) {
-  Json array = Json::array();
+OrderedJson array_of(const std::vector<Item>& items, Convert convert) {
+  OrderedJson array = OrderedJson::array();
   for (const Item& item : items) array.push_back(convert(item));
   return array;
 }
 
 template <typename Value, typename Convert>
-Json converted_or_null(const std::optional<Value>& value, Convert convert) {
-  return value ? convert(*value) : Json(nullptr);
+OrderedJson converted_or_null(const std::optional<Value>& value, Convert convert) {
+  return value ? convert(*value) : OrderedJson(nullptr);
 }
 
-Json axis_value(const AxisValue& value) {
-  return std::visit([](const auto& v) { return Json(v); }, value);
+OrderedJson axis_value(const AxisValue& value) {
+  return std::visit([](const auto& v) { return OrderedJson(v); }, value);
 }
 
-Json interval(const Interval& i) {
+OrderedJson interval(const Interval& i) {
   return {{"low", i.low}, {"high", i.high}, {"confidence", i.confidence}, {"method", i.method}};
 }
 
-Json axis(const std::pair<std::string, AxisValue>& a) {
+OrderedJson axis(const std::pair<std::string, AxisValue>& a) {
   return {{"name", a.first}, {"value", axis_value(a.second)}};
 }
 
-Json metric(const Metric& m) {
+OrderedJson metric(const Metric& m) {
   return {{"name", m.name},
           {"unit", m.unit},
           {"better", to_string(m.better)},
           {"value", or_null(m.value)}};
 }
 
-Json bound(const Bound& b) {
-  Json json{{"value", b.value}, {"source", b.source}};
+OrderedJson bound(const Bound& b) {
+  OrderedJson json{{"value", b.value}, {"source", b.source}};
   if (b.clock_hz) json["clock_hz"] = *b.clock_hz;
   return json;
 }
 
 /// An object also where it is empty.
-Json words(const std::map<std::string, std::string>& notes) {
-  Json json = Json::object();
+OrderedJson words(const std::map<std::string, std::string>& notes) {
+  OrderedJson json = OrderedJson::object();
   for (const auto& [name, text] : notes) json[name] = text;
   return json;
 }
 
-Json expectation(const Expectation& e) {
+OrderedJson expectation(const Expectation& e) {
   return {{"value", e.value}, {"tolerance", e.tolerance}, {"model", e.model}};
 }
 
-Json opponent(const Opponent& o) {
+OrderedJson opponent(const Opponent& o) {
   return {{"name", o.name},
           {"value", or_null(o.value)},
           {"ratio", or_null(o.ratio)},
@@ -75,50 +75,50 @@ Json opponent(const Opponent& o) {
           {"samples", o.samples}};
 }
 
-Json counter(const Counter& c) {
+OrderedJson counter(const Counter& c) {
   return {{"role", c.role},           {"metric", c.metric},
           {"unit", c.unit},           {"value", or_null(c.value)},
           {"reason", c.reason},       {"expected", or_null(c.expected)},
           {"tolerance", c.tolerance}, {"expected_model", c.expected_model}};
 }
 
-Json range(const Range& r) {
+OrderedJson range(const Range& r) {
   return {{"low", or_null(r.low)}, {"median", or_null(r.median)}, {"high", or_null(r.high)}};
 }
 
-Json telemetry(const Telemetry& t) {
-  Json json{{"sm_clock_hz", range(t.sm_clock_hz)},
-            {"memory_clock_hz", range(t.memory_clock_hz)},
-            {"power_w", range(t.power_w)},
-            {"temperature_c", range(t.temperature_c)},
-            {"throttle_reasons", t.throttle_reasons},
-            {"missing_reason", t.missing_reason}};
+OrderedJson telemetry(const Telemetry& t) {
+  OrderedJson json{{"sm_clock_hz", range(t.sm_clock_hz)},
+                   {"memory_clock_hz", range(t.memory_clock_hz)},
+                   {"power_w", range(t.power_w)},
+                   {"temperature_c", range(t.temperature_c)},
+                   {"throttle_reasons", t.throttle_reasons},
+                   {"missing_reason", t.missing_reason}};
   if (t.other_processes) json["other_processes"] = *t.other_processes;
   return json;
 }
 
-Json timing(const Timing& t) {
-  Json json{{"mode", t.mode},
-            {"timer", t.timer},
-            {"launches_per_sample", t.launches_per_sample},
-            {"warm_up_launches", t.warm_up_launches},
-            {"stop", t.stop},
-            {"elapsed_s", t.elapsed_s}};
+OrderedJson timing(const Timing& t) {
+  OrderedJson json{{"mode", t.mode},
+                   {"timer", t.timer},
+                   {"launches_per_sample", t.launches_per_sample},
+                   {"warm_up_launches", t.warm_up_launches},
+                   {"stop", t.stop},
+                   {"elapsed_s", t.elapsed_s}};
   if (t.rest > 0) json["rest"] = t.rest;
   if (t.sm_clock_hz) json["sm_clock_hz"] = *t.sm_clock_hz;
   return json;
 }
 
-Json profile(const Profile& p) {
+OrderedJson profile(const Profile& p) {
   return {{"axis", p.axis}, {"unit", p.unit}, {"values", p.values}};
 }
 
-Json verdict(const Verdict& v) {
+OrderedJson verdict(const Verdict& v) {
   return {{"status", to_string(v.status)}, {"reasons", v.reasons}, {"unchecked", v.unchecked}};
 }
 
-Json own_part(const Entry& e) {
-  Json extras = Json::object();
+OrderedJson own_part(const Entry& e) {
+  OrderedJson extras = OrderedJson::object();
   for (const auto& [name, value] : e.extras) extras[name] = value;
   return {{"probe", e.probe},
           {"axes", array_of(e.axes, axis)},
@@ -157,7 +157,7 @@ class Numbering {
 };
 
 /// User counters, as Google Benchmark's readers find them: beside the entry's fields.
-void flatten_counters(const Entry& entry, Json& row) {
+void flatten_counters(const Entry& entry, OrderedJson& row) {
   const auto add = [&](const std::string& name, double value) {
     const bool ours_or_theirs = name == keys::own || keys::google_benchmark_fields().contains(name);
     if (!ours_or_theirs && !row.contains(name)) row[name] = value;
@@ -169,17 +169,17 @@ void flatten_counters(const Entry& entry, Json& row) {
   }
 }
 
-Json row(const Entry& e, Source source, Numbering& numbering) {
+OrderedJson row(const Entry& e, Source source, Numbering& numbering) {
   const auto [family, instance] = numbering.of(e);
   const std::string name = (source == Source::replay ? keys::replay_prefix : "") + e.name;
-  Json row{{"name", name},
-           {"family_index", family},
-           {"per_family_instance_index", instance},
-           {"run_name", name},
-           {"run_type", "iteration"},
-           {"repetitions", e.repetitions},
-           {"repetition_index", e.repetition_index},
-           {"threads", 1}};
+  OrderedJson row{{"name", name},
+                  {"family_index", family},
+                  {"per_family_instance_index", instance},
+                  {"run_name", name},
+                  {"run_type", "iteration"},
+                  {"repetitions", e.repetitions},
+                  {"repetition_index", e.repetition_index},
+                  {"threads", 1}};
   if (e.verdict.status == VerdictStatus::failed ||
       e.verdict.status == VerdictStatus::wrong_output) {
     row["error_occurred"] = true;
@@ -194,19 +194,19 @@ Json row(const Entry& e, Source source, Numbering& numbering) {
   return row;
 }
 
-Json device_bound(const DeviceBound& b) {
+OrderedJson device_bound(const DeviceBound& b) {
   return {{"name", b.name}, {"unit", b.unit}, {"value", b.value}, {"source", b.source}};
 }
 
-Json context(const Document& d) {
-  Json context{{"date", d.date},
-               {"host_name", "withheld"},  // results get published
-               {"executable", d.executable},
-               {"num_cpus", d.num_cpus},
-               {"mhz_per_cpu", or_null(d.mhz_per_cpu)}};
+OrderedJson context(const Document& d) {
+  OrderedJson context{{"date", d.date},
+                      {"host_name", "withheld"},  // results get published
+                      {"executable", d.executable},
+                      {"num_cpus", d.num_cpus},
+                      {"mhz_per_cpu", or_null(d.mhz_per_cpu)}};
   if (d.cpu_scaling_enabled) context["cpu_scaling_enabled"] = *d.cpu_scaling_enabled;
-  context["caches"] = Json::array();
-  context["load_avg"] = Json::array();
+  context["caches"] = OrderedJson::array();
+  context["load_avg"] = OrderedJson::array();
   context["library_version"] = d.google_benchmark_version;
   context["library_build_type"] = d.library_build_type;
   context["json_schema_version"] = 1;  // Google Benchmark's
@@ -224,9 +224,9 @@ Json context(const Document& d) {
   return context;
 }
 
-Json marker(const PlotMarker& m) { return {{"x", m.x}, {"label", m.label}}; }
+OrderedJson marker(const PlotMarker& m) { return {{"x", m.x}, {"label", m.label}}; }
 
-Json stretch(const PlotStretch& s) {
+OrderedJson stretch(const PlotStretch& s) {
   return {{"first_x", s.first_x},
           {"first_y", s.first_y},
           {"last_x", s.last_x},
@@ -234,20 +234,20 @@ Json stretch(const PlotStretch& s) {
           {"label", s.label}};
 }
 
-Json level(const PlotLevel& l) { return {{"y", l.y}, {"label", l.label}}; }
+OrderedJson level(const PlotLevel& l) { return {{"y", l.y}, {"label", l.label}}; }
 
-Json term(const Term& t) { return {{"figure", t.figure}, {"factor", t.factor}}; }
+OrderedJson term(const Term& t) { return {{"figure", t.figure}, {"factor", t.factor}}; }
 
-Json memory_level(const MemoryLevel& m) {
+OrderedJson memory_level(const MemoryLevel& m) {
   return {{"name", m.name},
           {"bound", m.bound},
           {"counted", array_of(m.counted, term)},
           {"otherwise", array_of(m.otherwise, term)}};
 }
 
-Json view(const View& v) {
+OrderedJson view(const View& v) {
   const auto condition = [](const std::pair<std::string, std::vector<AxisValue>>& c) {
-    return Json{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
+    return OrderedJson{{"axis", c.first}, {"values", array_of(c.second, axis_value)}};
   };
   return {{"kind", to_string(v.kind)},
           {"title", v.title},
@@ -276,7 +276,7 @@ Json view(const View& v) {
           {"memory", array_of(v.memory, memory_level)}};
 }
 
-Json probe(const ProbeSummary& p) {
+OrderedJson probe(const ProbeSummary& p) {
   return {{"name", p.name},
           {"question", p.question},
           {"answer", p.answer},
@@ -289,16 +289,16 @@ Json probe(const ProbeSummary& p) {
           {"views", array_of(p.views, view)}};
 }
 
-Json claim(const Claim& c) {
+OrderedJson claim(const Claim& c) {
   return {{"id", c.id},           {"statement", c.statement},
           {"claimed", c.claimed}, {"verdict", to_string(c.verdict)},
           {"figure", c.figure},   {"evidence", c.evidence},
           {"probe", c.probe}};
 }
 
-Json published(const Published& p) { return {{"value", p.value}, {"source", p.source}}; }
+OrderedJson published(const Published& p) { return {{"value", p.value}, {"source", p.source}}; }
 
-Json fact(const Fact& f) {
+OrderedJson fact(const Fact& f) {
   return {{"id", f.id},
           {"subject", f.subject},
           {"quantity", f.quantity},
@@ -317,7 +317,7 @@ Json fact(const Fact& f) {
 }
 
 /// The path of the first number that is not finite, below `json`; nothing if all are.
-std::optional<std::string> find_not_finite(const Json& json) {
+std::optional<std::string> find_not_finite(const OrderedJson& json) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) return "";
   if (!json.is_structured()) return std::nullopt;
   std::size_t index = 0;
@@ -331,9 +331,9 @@ std::optional<std::string> find_not_finite(const Json& json) {
 
 }  // namespace
 
-Json to_json(const Document& document) {
+OrderedJson to_json(const Document& document) {
   Numbering numbering;
-  Json json{
+  OrderedJson json{
       {"context", context(document)},
       {"benchmarks", array_of(document.entries,
                               [&](const Entry& e) { return row(e, document.source, numbering); })},

@@ -1,26 +1,11 @@
 #include "results/fingerprint_json.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "results/json_values.h"
 
 namespace fathom {
-namespace {
-
-std::string text(const nlohmann::json& json, const char* key) {
-  return json.at(key).get<std::string>();
-}
-
-template <typename Value>
-std::optional<Value> optional(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  return found->get<Value>();
-}
-
-}  // namespace
-
 nlohmann::ordered_json fingerprint_to_json(const Fingerprint& f) {
   return {{"gpu_name", f.gpu_name},
           {"gpu_uuid_hash", f.gpu_uuid_hash},

@@ -25,15 +25,15 @@ struct Prefix {
 };
 
 constexpr std::array<Prefix, 10> decimal_prefixes{{{1e-12, "p"},
-                                                  {1e-9, "n"},
-                                                  {1e-6, "u"},
-                                                  {1e-3, "m"},
-                                                  {1, ""},
-                                                  {1e3, "k"},
-                                                  {1e6, "M"},
-                                                  {1e9, "G"},
-                                                  {1e12, "T"},
-                                                  {1e15, "P"}}};
+                                                   {1e-9, "n"},
+                                                   {1e-6, "u"},
+                                                   {1e-3, "m"},
+                                                   {1, ""},
+                                                   {1e3, "k"},
+                                                   {1e6, "M"},
+                                                   {1e9, "G"},
+                                                   {1e12, "T"},
+                                                   {1e15, "P"}}};
 constexpr std::array<Prefix, 5> binary_prefixes{{{1, ""},
                                                  {1024.0, "Ki"},
                                                  {1024.0 * 1024, "Mi"},
@@ -134,6 +134,10 @@ std::string format_percent(double fraction) {
   return plain(fraction * 100, 3) + " %";
 }
 
+std::string format_signed_percent(double fraction) {
+  return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
+}
+
 std::string format_count(double number) {
   if (!std::isfinite(number)) return not_finite;
   if (number != std::trunc(number)) return format_number(number);
@@ -142,7 +146,8 @@ std::string format_count(double number) {
 
 std::string counted(std::size_t number, const std::string& one, const std::string& many) {
   const std::string several = many.empty() ? one + "s" : many;
-  return fmt::format("{} {}", format_count(static_cast<double>(number)), number == 1 ? one : several);
+  return fmt::format("{} {}", format_count(static_cast<double>(number)),
+                     number == 1 ? one : several);
 }
 
 std::string format_number(double number) { return plain(number, significant_digits); }

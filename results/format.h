@@ -25,6 +25,9 @@ std::string format_time(double seconds);
 /// From a fraction: 0.0123 is "1.23 %".
 std::string format_percent(double fraction);
 
+/// The same with its sign: "+3 %", "-0.4 %".
+std::string format_signed_percent(double fraction);
+
 /// With thousands separators: "33,554,432". Numbers with a fraction get at most four significant
 /// digits.
 std::string format_count(double number);
@@ -39,8 +42,9 @@ std::string format_number(double number);
 std::string format_exact(double number);
 
 /// A value in one of the document's units: "B" and "B/s" as above, "s" as time, "Hz", "FLOP/s",
-/// "op/s", "W", "J", "J/B", "J/FLOP" and "J/op" with decimal prefixes, "%" (a number of percent), "C" as degrees Celsius;
-/// any other unit ("cycles", "sectors", "") after a plain number. Units are the document's own.
+/// "op/s", "W", "J", "J/B", "J/FLOP" and "J/op" with decimal prefixes, "%" (a number of percent),
+/// "C" as degrees Celsius; any other unit ("cycles", "sectors", "") after a plain number. Units are
+/// the document's own.
 std::string format_quantity(double value, const std::string& unit);
 std::string format_quantity(const std::optional<double>& value, const std::string& unit);
 

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-struct Place {
+struct SamplePlace {
   double x, y;  ///< in what the lines are straight, and the median
 };
 
@@ -22,7 +22,7 @@ struct Side {
 
 /// Squared error of y = y0 + s1 min(0, u) + s2 max(0, u) with the best y0, s1 and s2, u = x - at;
 /// nothing with too few points on a side.
-std::optional<double> error_at(const std::vector<Place>& places, double at) {
+std::optional<double> error_at(const std::vector<SamplePlace>& places, double at) {
   constexpr std::size_t fewest = 3;
   Side sides[2];
   double sum = 0;
@@ -60,7 +60,7 @@ std::optional<double> hinge(std::span<const CurvePoint> curve, double around, Ra
   if (!(around > 0) || !(within > 1)) throw std::invalid_argument("hinge: no such place");
   const double low = ramp_coordinate(scale, around / within);
   const double high = ramp_coordinate(scale, around * within);
-  std::vector<Place> places;
+  std::vector<SamplePlace> places;
   for (const CurvePoint& point : curve) {
     const double x = ramp_coordinate(scale, point.x);
     if (x >= low && x <= high) places.push_back({x, median(point.samples)});

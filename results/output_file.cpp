@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 /// The descriptor that a name in /proc/self/fd stands for, as /dev/stdout does after a link.
 std::optional<int> descriptor_of(const fs::path& path) {
   std::error_code none;

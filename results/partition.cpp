@@ -27,7 +27,7 @@ constexpr double fewest_points = 40;
 enum Kind : std::size_t { plateau, ramp, joint, kinds };  // joint: a ramp of one or two points
 
 /// Sums over the used points before an index, from which any stretch's fit follows.
-struct Sums {
+struct FitSums {
   double w = 0, wu = 0, wuu = 0, wy = 0, wuy = 0, wyy = 0;
   std::size_t points = 0;
 };
@@ -42,7 +42,7 @@ class Stretches {
             const std::vector<bool>& used, double noise)
       : sums_(y.size() + 1) {
     for (std::size_t i = 0; i < y.size(); ++i) {
-      Sums s = sums_[i];
+      FitSums s = sums_[i];
       if (used[i]) {
         const double weight = 1 / (noise * y[i] * noise * y[i]);
         const double centred = u[i] - u.front();  // less to cancel
@@ -63,14 +63,14 @@ class Stretches {
   }
 
   Line constant(std::size_t begin, std::size_t end) const {
-    const Sums s = between(begin, end);
+    const FitSums s = between(begin, end);
     if (s.points == 0) return {};
     const double level = s.wy / s.w;
     return {0, level, std::max(0.0, s.wyy - level * s.wy)};
   }
 
   Line line(std::size_t begin, std::size_t end) const {
-    const Sums s = between(begin, end);
+    const FitSums s = between(begin, end);
     const double spread = s.w * s.wuu - s.wu * s.wu;
     if (s.points < 2 || !(spread > 0)) return constant(begin, end);
     const double slope = (s.w * s.wuy - s.wu * s.wy) / spread;
@@ -79,13 +79,13 @@ class Stretches {
   }
 
  private:
-  Sums between(std::size_t begin, std::size_t end) const {
-    const Sums &a = sums_[begin], &b = sums_[end];
+  FitSums between(std::size_t begin, std::size_t end) const {
+    const FitSums &a = sums_[begin], &b = sums_[end];
     return {b.w - a.w,     b.wu - a.wu,   b.wuu - a.wuu,      b.wy - a.wy,
             b.wuy - a.wuy, b.wyy - a.wyy, b.points - a.points};
   }
 
-  std::vector<Sums> sums_;
+  std::vector<FitSums> sums_;
 };
 
 /// The best cut of all points before an index whose last piece is of a kind.

@@ -72,15 +72,16 @@ bool allows(const std::string& keyword, const Json& rule, const Json& value) {
       return value.contains(key.get_ref<const std::string&>());
     });
   }
-  static const std::set<std::string> others{"$schema", "title", "description", "definitions",
-                                            "properties", "additionalProperties", "items"};
+  static const std::set<std::string> others{"$schema",     "title",      "description",
+                                            "definitions", "properties", "additionalProperties",
+                                            "items"};
   if (!others.contains(keyword)) throw std::logic_error("the schema has the keyword " + keyword);
   return true;
 }
 
 /// Where in a document a value is; the path is put together only for an error.
-struct Place {
-  const Place* above = nullptr;
+struct DocumentPlace {
+  const DocumentPlace* above = nullptr;
   std::string_view key = {};
   std::size_t index = 0;
 
@@ -98,7 +99,8 @@ struct Fault {
 };
 
 /// The first part of a value that its schema rejects and that has no rejected part itself.
-std::optional<Fault> find_fault(const Json& unresolved, const Json& value, const Place& place) {
+std::optional<Fault> find_fault(const Json& unresolved, const Json& value,
+                                const DocumentPlace& place) {
   const Json& schema = resolve(unresolved, value);
   if (value.is_object()) {
     const auto known = schema.find("properties");
@@ -171,14 +173,15 @@ void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse_document(origin,
-           "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
-           "give the result.json of a run.");
+    refuse_document(
+        origin,
+        "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
+        "give the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
     refuse_document(origin,
-           "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
-           "Fathom wrote can be read here; give the result.json of a run.");
+                    "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
+                    "Fathom wrote can be read here; give the result.json of a run.");
   }
   const Json& own = json["context"][keys::own];
   const bool versioned = own.is_object() && own.contains("schema_version") &&
@@ -197,8 +200,9 @@ void check_schema(const Json& json, const std::string& origin) {
   check_version(json, origin);
   const std::optional<Fault> fault = find_fault(root_schema(), json, {});
   if (!fault) return;
-  refuse_document(origin, fmt::format("{} {}. Give the result.json as a run wrote it.",
-                             fault->path.empty() ? "the document" : fault->path, explain(*fault)));
+  refuse_document(origin,
+                  fmt::format("{} {}. Give the result.json as a run wrote it.",
+                              fault->path.empty() ? "the document" : fault->path, explain(*fault)));
 }
 
 }  // namespace fathom

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 
 namespace fathom {
@@ -39,6 +40,8 @@ void print_out(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
+
+void print_line(std::string_view text) { print_out(clean(text) + "\n"); }
 
 void require_written_output() {
   errno = 0;

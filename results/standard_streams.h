@@ -15,6 +15,9 @@ void end_on_interrupts();
 /// To standard output at once. Never throws: require_written_output says what was lost.
 void print_out(std::string_view text);
 
+/// The same with one line, which clean() makes of `text`.
+void print_line(std::string_view text);
+
 /// Throws Error(output_full) or Error(output_unwritable) if any of what was printed was lost. A
 /// reader that has gone away (`fathom list | head`) had what it wanted.
 void require_written_output();

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 
 // A process that the driver holds in the kernel does not die of SIGKILL; nothing may wait for it
 // for ever.
-constexpr auto kill_patience = 10s;
+constexpr auto patience_after_kill = 10s;
 
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, char* const* environment,
                          pid_t parent, int error_pipe) {
@@ -183,7 +183,7 @@ ChildProcess::ChildProcess(const ChildStart& start) {
 ChildProcess::~ChildProcess() {
   if (end_) return;
   signal(SIGKILL);
-  const auto deadline = Clock::now() + kill_patience;
+  const auto deadline = Clock::now() + patience_after_kill;
   while (!try_end() && Clock::now() < deadline) std::this_thread::sleep_for(10ms);
 }
 
@@ -207,7 +207,7 @@ std::optional<ProcessEnd> ChildProcess::try_end() {
 
 void ChildProcess::reap_group() {
   kill(-pid_, SIGKILL);
-  const auto deadline = Clock::now() + kill_patience;
+  const auto deadline = Clock::now() + patience_after_kill;
   while (Clock::now() < deadline) {
     const pid_t reaped = waitpid(-pid_, nullptr, WNOHANG);
     if (reaped < 0 && errno == ECHILD && kill(-pid_, 0) != 0) return;
@@ -237,7 +237,7 @@ std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInb
   const auto kill_now = [&] {
     child.signal(SIGKILL);
     phase = Phase::killed;
-    deadline = Clock::now() + kill_patience;
+    deadline = Clock::now() + patience_after_kill;
   };
 
   while (true) {

@@ -16,7 +16,7 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uintmax_t comfortable_bytes = std::uintmax_t{1} << 30;
 
@@ -66,7 +66,11 @@ DoctorCheck check_folder() {
 
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
 DoctorCheck check_gpu_without_probes() {
-  DoctorCheck check{"driver", "fail", {}, "NVIDIA driver", "There is no NVIDIA GPU on this machine.",
+  DoctorCheck check{"driver",
+                    "fail",
+                    {},
+                    "NVIDIA driver",
+                    "There is no NVIDIA GPU on this machine.",
                     "`fathom run` replays a recording meanwhile."};
   if (const std::string address = nvidia_gpu_on_pci(); !address.empty()) {
     check.detail = fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address);
@@ -103,12 +107,12 @@ void print_checks(const std::vector<DoctorCheck>& checks) {
   }
 }
 
-Json to_json(const std::vector<DoctorCheck>& checks) {
-  Json list = Json::array();
+OrderedJson to_json(const std::vector<DoctorCheck>& checks) {
+  OrderedJson list = OrderedJson::array();
   for (const auto& check : checks)
     list.push_back({{"id", check.id},
                     {"status", check.status},
-                    {"gpu", check.gpu ? Json(*check.gpu) : Json(nullptr)},
+                    {"gpu", check.gpu ? OrderedJson(*check.gpu) : OrderedJson(nullptr)},
                     {"what", check.what},
                     {"detail", check.detail},
                     {"what_to_do", check.what_to_do}});

@@ -12,7 +12,6 @@
 #include "reports/page/page.h"
 #include "reports/report.h"
 #include "results/atomic_file.h"
-#include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/error.h"
@@ -30,8 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void say(const std::string& line) { print_out(clean(line) + "\n"); }
-
 fs::path output_root(const RunArguments& options, const std::string& gpu_name, bool replay) {
   if (!options.out.empty()) return options.out;
   return default_folder_name(gpu_name, replay, std::chrono::system_clock::now());
@@ -39,16 +36,16 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder, bool no_report) {
-  if (no_report) return say(fmt::format("Document: {}", folder.result().string()));
+  if (no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
   const ReportPaths paths = write_report(document, folder.report());
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   print_out(terminal_summary(document, colour) + "\n");
-  say(fmt::format("Report: {}", paths.readme.string()));
-  if (!paths.atlas.empty()) say(fmt::format("Atlas: {}", paths.atlas.string()));
-  for (const fs::path& page : paths.pages) say(fmt::format("Page: {}", page.string()));
+  print_line(fmt::format("Report: {}", paths.readme.string()));
+  if (!paths.atlas.empty()) print_line(fmt::format("Atlas: {}", paths.atlas.string()));
+  for (const fs::path& page : paths.pages) print_line(fmt::format("Page: {}", page.string()));
   const fs::path html = folder.report() / "index.html";
   write_file_atomically(html, reports::html_page({{&document, "result.json"}}));
-  say(fmt::format("Explore: {}", html.string()));
+  print_line(fmt::format("Explore: {}", html.string()));
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
@@ -57,7 +54,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
     require_distinct({{"the recording", recording}},
                      {{"--out", OutputFolder{options.out}.result()}});
   const Document document = load_replay(recording, options);
-  say(replay_notice(document, why));
+  print_line(replay_notice(document, why));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
   write_document(document, folder.result());
@@ -90,11 +87,12 @@ ExitCode replay_without_probes(const RunArguments& options) {
 DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerprint,
                        const OutputFolder& folder) {
   try {
-    DeviceLock lock(fingerprint.gpu_uuid_hash,
-                    options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail,
-                    std::chrono::hours(1), [](const std::string& holder) {
-                      say(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
-                    });
+    DeviceLock lock(
+        fingerprint.gpu_uuid_hash,
+        options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail, std::chrono::hours(1),
+        [](const std::string& holder) {
+          print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
+        });
     setenv("FATHOM_LOCK_FD", lock.share_with_children().c_str(), 1);
     return lock;
   } catch (const Error&) {
@@ -200,8 +198,8 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   const DeviceLock lock = lock_device(options, fingerprint, folder);
   make_folder(folder.logs());
   make_folder(folder.parts());
-  say(fmt::format("Measuring {} with {} probes, suite {}.", fingerprint.gpu_name, probes.size(),
-                  options.suite));
+  print_line(fmt::format("Measuring {} with {} probes, suite {}.", fingerprint.gpu_name,
+                         probes.size(), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   RunParts parts(options, fingerprint);

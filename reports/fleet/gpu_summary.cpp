@@ -40,7 +40,7 @@ double noise_of(const Entry& entry) {
   return noise;
 }
 
-std::optional<double> median_of(const std::vector<double>& values) {
+std::optional<double> median_or_none(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));
 }
 
@@ -61,8 +61,8 @@ void add_telemetry(Health& health, const Document& document) {
                          holds_clocks_down);
   }
   // The later document is the longer one, and the one under the heavier load.
-  if (const auto clock = median_of(sm_clocks)) health.sm_clock_hz = clock;
-  if (const auto clock = median_of(memory_clocks)) health.memory_clock_hz = clock;
+  if (const auto clock = median_or_none(sm_clocks)) health.sm_clock_hz = clock;
+  if (const auto clock = median_or_none(memory_clocks)) health.memory_clock_hz = clock;
   health.throttle_reasons.assign(reasons.begin(), reasons.end());
 }
 

@@ -20,10 +20,6 @@ std::string extent_of(const MachineHistory& history) {
 
 namespace {
 
-std::string signed_percent(double fraction) {
-  return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
-}
-
 /// What else changed with that run; of a drift also with which.
 std::string company(const MachineHistory& history, const HistoryChange& change) {
   std::vector<std::string> all;
@@ -43,7 +39,7 @@ std::string when(const MachineHistory& history, const HistoryChange& change) {
 
 std::vector<std::string> history_cells(const MachineHistory& history, const HistoryChange& change) {
   return {change.worse ? "worse" : "better",
-          signed_percent(change.relative()),
+          format_signed_percent(change.relative()),
           change.drift ? "drift" : "step",
           when(history, change),
           change.metric,

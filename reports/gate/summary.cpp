@@ -25,16 +25,12 @@ constexpr std::size_t most_listed = 20;
 /// has as much.
 constexpr double interval_confidence = GateOptions{}.confidence;
 
-std::string signed_percent(double fraction) {
-  return (fraction < 0 ? "-" : "+") + format_percent(std::abs(fraction));
-}
-
 std::string interval_text(const MetricDecision& metric) {
   const auto change = value_change(metric);
   if (!change) return "";
   const bool as_said = change->confidence > interval_confidence - 0.005;
   return fmt::format(
-      "{} to {}{}", signed_percent(change->low), signed_percent(change->high),
+      "{} to {}{}", format_signed_percent(change->low), format_signed_percent(change->high),
       as_said ? "" : fmt::format(" (with {} confidence)", format_percent(change->confidence)));
 }
 
@@ -106,7 +102,7 @@ std::string padded(const std::string& text, std::size_t width) {
 
 std::string change_text(const MetricDecision& metric) {
   const auto change = change_of(metric);
-  return change ? signed_percent(*change) : "";
+  return change ? format_signed_percent(*change) : "";
 }
 
 std::string one_line(const MetricDecision& metric) {

@@ -41,7 +41,7 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
   CHECK(summary_of(document, "slow").status == ProbeStatus::interrupted);
   CHECK(summary_of(document, "zero").status == ProbeStatus::interrupted);
   CHECK_THAT(box.report(), ContainsSubstring("not started") && ContainsSubstring("interrupted"));
-  CHECK_THAT(last_line(run.output()), ContainsSubstring("README.md"));
+  CHECK_THAT(last_line(run.output()), ContainsSubstring("index.html"));
   for (const int pid : pids_in(log)) CHECK_FALSE(alive(pid));
 }
 

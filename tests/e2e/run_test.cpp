@@ -186,7 +186,7 @@ TEST_CASE("One probe's bad day costs its own missing results and nothing else", 
   CHECK(entries_of(document, day.probe) == day.kept);
   CHECK(summary_of(document, day.probe).status == day.status);
   CHECK_THAT(box.report(), ContainsSubstring(day.said));
-  CHECK_THAT(last_line(run.output), EndsWith("README.md"));
+  CHECK_THAT(last_line(run.output), EndsWith("index.html"));
 }
 
 TEST_CASE("A failed check fails the run, whose results are complete", "[e2e]") {

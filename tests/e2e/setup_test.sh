@@ -288,7 +288,7 @@ case_a_full_disk_is_said_first() {
   printf '#!/bin/sh\necho "fatal error: a.o: No space left on device"; exit 1\n' >"$scratch/output"
   chmod +x "$scratch/output"
   expect 23 fathom run
-  expect_equal "$said" "fathom: the disk under $scratch/build is full: make room and start again, which goes on from here, or name another folder with --build-dir DIR"
+  expect_said "fathom: the disk under $scratch/build is full: make room and start again, which goes on from here, or name another folder with --build-dir DIR"
 }
 
 case_unwritable_build_folder() {
@@ -319,8 +319,9 @@ END
   touch "$scratch/slow"
   expect 0 fathom run
   expect_said "fathom: configuring, 0 s"
-  expect_said "fathom: building, 1 s"
-  expect_equal "$(grep -c 'fathom: building' <<<"$said")" 1 # then every half minute
+  # A busy machine may come to it a second later.
+  grep -qE 'fathom: building, [1-9] s' <<<"$said" || die "nothing moves: $said"
+  (($(grep -c 'fathom: building' <<<"$said") <= 2)) || die "more than a line each half minute: $said"
   local words
   said=$(script -qefc "env -i ${machine[*]@Q} '$source_dir/fathom' --build-dir '$scratch/build' run" \
     /dev/null </dev/null)

@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // As tools/child_process.cpp: a process that the driver holds does not die of SIGKILL.
-constexpr std::chrono::seconds kill_patience{10};
+constexpr std::chrono::seconds patience_with_children{10};
 constexpr int look_again_ms = 100;
 
 }  // namespace
@@ -45,13 +45,13 @@ std::vector<SupervisedEnd> supervise_all(std::vector<std::unique_ptr<ChildProces
       stopped = Stopped::interrupt;
       tell_all(SIGINT, Phase::told_to_stop, grace);
     } else if (interrupts > 1 && phase == Phase::told_to_stop) {
-      tell_all(SIGKILL, Phase::killed, kill_patience);
+      tell_all(SIGKILL, Phase::killed, patience_with_children);
     } else if (Clock::now() >= deadline) {
       if (phase == Phase::running) {
         stopped = Stopped::time_limit;
         tell_all(SIGTERM, Phase::told_to_stop, grace);
       } else if (phase == Phase::told_to_stop) {
-        tell_all(SIGKILL, Phase::killed, kill_patience);
+        tell_all(SIGKILL, Phase::killed, patience_with_children);
       } else {
         for (auto& end : ends)
           if (!end) end = SupervisedEnd{ProcessEnd{0, SIGKILL, true}, stopped};

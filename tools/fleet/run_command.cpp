@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "reports/fleet/fleet.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/standard_streams.h"
 #include "tools/fleet/claim_folder.h"
@@ -22,8 +21,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-void say(const std::string& line) { print_out(clean(line) + "\n"); }
 
 /// The only process of its host.
 class NoTurns : public HostTurns {
@@ -98,9 +95,9 @@ ExitCode run_host(const FleetRunArguments& arguments) {
                 fmt::format("Another run measures these GPUs into {} now: wait for its end, or "
                             "choose another folder with --out.",
                             folder.root.string()));
-  say(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
-                  arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
-                  jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
+  print_line(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
+                         arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
+                         jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
   NoTurns turns(static_cast<int>(jobs.size()));
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
@@ -119,8 +116,8 @@ ExitCode run_host(const FleetRunArguments& arguments) {
       fmt::print(stderr, "fathom: {}\n", problem.reason);
       code = static_cast<ExitCode>(problem.exit_code);
     }
-    say(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
-                    folder.root.string(), folder.root.string()));
+    print_line(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
+                           folder.root.string(), folder.root.string()));
   } else {
     fleet::Expected expected = expected_of(arguments.report);
     expected.run = this_run;

@@ -15,12 +15,12 @@
 namespace fathom {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 using models::TransformerShape;
 
 class Config {
  public:
-  Config(Json json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
+  Config(PlainJson json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ExitCode::bad_input, fmt::format("{}: {}.", file_, what));
@@ -55,7 +55,7 @@ class Config {
     return found->get<std::int64_t>();
   }
 
-  Json json_;
+  PlainJson json_;
   std::string file_;
 };
 
@@ -121,7 +121,7 @@ void add_qwen_experts(const Config& config, TransformerShape& shape) {
 namespace {
 
 Config read_config(const std::filesystem::path& file) {
-  Json json;
+  PlainJson json;
   try {
     json = parse_strict_json(read_file(file), file.string());
   } catch (const Error& error) {

@@ -16,40 +16,40 @@
 namespace fathom::gate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Of a hundred thousand decisions.
 constexpr std::size_t largest_journal = std::size_t{1} << 30;
 
-Json to_json(const JudgedMetric& metric) {
+OrderedJson to_json(const JudgedMetric& metric) {
   return {{"metric", metric.planted.metric},
           {"fault", metric.planted.fault},
           {"size", metric.planted.size},
           {"outcome", metric.outcome},
-          {"worse", metric.worse ? Json(*metric.worse) : Json(nullptr)}};
+          {"worse", metric.worse ? OrderedJson(*metric.worse) : OrderedJson(nullptr)}};
 }
 
-JudgedMetric judged_metric(const Json& json) {
+JudgedMetric judged_metric(const OrderedJson& json) {
   JudgedMetric metric{
       {json.at("metric"), json.at("fault"), json.at("size")}, json.at("outcome"), std::nullopt};
   if (!json.at("worse").is_null()) metric.worse = json.at("worse").get<double>();
   return metric;
 }
 
-Json to_json(const std::vector<JudgedMetric>& metrics) {
-  Json list = Json::array();
+OrderedJson to_json(const std::vector<JudgedMetric>& metrics) {
+  OrderedJson list = OrderedJson::array();
   for (const JudgedMetric& metric : metrics) list.push_back(to_json(metric));
   return list;
 }
 
-std::vector<JudgedMetric> judged_metrics(const Json& json) {
+std::vector<JudgedMetric> judged_metrics(const OrderedJson& json) {
   std::vector<JudgedMetric> metrics;
-  for (const Json& metric : json) metrics.push_back(judged_metric(metric));
+  for (const OrderedJson& metric : json) metrics.push_back(judged_metric(metric));
   return metrics;
 }
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string line_of(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string header_line(const JournalHeader& header) {
@@ -61,14 +61,14 @@ std::string header_line(const JournalHeader& header) {
                   {"tool", header.tool}});
 }
 
-JournalHeader header_of(const Json& json) {
+JournalHeader header_of(const OrderedJson& json) {
   if (json.at("gate_trials") != 1) throw Error(ExitCode::bad_input, "of another version");
   return {trial_kind(json.at("kind")), json.at("seed"), json.at("suite"), json.at("how"),
           json.value("tool", "")};
 }
 
 std::string record_line(const TrialRecord& record) {
-  Json load = nullptr;
+  OrderedJson load = nullptr;
   if (record.load)
     load = {{"pattern", to_string(record.load->plan.pattern)},
             {"work", record.load->plan.work},
@@ -91,7 +91,7 @@ std::string record_line(const TrialRecord& record) {
                   {"undecided", record.undecided}});
 }
 
-TrialRecord record_of(const Json& json) {
+TrialRecord record_of(const OrderedJson& json) {
   TrialRecord record{json.at("index"),
                      json.at("seed"),
                      json.at("date"),
@@ -106,7 +106,7 @@ TrialRecord record_of(const Json& json) {
                      judged_metrics(json.at("flagged")),
                      std::nullopt,
                      json.value("undecided", std::vector<std::string>{})};
-  if (const Json& load = json.at("load"); !load.is_null())
+  if (const OrderedJson& load = json.at("load"); !load.is_null())
     record.load = LoadRecord{{load_pattern(load.at("pattern")), load.at("work")},
                              load.at("seconds"),
                              load.at("base_rounds"),
@@ -139,7 +139,7 @@ JournalText read_journal(const std::filesystem::path& path) {
     const auto line = std::string_view(text).substr(start, end - start);
     start = end + 1;
     try {
-      const Json json = Json::parse(line);
+      const OrderedJson json = OrderedJson::parse(line);
       if (number++ == 0)
         journal.header = header_of(json);
       else
