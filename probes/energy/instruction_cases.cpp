@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "probes/energy/cases.h"
-#include "probes/instructions/conclude.h"
+#include "probes/instructions/claims.h"
 #include "probes/instructions/workload.h"
 
 // The kernels that measure throughput, launched again and again.

@@ -5,7 +5,7 @@
 #include "harness/cuda_check.h"
 #include "harness/graphs.h"
 #include "probes/launch_overhead/cases.h"
-#include "probes/launch_overhead/conclude.h"
+#include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
 
 // Kernels one after the other, timed by the global timer that the kernels themselves read. All of

@@ -1,5 +1,5 @@
 #include "probes/launch_overhead/cases.h"
-#include "probes/launch_overhead/conclude.h"
+#include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
 
 // Empty kernels as the harness times any launch: several one after the other in a graph.

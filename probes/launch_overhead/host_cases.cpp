@@ -4,7 +4,7 @@
 #include "harness/cuda_handles.h"
 #include "harness/host_timer.h"
 #include "probes/launch_overhead/cases.h"
-#include "probes/launch_overhead/conclude.h"
+#include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
 
 // What the host pays: calls on a stream that nothing else uses, by the host's clock.

@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/atomics/conclude.h"
+#include "probes/atomics/claims.h"
 #include "probes/atomics/patterns.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"

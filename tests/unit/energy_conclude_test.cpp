@@ -4,9 +4,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/energy/conclude.h"
+#include "probes/energy/claims.h"
 #include "probes/energy/loops.h"
-#include "probes/instructions/conclude.h"
+#include "probes/instructions/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

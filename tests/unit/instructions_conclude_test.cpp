@@ -2,7 +2,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/instructions/conclude.h"
+#include "probes/instructions/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

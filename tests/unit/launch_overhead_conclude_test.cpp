@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/launch_overhead/conclude.h"
+#include "probes/launch_overhead/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "harness/published_facts.h"
-#include "probes/instructions/conclude.h"
-#include "probes/memory_latency/conclude.h"
+#include "probes/instructions/claims.h"
+#include "probes/memory_latency/claims.h"
 
 namespace fathom::models {
 namespace {

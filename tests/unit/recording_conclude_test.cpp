@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "gemm/conclude.h"
-#include "probes/bank_conflicts/conclude.h"
-#include "probes/copy_bandwidth/conclude.h"
-#include "probes/model_validation/conclude.h"
-#include "probes/occupancy/conclude.h"
-#include "probes/tail_effect/conclude.h"
-#include "probes/warp_reduce/conclude.h"
+#include "probes/bank_conflicts/claims.h"
+#include "probes/copy_bandwidth/claims.h"
+#include "probes/model_validation/claims.h"
+#include "probes/occupancy/claims.h"
+#include "probes/tail_effect/claims.h"
+#include "probes/warp_reduce/claims.h"
 #include "results/document_io.h"
 #include "results/verdict.h"
 

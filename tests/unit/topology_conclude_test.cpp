@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "probes/topology/conclude.h"
-#include "probes/topology/conclude_facts.h"
+#include "probes/topology/claims.h"
+#include "probes/topology/topology_facts.h"
 #include "probes/topology/names.h"
 #include "results/document_io.h"
 #include "tests/unit/planted_entries.h"

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "harness/cuda_check.h"
+#include "harness/probe.h"
+#include "models/shared_memory.h"
+#include "probes/bank_conflicts/claims.h"
+#include "probes/bank_conflicts/expected.h"
+#include "probes/bank_conflicts/kernels.h"
+#include "probes/bank_conflicts/patterns.h"
+#include "results/statistics.h"
+
+namespace fathom::bank_conflicts {
+namespace {
+
+using models::Access;
+using models::WarpAccess;
+
+/// Clocks of the timed part by the model: long enough that entering and leaving it
+/// is below a part in a thousand.
+constexpr int target_clocks = 1 << 17;
+
+/// The model must hold to this for a measured clock count to be called as expected: what is beyond
+/// the wavefronts is the loop's own overhead and the pipe's filling.
+constexpr double clock_tolerance = 0.02;
+
+int iterations_for(int clocks) {
+  const int per_iteration = warps_per_block * accesses_per_iteration * std::max(clocks, 1);
+  const int wanted = std::max(target_clocks / per_iteration, windows);
+  return wanted / windows * windows;  // whole rounds: each window equally often
+}
+
+/// Bytes of distinct words that one access moves: what the banks' 128 bytes a clock must carry.
+int distinct_bytes(const WarpAccess& access) {
+  std::vector<std::uint64_t> words;
+  for (int lane = 0; lane < models::warp_size; ++lane) {
+    if (!access.active(lane)) continue;
+    for (int b = 0; b < access.bytes_per_lane; b += 4) words.push_back((access.address[lane] + b) / 4);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return static_cast<int>(words.size()) * 4;
+}
+
+/// Clocks per access: the block's time from its first warp's start to its last warp's end over its
+/// accesses; the median over the SMs.
+double clocks_per_access(const std::vector<long long>& clocks, int blocks, int iterations) {
+  std::vector<double> per_access;
+  for (int block = 0; block < blocks; ++block) {
+    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * warps_per_block * 2;
+    long long first = slots[0], last = slots[1];
+    for (int warp = 1; warp < warps_per_block; ++warp) {
+      first = std::min(first, slots[2 * warp]);
+      last = std::max(last, slots[2 * warp + 1]);
+    }
+    per_access.push_back(static_cast<double>(last - first) /
+                         (static_cast<double>(warps_per_block) * iterations * accesses_per_iteration));
+  }
+  return median(per_access);
+}
+
+Workload prepare(Context& context, const WarpAccess& access, int iterations) {
+  const int blocks = context.device().sms;
+  const bool load = access.op == Access::load;
+  cudaStream_t stream = context.stream();
+  const Buffer offsets = context.buffers().output("lane offsets", models::warp_size * 4);
+  const Buffer clocks = context.buffers().output(
+      "clocks", static_cast<std::size_t>(blocks) * warps_per_block * 2 * sizeof(long long));
+  const Buffer out = context.buffers().output(
+      "out", static_cast<std::size_t>(blocks) * (load ? threads_per_block : region_words) * 4);
+  std::array<std::uint32_t, models::warp_size> host_offsets;
+  std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
+  FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
+                              cudaMemcpyHostToDevice, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations,
+                clocks.as<long long>(), out.as<std::uint32_t>()};
+  const auto launch = load ? launch_loads : launch_stores;
+
+  Workload workload;
+  workload.launch = [=] { launch(access.bytes_per_lane, run, blocks, stream); };
+  workload.poison = [=, &context] {
+    context.buffers().poison(out);
+    context.buffers().poison(clocks);
+  };
+  workload.verify = [=] {
+    return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
+                        warps_per_block);
+  };
+  workload.read_sample = [=] {
+    return clocks_per_access(copy_to_host<long long>(clocks, stream), blocks, iterations);
+  };
+  return workload;
+}
+
+Case make_case(const Pattern& pattern, const DeviceFacts& device) {
+  const WarpAccess& access = pattern.access;
+  const bool load = access.op == Access::load;
+  const char* op = load ? "load" : "store";
+  const models::SharedCost cost = models::shared_cost(access);
+  const int iterations = iterations_for(cost.clocks);
+  const int active_lanes = __builtin_popcount(access.active_mask);
+
+  Case c;
+  c.name = fmt::format("{}/bits:{}/{}", op, access.bytes_per_lane * 8, pattern.name);
+  c.axes = {{"operation", op},
+            {"bits", std::int64_t{access.bytes_per_lane} * 8},
+            {"family", pattern.family},
+            {"pattern", pattern.name},
+            {"active lanes", std::int64_t{active_lanes}}};
+  if (pattern.stride_words != 0) c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
+  c.suite = pattern.quick ? Suite::quick : Suite::standard;
+  c.metric = {"clocks_per_access", "clocks", Better::lower, std::nullopt};
+  const double bytes = distinct_bytes(access);
+  c.bound = Bound{std::max(1.0, bytes / 128.0),
+                  fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
+                              "clock an instruction at least", bytes)};
+  c.expected = Expectation{static_cast<double>(cost.clocks), clock_tolerance,
+                           "shared-memory model: one clock a wavefront, and one at least for each "
+                           "group of lanes"};
+  c.extras = {{"wavefronts_per_access", cost.wavefronts},
+              {"claimed_wavefronts", claimed_wavefronts(access)},
+              {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
+
+  // Loads are filled by stores and stores read back by loads, so each operation's own counters see
+  // the timed accesses alone, plus the stores' filling.
+  const double warps = static_cast<double>(device.sms) * warps_per_block;
+  const double accesses = warps * iterations * accesses_per_iteration;
+  const double fill = load ? 0 : warps * fill_stores_per_warp;
+  c.extras["accesses"] = accesses;
+  c.extras["filling_stores"] = fill;
+  const std::string prefix = load ? "shared_load_" : "shared_store_";
+  const std::string model = load ? "shared-memory model x accesses"
+                                 : "shared-memory model x accesses + the filling stores";
+  c.counters = {{prefix + "instructions", accesses + fill, 0, "accesses of all warps"},
+                {prefix + "wavefronts", accesses * cost.wavefronts + fill, 0, model},
+                {prefix + "conflicts", accesses * cost.conflicts, 0, model}};
+  c.prepare = [access, iterations](Context& context) { return prepare(context, access, iterations); };
+  return c;
+}
+
+class BankConflicts : public Probe {
+ public:
+  std::string name() const override { return "bank_conflicts"; }
+  std::string question() const override {
+    return "What does one warp access to shared memory cost, by width, pattern and active lanes?";
+  }
+  std::string method() const override {
+    return fmt::format(
+        "One block of {} warps per SM repeats one access pattern of 32 lane addresses, {} independent "
+        "accesses an iteration; the clocks from the first warp's start to the last warp's end over "
+        "the number of accesses give the clocks that one access keeps the SM's data pipe busy, the "
+        "median over all SMs. Loads are checked by the sum of the words read, stores by reading the "
+        "whole region back. Wavefronts, conflicts and instructions by counter must equal the model.",
+        warps_per_block, accesses_per_iteration);
+  }
+  std::vector<std::string> claim_ids() const override { return concluded_claims(); }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    std::vector<Case> result;
+    for (const Access op : {Access::load, Access::store}) {
+      for (const int bytes : {4, 8, 16}) {
+        for (const Pattern& pattern : patterns(op, bytes)) result.push_back(make_case(pattern, device));
+      }
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::bank_conflicts::conclude(entries);
+  }
+};
+
+}  // namespace
+}  // namespace fathom::bank_conflicts
+
+FATHOM_PROBE(fathom::bank_conflicts::BankConflicts)

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "harness/probe.h"
+#include "probes/instructions/claims.h"
+#include "probes/instructions/workload.h"
+#include "results/statistics.h"
+
+namespace fathom::instructions {
+namespace {
+
+/// Clocks that a launch should measure for: a few in a hundred thousand are beside the point. A
+/// warpgroup's products run below their rate for the first few thousand: measured over so many clocks
+/// an H200 completes 99.5 % of what its tensor cores could (recordings/h200/atlas).
+constexpr double latency_clocks = 50'000, throughput_clocks = 500'000,
+                 warpgroup_throughput_clocks = 1'000'000;
+
+/// The guide's rates and the published latencies must hold to this. The loop around the
+/// instructions costs at most 2 % of the issue slots.
+constexpr double throughput_tolerance = 0.03, latency_tolerance = 0.05;
+
+/// Cycles of one instruction in each warp: long loops less short ones, over what they differ by;
+/// the median over all warps.
+double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
+  const double steps =
+      static_cast<double>(plan.iterations) * (plan.shape().steps - plan.shape().short_steps);
+  std::vector<double> cycles;
+  for (std::size_t i = 0; i < clocks.size(); i += clocks_per_warp) {
+    const long long* c = &clocks[i];
+    cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps /
+                     plan.instruction.divisor);
+  }
+  return median(cycles);
+}
+
+/// Results per clock of an SM: all warps' results over the time from the first warp's start to the
+/// last warp's end; the median over the SMs.
+double throughput_of(const Plan& plan, const std::vector<long long>& clocks) {
+  std::vector<double> rates;
+  const std::size_t per_block = static_cast<std::size_t>(plan.warps) * clocks_per_warp;
+  for (std::size_t block = 0; block < clocks.size(); block += per_block) {
+    long long first = clocks[block], last = clocks[block + 1];
+    for (std::size_t i = block; i < block + per_block; i += clocks_per_warp) {
+      first = std::min(first, clocks[i]);
+      last = std::max(last, clocks[i + 1]);
+    }
+    rates.push_back(plan.steps() * plan.instruction.results / static_cast<double>(last - first));
+  }
+  return median(rates);
+}
+
+Case base_case(const Plan& plan, const char* quantity) {
+  const Instruction& instruction = plan.instruction;
+  Case c;
+  c.name = fmt::format("{}/{}", instruction.id, quantity);
+  c.axes = {{"family", std::string(instruction.family)},
+            {"instruction", std::string(instruction.subject)},
+            {"quantity", quantity},
+            {"ptx", std::string(instruction.ptx)}};
+  c.suite = instruction.quick ? Suite::quick : Suite::standard;
+  c.extras = {
+      {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
+  c.prepare = [plan](Context& context) {
+    return prepare(context, plan, plan.variant == Variant::latency ? latency_of : throughput_of);
+  };
+  return c;
+}
+
+Case latency_case(const Instruction& instruction, const Kernels& kernels,
+                  const DeviceFacts& device) {
+  const double steps = kernels.latency.short_steps + kernels.latency.steps;
+  const int iterations =
+      std::max(4, static_cast<int>(latency_clocks / (steps * instruction.usual_latency)));
+  Case c =
+      base_case({instruction, kernels, Variant::latency, instruction.one_block ? 1 : device.sms,
+                 instruction.latency_warps, iterations},
+                "latency");
+  c.metric = {"latency", "cycles", Better::lower, std::nullopt};
+  const bool published = device.major < 9 || (device.major == 9 && device.minor == 0);
+  if (instruction.published_latency && published) {
+    c.expected =
+        Expectation{*instruction.published_latency, latency_tolerance, std::string(latency_source)};
+  }
+  return c;
+}
+
+Case throughput_case(const Instruction& instruction, const Kernels& kernels,
+                     const DeviceFacts& device) {
+  const std::optional<Bound> bound = throughput_bound(instruction, device.major, device.minor);
+  const bool published = bound_is_published(instruction, device.major, device.minor);
+  const double rate = published ? bound->value : instruction.usual_rate;
+  const Shape& shape = kernels.throughput;
+  const double clocks_per_iteration =
+      shape.steps * shape.chains * kernels.throughput_warps * instruction.results / rate;
+  const double clocks =
+      instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks;
+  const int iterations = std::max(4, static_cast<int>(clocks / clocks_per_iteration));
+  const Plan plan{instruction, kernels, Variant::throughput, device.sms, kernels.throughput_warps,
+                  iterations};
+  Case c = base_case(plan, "throughput");
+  c.metric = {"throughput", std::string(throughput_unit(instruction)), Better::higher,
+              std::nullopt};
+  c.bound = bound;
+  if (published && instruction.reaches_bound) {
+    c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
+  }
+  // Before the loop, around it and the last step: a few dozen instructions.
+  CounterRequest executed{"instructions_executed", std::nullopt, 0, ""};
+  if (instruction.counted && iterations * shape.steps * shape.chains > 2000) {
+    executed.expected = plan.steps() * instruction.per_step * plan.blocks;
+    executed.tolerance = 0.05;
+    executed.model = "steps of all chains and warps; the loop and what is around it are left out";
+  }
+  c.counters = {executed, {"sm_cycles_active", std::nullopt, 0, ""}};
+  return c;
+}
+
+class Instructions : public Probe {
+ public:
+  std::string name() const override { return "instructions"; }
+  std::string question() const override {
+    return "How long does each instruction take, and how many of it does an SM complete in a "
+           "clock?";
+  }
+  std::string method() const override {
+    return "Latency: one chain of dependent instructions in a warp of every SM, in two loops of "
+           "the "
+           "same trip count whose bodies differ in length; the difference of their clocks over the "
+           "instructions by which they differ holds no loop; the median over all warps. "
+           "Throughput: "
+           "several independent chains in many warps of one block on each SM, all their results "
+           "over "
+           "the clocks from the first warp's start to the last warp's end; the median over the "
+           "SMs; "
+           "the instructions executed and the SM's active cycles by counter beside it. Each launch "
+           "is "
+           "checked: every chain's last step against the instruction's reference on the host, and "
+           "where the instruction is exact the whole chain; matrices hold small whole numbers, "
+           "which every type sums exactly. That the machine code holds the instruction as often as "
+           "the count says is a test of Fathom's own.";
+  }
+  std::vector<std::string> claim_ids() const override { return {}; }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    std::vector<Case> result;
+    for (const Instruction& instruction : all_instructions()) {
+      if (!instruction.runs_on(device.major, device.minor)) continue;
+      const Kernels& kernels = find_kernels(instruction.op);
+      if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
+      if (kernels.throughput.chains > 0)
+        result.push_back(throughput_case(instruction, kernels, device));
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::instructions::conclude(entries);
+  }
+};
+
+}  // namespace
+}  // namespace fathom::instructions
+
+FATHOM_PROBE(fathom::instructions::Instructions)

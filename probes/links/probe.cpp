@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "probes/links/cases.h"
+#include "probes/links/claims.h"
+
+namespace fathom::links {
+namespace {
+
+class Links : public Probe {
+ public:
+  std::string name() const override { return "links"; }
+  std::string question() const override {
+    return "How much do the links to the host and to other GPUs carry, by which engine, in which "
+           "direction and from which size on?";
+  }
+  std::string method() const override {
+    return "Copies of random words by the copy engines (cudaMemcpyAsync) and by kernels that load from one "
+           "side and store to the other 16 bytes a thread, timed by events on the GPU and checked word by "
+           "word. A byte counts once for each direction in which it goes, as nvbandwidth counts; with both "
+           "directions at once the figure is the sum of both. From a pair of GPUs the copy engine is the "
+           "sender's, which writes, unless the receiver's is named, which reads. The time of a load is that of "
+           "a chase through 2 MiB of the other GPU's memory, one thread on each of eight SMs in turn. Where "
+           "another GPU is in use by another Fathom, it is left out; GPUs that take part are locked meanwhile. "
+           "Collectives are NCCL's over all GPUs, out of place, on 32-bit integers, each on the next part of "
+           "256 MiB; their figure is the bus bandwidth as nccl-tests defines it, with reduction in the NVLink "
+           "switches (NVLS) off unless NCCL_NVLS_ENABLE is set. They are timed as nccl-tests times them, by the "
+           "host's clock over 20 of them (fewer above 64 MiB) called by one thread, so that small ones show what "
+           "calling them costs; up to 4 MiB they are timed a second time, by events, 32 of them queued before "
+           "the first begins (NCCL, queued). Copies from pageable memory are not held back while they are "
+           "queued.";
+  }
+  std::vector<std::string> claim_ids() const override { return {}; }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    const auto machine = std::make_shared<Machine>(device);
+    std::vector<Case> result;
+    for (const auto part : {host_cases, peer_cases, nccl_cases}) {
+      std::vector<Case> cases = part(machine);
+      std::move(cases.begin(), cases.end(), std::back_inserter(result));
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::links::conclude(entries);
+  }
+};
+
+}  // namespace
+
+Machine::Machine(const DeviceFacts& own)
+    : device(own), gpus(own), pcie(gpus.topology().gpus.at(own.ordinal).pcie) {
+  if (gpus.usable().size() > 1) nccl.emplace();
+}
+
+Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine) {
+  Case c;
+  c.name = std::move(name);
+  c.axes = std::move(axes);
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(bytes);
+  c.extras = {{"visible_gpus", machine.gpus.visible()},
+              {"busy_gpus", machine.gpus.busy()},
+              {"pairs_with_access", static_cast<double>(machine.gpus.topology().access.size())},
+              {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
+  return c;
+}
+
+int copy_blocks(const DeviceFacts& device, int copies) {
+  return device.sms * (device.threads_per_sm / copy_threads) / copies;
+}
+
+std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {
+  if (!bound || factor == 1) return bound;
+  return Bound{bound->value * factor, fmt::format("{} x ({})", factor, bound->source)};
+}
+
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all;
+  for (std::size_t bytes = 4096; bytes <= largest_bytes; bytes *= 4) all.push_back(bytes);
+  return all;
+}
+
+}  // namespace fathom::links
+
+FATHOM_PROBE(fathom::links::Links)

@@ -1,0 +1,203 @@
+#include "probes/memory_latency/code_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "probes/memory_latency/curve.h"
+#include "results/format.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+constexpr const char* swept_by_default =
+    "code is swept in the default suite only, or its cases failed";
+
+/// Plateaus closer than this are one level: the code's own pace is no more even.
+constexpr double next_level = 1.1;
+
+/// Some misses come before a cache is full, and their pace is a plateau of its own: levels closer
+/// in size than this are one, which ends where the first of them does.
+constexpr double next_size = 1.25;
+
+/// Sizes by two curves are of one cache if they differ by no more than this.
+constexpr double same_size = 1.25;
+
+Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
+  return curve(entries, {{"sweep", "beside code"}, {"constants (B)", constants}});
+}
+
+std::optional<std::size_t> edge_of(const Curve& c) {
+  return c.cut ? end_of_hits(*c.cut) : std::nullopt;
+}
+
+/// Of the cache that constants share with code: what of both stays in it, with all the constants
+/// there are and with few of them.
+Fact size_with_code(std::span<const Entry> entries, const char* id, const char* subject) {
+  constexpr std::int64_t all = 64 * 1024, few = 16 * 1024;
+  const Curve with_all = beside_code(entries, all), with_few = beside_code(entries, few);
+  if (!with_all.cut) {
+    return missing_size(
+        id, subject,
+        std::string("constant memory ends before it; beside code, ") + swept_by_default);
+  }
+  const std::optional<std::size_t> edge = edge_of(with_all), second = edge_of(with_few);
+  const double most = with_all.cut->regimes.back().last_x;
+  if (!edge) {
+    return missing_size(id, subject,
+                        fmt::format("constant memory, all {}, stays in it beside {} of code",
+                                    format_bytes(all), format_bytes(most - all)));
+  }
+  Fact fact = size_at(with_all, *edge, id, subject, "size");
+  if (!second) {
+    fact.method += fmt::format("; of {} of constants and of code together", format_bytes(all));
+    return fact;
+  }
+  const double other = with_few.cut->boundaries[*second].below_x;
+  if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value)) {
+    return missing_size(
+        id, subject,
+        fmt::format("{} of constants and of code stay where {} are constants, {} where {} are: not "
+                    "one cache that both fill",
+                    format_bytes(*fact.value), format_bytes(all), format_bytes(other),
+                    format_bytes(few)));
+  }
+  fact.method += fmt::format(
+      "; of constants and of code together, which share it: {} with {} of constants, {} with {}",
+      format_bytes(*fact.value), format_bytes(all), format_bytes(other), format_bytes(few));
+  if (fact.interval) {
+    fact.interval->low = std::min(fact.interval->low, other);
+    fact.interval->high = std::max(fact.interval->high, other);
+  }
+  fact.repeats += with_few.samples;
+  for (const Entry* entry : with_few.entries) fact.evidence.push_back(entry->name);
+  return fact;
+}
+
+/// What a constant takes that code has thrown out of the cache which both share.
+Fact latency_behind(std::span<const Entry> entries) {
+  constexpr std::int64_t all = 64 * 1024;
+  Fact fact = missing_fact({"const.behind_l1_5.latency", "constants behind the L1.5", "latency"},
+                           "cycles", Better::lower, swept_by_default);
+  const Curve c = beside_code(entries, all);
+  if (!c.cut) return fact;
+  const Regime& last = c.cut->regimes.back();
+  if (!edge_of(c) || last.kind != Regime::Kind::plateau) {
+    fact.reason = fmt::format("up to {} of constants and code not all of the constants miss",
+                              format_bytes(last.last_x));
+    return fact;
+  }
+  fact.reason.clear();
+  fact.value = last.level;
+  fact.interval = last.interval;
+  fact.method = fmt::format(
+      "{} of constants beside more code than leaves room for them; the same from {} to {} of both, "
+      "the most tried",
+      format_bytes(all), format_bytes(last.first_x), format_bytes(last.last_x));
+  fact.repeats = c.samples;
+  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+  return fact;
+}
+
+void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
+  // A plateau's end each; a ramp between two plateaus is no level.
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
+    if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
+  }
+  const char *first = "constant L1", *second = "constant L1.5";
+  facts.push_back(ends.empty()
+                      ? missing_size("const.l1.size", first, c.cut ? no_change(c) : no_curve)
+                      : size_at(c, ends[0], "const.l1.size", first, "size"));
+  facts.push_back(ends.size() > 1 ? size_at(c, ends[1], "const.l1_5.size", second, "size")
+                                  : size_with_code(entries, "const.l1_5.size", second));
+  facts.push_back(latency_behind(entries));
+}
+
+/// Plateaus of the code's pace: first and last regime of each level.
+struct Level {
+  std::size_t first = 0, last = 0;
+};
+
+std::vector<Level> levels_of(const Segmentation& cut) {
+  std::vector<Level> levels;
+  for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
+    const Regime& regime = cut.regimes[i];
+    if (regime.kind != Regime::Kind::plateau) continue;
+    if (!levels.empty() && regime.level < next_level * cut.regimes[levels.back().first].level) {
+      levels.back().last = i;
+    } else {
+      levels.push_back({i, i});
+    }
+  }
+  const auto end_of = [&](const Level& level) { return cut.regimes[level.last].last_x; };
+  for (std::size_t i = 1; i + 1 < levels.size();) {
+    if (end_of(levels[i]) < next_size * end_of(levels[i - 1])) {
+      levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  return levels;
+}
+
+/// A level's end is the size of the cache that it comes from; what comes from behind the last one
+/// has a pace, and no size.
+void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "code"}});
+  const std::vector<Level> levels = c.cut ? levels_of(*c.cut) : std::vector<Level>{};
+  const auto id = [](const char* what, std::size_t level) {
+    return level == 0 ? fmt::format("instruction_cache.{}", what)
+                      : fmt::format("instruction_cache.{}_{}", what, level + 1);
+  };
+  if (levels.size() < 2) {
+    const std::string reason = c.cut ? no_change(c) : swept_by_default;
+    facts.push_back(missing_size(id("size", 0), "instruction cache level 1", reason));
+    facts.push_back(
+        missing_fact({id("issue_interval", 0), "instruction cache level 1", "issue interval"},
+                     "cycles", Better::lower, reason));
+    return;
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool has_end = i + 1 < levels.size();
+    const std::string subject = has_end ? fmt::format("instruction cache level {}", i + 1)
+                                        : fmt::format("behind instruction cache level {}", i);
+    const Regime& regime = c.cut->regimes[levels[i].first];
+    Fact pace;
+    pace.id = id("issue_interval", i);
+    pace.subject = subject;
+    pace.quantity = "issue interval";
+    pace.value = regime.level;
+    pace.unit = "cycles";
+    pace.better = Better::lower;
+    pace.interval = regime.interval;
+    pace.bound = Bound{1, "a warp issues one instruction a clock at most"};
+    pace.method = fmt::format(
+        "cycles from one instruction of straight-line code to the next, one warp, code of {} to {}",
+        format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
+    pace.repeats = c.samples;
+    for (const Entry* entry : c.entries) pace.evidence.push_back(entry->name);
+    if (has_end) {
+      Fact size = size_at(c, levels[i].last, id("size", i), subject, "size");
+      size.method = fmt::format(
+          "longest straight-line code, run over and over, before its instructions leave a plateau "
+          "of "
+          "their pace; {} regimes by change-point segmentation of {} points",
+          c.cut->regimes.size(), c.entries.size());
+      facts.push_back(std::move(size));
+    }
+    facts.push_back(std::move(pace));
+  }
+}
+
+}  // namespace
+
+std::vector<Fact> code_and_constant_facts(std::span<const Entry> entries) {
+  std::vector<Fact> facts;
+  add_constants(facts, entries);
+  add_instruction_caches(facts, entries);
+  return facts;
+}
+
+}  // namespace fathom::memory_latency

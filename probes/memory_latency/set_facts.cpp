@@ -1,0 +1,231 @@
+#include "probes/memory_latency/set_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "models/cache_sets.h"
+#include "probes/memory_latency/points.h"
+#include "results/format.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+constexpr std::uint32_t line = 128;
+/// More than any cache of a GPU is known to have.
+constexpr std::uint32_t most_ways = 64;
+
+struct SetSweep {
+  const char* level;
+  const char* prefix;          ///< of the facts' ids
+  const char* capacity_extra;  ///< of the entries
+  /// A set of which at least some misses every time takes longer than this times a hit: a miss of
+  /// the L1 takes six times as long or more, one of the L2 more than twice as long.
+  double missing_some;
+};
+constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
+                               {"L2", "l2", "expected_l2_bytes", 1.3}};
+
+/// What the sweep of a level has told: by stride the most elements without misses, and how long
+/// they take.
+struct Kept {
+  std::map<std::int64_t, std::int64_t> most;  ///< strides at which some stay
+  std::map<std::int64_t, double> latency;     ///< of these elements
+  std::set<std::int64_t> strides, elements;   ///< tried
+  std::int64_t tried = 0;                     ///< most elements of all strides
+  double capacity = 0;                        ///< bytes
+};
+
+Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
+  Kept result;
+  for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
+    const AxisValue* stride = find_axis(*entry, "stride (B)");
+    if (stride == nullptr || !entry->metric.value) continue;
+    result.strides.insert(std::get<std::int64_t>(*stride));
+    const auto capacity = entry->extras.find(sweep.capacity_extra);
+    if (capacity != entry->extras.end()) result.capacity = capacity->second;
+  }
+  for (const std::int64_t stride : result.strides) {
+    const Points points = points_by(
+        entries, {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}},
+        "elements");
+    add_evidence(evidence, points);
+    for (const auto& [elements, point] : points) {
+      result.elements.insert(elements);
+      result.tried = std::max(result.tried, elements);
+    }
+    for (const auto& [elements, point] : points) {
+      if (point.latency >= sweep.missing_some * hit) break;
+      result.most[stride] = elements;
+      result.latency[stride] = point.latency;
+    }
+  }
+  return result;
+}
+
+/// The level's own hit: of the L1 from its latency, of the L2, where it depends on the place, of as
+/// many lines side by side.
+std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& sweep) {
+  const Entry* entry = sweep.level == std::string_view("L1")
+                           ? find_measured(entries, {{"sweep", "latency"},
+                                                     {"level", "L1"},
+                                                     {"instruction", "ld.global"},
+                                                     {"method", "unrolled chase"}})
+                           : find_measured(entries, {{"sweep", "associativity"},
+                                                     {"level", sweep.level},
+                                                     {"stride (B)", std::int64_t{line}}});
+  return entry == nullptr ? std::nullopt : entry->metric.value;
+}
+
+/// Lines of the widest stride that stay, beside what sets without a hash could keep.
+Fact strided_lines(const Kept& k, Fact fact) {
+  const std::int64_t widest = *k.strides.rbegin();
+  if (!k.most.contains(widest)) {
+    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay",
+                              format_bytes(static_cast<double>(widest)));
+    return fact;
+  }
+  fact.value = static_cast<double>(k.most.at(widest));
+  fact.reason.clear();
+  fact.method = fmt::format("{} apart, {:.0f} cycles each",
+                            format_bytes(static_cast<double>(widest)), k.latency.at(widest));
+  const std::int64_t narrowest = *k.strides.begin();
+  if (narrowest != widest && k.latency.contains(narrowest)) {
+    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest),
+                               format_bytes(static_cast<double>(narrowest)));
+  }
+  if (k.capacity > 0) {
+    const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line,
+                                                     most_ways, static_cast<std::uint64_t>(widest),
+                                                     static_cast<std::uint64_t>(*fact.value));
+    fact.method +=
+        fmt::format("; sets that are bits of the address, of up to {} ways, would keep {} of them",
+                    most_ways, most);
+  }
+  fact.method += fact.value == static_cast<double>(k.tried) ? "; no more were tried" : "";
+  return fact;
+}
+
+/// Numbers of ways, powers of two, with which an index of address bits keeps at every stride what
+/// stayed.
+std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
+  constexpr std::uint64_t most_sets = 1 << 20;
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2) {
+    bool explained = false;
+    for (std::uint64_t sets = 1; sets <= most_sets && !explained; sets *= 2) {
+      explained = std::ranges::all_of(k.most, [&](const auto& at) {
+        const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
+                                                   static_cast<std::uint64_t>(at.first),
+                                                   static_cast<std::uint64_t>(k.tried));
+        const auto next = std::ranges::upper_bound(k.elements, at.second);
+        return stays >= static_cast<std::uint64_t>(at.second) &&
+               (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
+      });
+    }
+    if (explained) result.push_back(ways);
+  }
+  return result;
+}
+
+Fact associativity(const Kept& k, Fact fact) {
+  const auto bytes = [](std::int64_t b) { return format_bytes(static_cast<double>(b)); };
+  if (k.most.size() < k.strides.size()) {
+    fact.reason =
+        fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
+                    k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
+    return fact;
+  }
+  const auto all_stay = [&](const auto& at) { return at.second == k.tried; };
+  if (std::ranges::all_of(k.most, all_stay)) {
+    fact.reason = fmt::format(
+        "sets are hashed, or there is only one: {} lines {} apart stay without "
+        "a miss",
+        k.tried, bytes(*k.strides.rbegin()));
+    return fact;
+  }
+  if (k.strides.size() < 2) {
+    fact.reason = fmt::format("only one stride was tried ({}, at which {} lines stay)",
+                              bytes(k.most.begin()->first), k.most.begin()->second);
+    return fact;
+  }
+  std::string stayed;
+  for (const auto& [stride, elements] : k.most) {
+    stayed += fmt::format("{}{} lines at strides of {}", stayed.empty() ? "" : ", ", elements,
+                          bytes(stride));
+  }
+  const std::vector<std::uint32_t> ways = ways_that_explain(k);
+  if (ways.size() == 1) {
+    fact.value = ways.front();
+    fact.reason.clear();
+    fact.method = "the only ways with which sets without a hash keep what stays: " + stayed;
+  } else {
+    fact.reason = (ways.empty() ? "sets are hashed: no index of address bits keeps "
+                                : "several numbers of ways fit what stays: ") +
+                  stayed;
+  }
+  return fact;
+}
+
+void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
+  Fact ways =
+      missing_fact({fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity"},
+                   "ways", Better::higher, not_measured);
+  Fact lines = missing_fact({fmt::format("{}.strided_lines", sweep.prefix), sweep.level,
+                             "lines of a wide stride that stay"},
+                            "lines", Better::higher, not_measured);
+  if (const std::optional<double> hit = hit_of(entries, sweep)) {
+    const Kept k = kept(entries, sweep, *hit, ways);
+    lines.evidence = ways.evidence;
+    lines.repeats = ways.repeats;
+    if (!ways.evidence.empty()) {
+      ways = associativity(k, std::move(ways));
+      lines = strided_lines(k, std::move(lines));
+    }
+  }
+  facts.push_back(std::move(ways));
+  facts.push_back(std::move(lines));
+}
+
+/// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
+/// answers for the other part counts where it is answered.
+Fact slices(std::span<const Entry> entries) {
+  Fact fact = missing_fact({"l2.slices", "L2", "slices"}, "slices", Better::higher, not_measured);
+  std::string spread;
+  for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", "L2"}})) {
+    const auto all = counter_value(*entry, "l2_read_sectors");
+    const auto mean = counter_value(*entry, "l2_slice_read_sectors");
+    const auto busiest = counter_value(*entry, "l2_busiest_slice_read_sectors");
+    const AxisValue* stride = find_axis(*entry, "stride (B)");
+    if (!all || !mean || !busiest || !(*mean > 0) || stride == nullptr) continue;
+    fact.value = std::round(*all / *mean);
+    spread += fmt::format("{}{:.1f} times the mean at strides of {}", spread.empty() ? "" : ", ",
+                          *busiest / *mean,
+                          format_bytes(static_cast<double>(std::get<std::int64_t>(*stride))));
+    fact.evidence.push_back(entry->name);
+    fact.counters = entry->counters;
+    ++fact.repeats;
+  }
+  if (!fact.value) {
+    fact.reason = "sectors were not counted by slice in this run";
+    return fact;
+  }
+  fact.reason.clear();
+  fact.method = fmt::format(
+      "sectors that one SM reads, in all over the mean of the slices; the busiest slice has {}",
+      spread);
+  return fact;
+}
+
+}  // namespace
+
+std::vector<Fact> set_facts(std::span<const Entry> entries) {
+  std::vector<Fact> facts;
+  for (const SetSweep& sweep : sweeps) add_sets(facts, entries, sweep);
+  facts.push_back(slices(entries));
+  return facts;
+}
+
+}  // namespace fathom::memory_latency

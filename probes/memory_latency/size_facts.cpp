@@ -1,0 +1,181 @@
+#include "probes/memory_latency/size_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "probes/memory_latency/curve.h"
+#include "results/hinge.h"
+#include "results/statistics.h"
+
+namespace fathom::memory_latency {
+namespace {
+
+const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
+
+/// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
+/// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
+void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
+  std::vector<double> kept;
+  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"}, "B",
+                           Better::lower, no_curve);
+  for (const Fact& size : sizes) {
+    if (!size.value || !size.bound) continue;
+    kept.push_back(size.bound->value - *size.value);
+    fact.repeats += size.repeats;
+    // One of each curve: the others stand with that curve's own fact.
+    fact.evidence.push_back(size.evidence.front());
+  }
+  if (!kept.empty()) {
+    const auto [low, high] = std::ranges::minmax(kept);
+    fact.value = median(kept);
+    fact.interval = median_interval(kept);
+    fact.reason.clear();
+    fact.method = fmt::format(
+        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to {:.0f} "
+        "KiB)",
+        kept.size(), low / 1024, high / 1024);
+  }
+  facts.push_back(std::move(fact));
+}
+
+void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  std::set<std::int64_t> carveouts;
+  for (const Entry* entry : select(entries, {{"sweep", "size"}, {"level", "L1"}})) {
+    const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
+    if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
+  }
+  if (carveouts.empty()) facts.push_back(missing_size("l1.size", "L1", no_curve));
+  std::vector<Fact> sizes;
+  for (const std::int64_t carveout : carveouts) {
+    // The smallest carve-out's is what people mean by the size of the L1.
+    const bool first = carveout == *carveouts.begin();
+    const std::string id = first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout);
+    const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
+    const Curve c =
+        curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
+    const std::optional<std::size_t> edge = c.cut ? end_of_hits(*c.cut) : std::nullopt;
+    if (!edge) {
+      sizes.push_back(missing_size(id, subject, c.cut ? no_change(c) : no_curve));
+      continue;
+    }
+    Fact fact = size_at(c, *edge, id, subject, "size");
+    const auto expected = c.entries.front()->extras.find("expected_l1_bytes");
+    if (expected != c.entries.front()->extras.end()) {
+      fact.bound =
+          Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
+    }
+    sizes.push_back(std::move(fact));
+  }
+  facts.insert(facts.end(), sizes.begin(), sizes.end());
+  add_l1_reserve(facts, sizes);
+}
+
+/// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
+/// where its lines end: at the first change, if that is not the other already. When the L2 is full, far
+/// lines have taken the mean a third of the way from near hits to DRAM (H200).
+void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, l2_curve, RampScale::share);
+  const Entry* dram = find_measured(
+      entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
+  const auto missing = [&](const char* id, const char* quantity, std::string reason) {
+    facts.push_back(missing_fact({id, "L2", quantity}, "B", Better::higher, std::move(reason)));
+  };
+  if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
+    const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
+                               : dram == nullptr ? "the latency of DRAM is not there to tell misses"
+                                                 : no_curve;
+    missing("l2.size", "size", reason);
+    missing("l2.partition", "partition size", reason);
+    return;
+  }
+  const double hit = c.cut->regimes.front().level;
+  const double misses = hit + (*dram->metric.value - hit) / 2;
+  // The last change before which there were no misses to speak of.
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
+    if (c.cut->regimes[i].last_y < misses) last = i;
+  }
+  const bool reaches_dram = c.cut->regimes.back().last_y >= misses;
+  if (!last || !reaches_dram) {
+    const std::string reason = reaches_dram ? "the curve begins among misses"
+                                            : "the latency never comes near that of DRAM";
+    missing("l2.size", "size", reason);
+    missing("l2.partition", "partition size", reason);
+    return;
+  }
+  Fact size = size_at(c, *last, "l2.size", "L2", "size");
+  // Misses only add to a slope that is there already, since far lines count before: where the one slope
+  // turns into the other says more than the boundary between two points.
+  const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
+                      c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
+  const auto turn =
+      slopes ? hinge(curve_of(c.entries, working_set), *size.value, RampScale::share) : std::nullopt;
+  if (turn) {
+    size.value = *turn;
+    size.method += "; there, where two lines that meet fit the curve best";
+    if (size.interval) {
+      size.interval->low = std::min(size.interval->low, *turn);
+      size.interval->high = std::max(size.interval->high, *turn);
+    }
+  }
+  const auto expected = c.entries.front()->extras.find("expected_l2_bytes");
+  if (expected != c.entries.front()->extras.end()) {
+    size.published = Published{expected->second, "the driver, for this GPU"};
+  }
+  facts.push_back(std::move(size));
+  if (*last == 0) {
+    missing("l2.partition", "partition size", "the latency changes nowhere below the L2's size");
+  } else {
+    facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
+  }
+}
+
+/// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
+void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
+  const Curve c = curve(entries, {{"sweep", "pages"}});
+  const auto name = [](const char* what, int level) {
+    return level == 1 ? fmt::format("tlb.{}", what) : fmt::format("tlb.{}_{}", what, level);
+  };
+  int level = 0;
+  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
+    if (c.cut->regimes[i].kind != Regime::Kind::plateau) continue;
+    const std::string subject = fmt::format("TLB level {}", ++level);
+    facts.push_back(size_at(c, i, name("reach", level), subject, "reach"));
+    const auto next = std::find_if(
+        c.cut->regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1, c.cut->regimes.end(),
+        [](const Regime& regime) { return regime.kind == Regime::Kind::plateau; });
+    if (next == c.cut->regimes.end()) continue;
+    Fact cost = facts.back();
+    cost.id = name("miss_latency", level);
+    cost.quantity = "miss latency";
+    cost.unit = "cycles";
+    cost.better = Better::lower;
+    cost.value = next->level - c.cut->regimes[i].level;
+    cost.interval.reset();
+    cost.method = "difference of the plateaus before and after its reach";
+    facts.push_back(std::move(cost));
+  }
+  if (level == 0) {
+    facts.push_back(missing_fact(
+        {"tlb.reach", "TLB", "reach"}, "B", Better::higher,
+        c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
+  }
+}
+
+}  // namespace
+
+std::optional<Segmentation> regimes_of(std::span<const Entry> entries, const AxisFilter& filter) {
+  return curve(entries, filter, filter == l2_curve ? RampScale::share : RampScale::log2).cut;
+}
+
+std::vector<Fact> size_facts(std::span<const Entry> entries) {
+  std::vector<Fact> facts;
+  add_l1(facts, entries);
+  add_l2(facts, entries);
+  add_tlb(facts, entries);
+  return facts;
+}
+
+}  // namespace fathom::memory_latency

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/probe.h"
+#include "models/bandwidth.h"
+#include "models/occupancy.h"
+#include "models/warp_access.h"
+#include "probes/occupancy/claims.h"
+#include "probes/occupancy/kernels.h"
+
+namespace fathom::occupancy_probe {
+namespace {
+
+constexpr std::size_t copy_bytes = std::size_t{1} << 30;
+
+/// Of the streaming model with its default parameters.
+constexpr double tolerance = 0.25;
+
+struct Configuration {
+  const char* limiter;  ///< the resource that the sweep turns: "block size", "shared memory", "registers"
+  Variant variant;
+  int threads;
+  int dynamic_shared;
+  Suite suite = Suite::standard;
+};
+
+std::string name_of(GridKind grid) { return grid == GridKind::one_shot ? "one-shot" : "persistent"; }
+
+/// Dynamic shared memory that leaves room for exactly `blocks` blocks per SM.
+int shared_for_blocks(const DeviceFacts& device, int blocks) {
+  const std::size_t share = device.shared_bytes_per_sm / blocks;
+  const std::size_t usable = std::min(share - device.reserved_shared_bytes_per_block,
+                                      device.shared_bytes_per_block_max);
+  return static_cast<int>(usable / 1024 * 1024);
+}
+
+std::vector<Configuration> configurations(const DeviceFacts& device) {
+  std::vector<Configuration> result;
+  // O1, O2: block sizes, as a kernel usually is.
+  for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
+    const bool quick = threads == 32 || threads == 256 || threads == 1024;
+    result.push_back({"block size", {GridKind::one_shot, 1, 0}, threads, 0,
+                      quick ? Suite::quick : Suite::standard});
+  }
+  // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
+  // fewer threads.
+  for (const GridKind grid : {GridKind::one_shot, GridKind::persistent}) {
+    for (const int vectors : {1, 4}) {
+      for (const int blocks : {1, 2, 3, 4, 6, 8}) {
+        const bool quick = grid == GridKind::one_shot && (blocks == 1 || blocks == 2 || blocks == 4);
+        result.push_back({"shared memory", {grid, vectors, 0}, 256, shared_for_blocks(device, blocks),
+                          quick ? Suite::quick : Suite::standard});
+      }
+    }
+  }
+  // O4: registers.
+  for (const int ballast : ballasts) {
+    for (const int threads : {128, 256}) {
+      result.push_back({"registers", {GridKind::persistent, 1, ballast}, threads, 0,
+                        threads == 128 ? Suite::quick : Suite::standard});
+    }
+  }
+  // O4's second figure: registers and 32 KiB of shared memory together.
+  result.push_back({"registers and shared memory", {GridKind::persistent, 1, 164}, 256, 32 * 1024,
+                    Suite::quick});
+  return result;
+}
+
+Workload prepare(Context& context, const Variant& variant, Launch launch) {
+  cudaStream_t stream = context.stream();
+  const Buffer src = context.buffers().input("src", launch.bytes);
+  const Buffer dst = context.buffers().output("dst", launch.bytes);
+  launch.src = src.data;
+  launch.dst = dst.data;
+  Workload workload;
+  workload.launch = [=] { launch_copy(variant, launch, stream); };
+  workload.poison = [=, &context] { context.buffers().poison(dst); };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const std::uint64_t wrong = count_different_bytes(src.data, dst.data, launch.bytes, stream);
+    if (wrong == 0) return std::nullopt;
+    return fmt::format("{} of {} bytes were not copied", wrong, launch.bytes);
+  };
+  return workload;
+}
+
+Case make_case(const DeviceFacts& device, const Configuration& configuration) {
+  const Variant& variant = configuration.variant;
+  const KernelFacts facts = facts_of(variant, configuration.threads, configuration.dynamic_shared);
+  const models::Occupancy model =
+      models::occupancy(models::sm_limits(device.major, device.minor),
+                        {.threads_per_block = configuration.threads,
+                         .registers_per_thread = facts.registers,
+                         .static_shared_bytes = facts.static_shared,
+                         .dynamic_shared_bytes = configuration.dynamic_shared});
+  const std::size_t per_block = sizeof(uint4) * variant.vectors * configuration.threads;
+  const std::size_t bytes = copy_bytes / per_block * per_block;  // whole blocks only
+  const std::size_t one_shot_blocks = bytes / per_block;
+  const int blocks = variant.grid == GridKind::one_shot
+                         ? static_cast<int>(one_shot_blocks)
+                         : std::max(1, facts.resident_blocks) * device.sms;
+
+  Case c;
+  c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", configuration.limiter,
+                       name_of(variant.grid), variant.vectors, configuration.threads,
+                       variant.ballast, configuration.dynamic_shared);
+  std::replace(c.name.begin(), c.name.end(), ' ', '-');
+  c.axes = {{"turned", configuration.limiter},
+            {"grid", name_of(variant.grid)},
+            {"16-byte loads in flight", std::int64_t{variant.vectors}},
+            {"block", std::int64_t{configuration.threads}},
+            {"registers", std::int64_t{facts.registers}},
+            {"dynamic shared (B)", std::int64_t{configuration.dynamic_shared}},
+            {"theoretical occupancy (%)", 100 * model.fraction},
+            {"limited by", models::name(model.limiter)}};
+  c.suite = configuration.suite;
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(2.0 * static_cast<double>(bytes));
+  const DeviceBound& dram = fathom::bound(device, "dram_bandwidth");
+  c.bound = Bound{dram.value, dram.source};
+  const models::StreamExpectation stream = models::expected_stream(
+      {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+      {.read_bytes = bytes, .write_bytes = bytes, .bytes_per_access = 16,
+       .independent_loads = static_cast<double>(variant.vectors),
+       .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
+                              (static_cast<double>(blocks) * configuration.threads),
+       .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size,
+       .threads_per_block = configuration.threads});
+  c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
+  c.extras = {{"model_blocks_per_sm", model.blocks},
+              {"driver_blocks_per_sm", facts.resident_blocks},
+              {"theoretical_warps", model.warps},
+              {"spilled_bytes_per_thread", facts.local_bytes}};
+  c.counters = {{"achieved_occupancy", std::nullopt, 0, ""},
+                {"dram_read_bytes", static_cast<double>(bytes), 0.01, "every source byte once"},
+                {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
+                {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
+                {"stall_long_scoreboard", std::nullopt, 0, ""}};
+  const Launch launch{nullptr, nullptr, bytes, blocks, configuration.threads,
+                      configuration.dynamic_shared};
+  c.prepare = [variant, launch](Context& context) { return prepare(context, variant, launch); };
+  return c;
+}
+
+class OccupancyProbe : public Probe {
+ public:
+  std::string name() const override { return "occupancy"; }
+  std::string question() const override {
+    return "How much occupancy does a memory-bound kernel need, and is it what was computed before "
+           "the run?";
+  }
+  std::string method() const override {
+    return "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
+           "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
+           "in a loop (persistent). The model's resident blocks are compared with the driver's for "
+           "the compiled kernel, and theoretical occupancy with the counter for active warps.";
+  }
+  std::vector<std::string> claim_ids() const override { return {"O1", "O2", "O3", "O4"}; }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    std::vector<Case> result;
+    std::set<std::string> names;
+    for (const Configuration& configuration : configurations(device)) {
+      Case c = make_case(device, configuration);
+      // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
+      if (names.insert(c.name).second) result.push_back(std::move(c));
+    }
+    return result;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return fathom::occupancy_probe::conclude(entries);
+  }
+};
+
+}  // namespace
+}  // namespace fathom::occupancy_probe
+
+FATHOM_PROBE(fathom::occupancy_probe::OccupancyProbe)
