@@ -17,7 +17,7 @@
 #include "harness/campaign.h"
 #include "harness/device_facts.h"
 #include "harness/energy.h"
-#include "results/document.h"
+#include "results/findings.h"
 
 namespace fathom {
 
@@ -188,16 +188,6 @@ inline std::function<double(double)> rate(double work) {
   return [work](double seconds) { return work / seconds; };
 }
 
-/// What a probe concludes from its entries: pure, so that a recording gives the same answer.
-struct Findings {
-  std::string answer;  ///< one sentence with figures
-  std::vector<Claim> claims;
-  std::vector<View> views;
-  std::string page, page_title;  ///< of the views that have a section, see ProbeSummary
-  /// `probe` is filled in by the harness, `published` too where models/published.h has a figure.
-  std::vector<Fact> facts;
-};
-
 /// One question put to the GPU. A probe never formats output and never reads a clock: it says what
 /// to run and what to expect, and concludes from the entries that come back.
 class Probe {
@@ -209,7 +199,13 @@ class Probe {
   std::string group() const;
   virtual std::string question() const = 0;  ///< one sentence with a question mark
   virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
-  virtual std::vector<std::string> claim_ids() const = 0;
+  /// Those that it decides; of "S2" and "S2 (stores)" the first.
+  virtual std::vector<std::string> claim_ids() const {
+    std::vector<std::string> ids;
+    for (const Claim& claim : conclude({}).claims)
+      if (claim.id.find(' ') == std::string::npos) ids.push_back(claim.id);
+    return ids;
+  }
   /// Its own options on the command line; their values come with the Context.
   virtual std::vector<ProbeOption> options() const { return {}; }
   /// Throws Error(bad_input) for values of its own options that do not go together, before the GPU is

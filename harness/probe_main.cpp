@@ -19,7 +19,6 @@
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
 #include "harness/device_readings.h"
-#include "harness/findings.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/device_lock.h"
@@ -308,7 +307,7 @@ class ProbeRun {
     summary.elapsed_s = document_.elapsed_s = elapsed_s();
     document_.notes = probe_.notes();
     document_.probes = {std::move(summary)};
-    put_findings(probe_, document_);
+    put_findings(probe_.name(), [this](auto entries) { return probe_.conclude(entries); }, document_);
     if (out_) out_->write(to_text(document_));
   }
 
@@ -339,7 +338,13 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     return ExitCode::ok;
   }
   if (!options->conclude.empty()) {
-    conclude_again(probe, options->conclude, options->out);
+    Document document = read_document(options->conclude);
+    if (std::ranges::find(document.probes, probe.name(), &ProbeSummary::name) ==
+        document.probes.end())
+      throw Error(ExitCode::bad_input, fmt::format("{} has nothing of the probe `{}`.",
+                                                   options->conclude, probe.name()));
+    conclude_again(probe.name(), [&](auto entries) { return probe.conclude(entries); }, document);
+    OutputFile(options->out).write(to_text(document));
     return ExitCode::ok;
   }
   probe.check_options(options->own);

@@ -35,8 +35,9 @@ void write_claims_table(Writing& to, const std::vector<const Claim*>& claims) {
   std::string sources;
   for (const Claim* each : claims) {
     const Claim& claim = *each;
-    const bool decided =
-        claim.verdict == ClaimVerdict::confirmed || claim.verdict == ClaimVerdict::refuted;
+    const bool decided = claim.verdict == ClaimVerdict::confirmed ||
+                         claim.verdict == ClaimVerdict::refuted ||
+                         claim.verdict == ClaimVerdict::conditional;
     const std::string verdict = words(claim.verdict);
     table.add_row({escape_text(claim.id), escape_text(claim.statement), escape_text(claim.claimed),
                    decided ? "**" + verdict + "**" : verdict,

@@ -228,8 +228,9 @@ std::string claims_text(const Document& document) {
 
 std::string claims_text(const std::vector<const Claim*>& claims) {
   std::string out;
-  for (const ClaimVerdict verdict : {ClaimVerdict::confirmed, ClaimVerdict::refuted,
-                                     ClaimVerdict::does_not_apply, ClaimVerdict::not_measured}) {
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::conditional,
+        ClaimVerdict::does_not_apply, ClaimVerdict::not_measured}) {
     const auto number = std::ranges::count(claims, verdict, &Claim::verdict);
     if (number == 0) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", number, words(verdict));

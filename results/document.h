@@ -257,7 +257,8 @@ struct ProbeSummary {
   friend bool operator==(const ProbeSummary&, const ProbeSummary&) = default;
 };
 
-enum class ClaimVerdict { confirmed, refuted, does_not_apply, not_measured };
+/// conditional: true of some of the kernels, sizes or loads that the claim's words cover.
+enum class ClaimVerdict { confirmed, refuted, conditional, does_not_apply, not_measured };
 
 struct Claim {
   std::string id;         ///< "V1"
@@ -267,6 +268,7 @@ struct Claim {
   std::string figure;     ///< what this GPU answers, with figures
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
+  std::string author, gpu;  ///< whose claim it is, and where; empty in older documents
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 

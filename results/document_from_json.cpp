@@ -253,6 +253,8 @@ Claim claim(const Json& json) {
   c.figure = text(json, "figure");
   c.evidence = get<std::vector<std::string>>(json, "evidence");
   c.probe = text(json, "probe");
+  c.author = optional<std::string>(json, "author").value_or("");
+  c.gpu = optional<std::string>(json, "gpu").value_or("");
   return c;
 }
 

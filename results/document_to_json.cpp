@@ -293,7 +293,8 @@ OrderedJson claim(const Claim& c) {
   return {{"id", c.id},           {"statement", c.statement},
           {"claimed", c.claimed}, {"verdict", to_string(c.verdict)},
           {"figure", c.figure},   {"evidence", c.evidence},
-          {"probe", c.probe}};
+          {"probe", c.probe},     {"author", c.author},
+          {"gpu", c.gpu}};
 }
 
 OrderedJson published(const Published& p) { return {{"value", p.value}, {"source", p.source}}; }

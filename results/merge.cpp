@@ -80,7 +80,8 @@ void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key) {
 }
 
 bool measured(const Claim& claim) {
-  return claim.verdict == ClaimVerdict::confirmed || claim.verdict == ClaimVerdict::refuted;
+  return claim.verdict != ClaimVerdict::does_not_apply &&
+         claim.verdict != ClaimVerdict::not_measured;
 }
 
 /// The figure with its probe's name before it, as a claim that several probes answered has it already.
@@ -95,7 +96,7 @@ void combine(Claim& claim, const Claim& other) {
     claim = other;
     return;
   }
-  if (other.verdict == ClaimVerdict::refuted) claim.verdict = ClaimVerdict::refuted;
+  if (other.verdict != claim.verdict) claim.verdict = ClaimVerdict::conditional;
   claim.figure = fmt::format("{}; {}", attributed_figure(claim), attributed_figure(other));
   append(claim.evidence, other.evidence);
 }

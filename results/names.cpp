@@ -34,6 +34,7 @@ constexpr std::array names<ProbeStatus>{std::pair{ProbeStatus::complete, "comple
 template <>
 constexpr std::array names<ClaimVerdict>{std::pair{ClaimVerdict::confirmed, "confirmed"},
                                          std::pair{ClaimVerdict::refuted, "refuted"},
+                                         std::pair{ClaimVerdict::conditional, "conditional"},
                                          std::pair{ClaimVerdict::does_not_apply, "does_not_apply"},
                                          std::pair{ClaimVerdict::not_measured, "not_measured"}};
 template <>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "probes/claims.h"
 #include "reports/page/page.h"
 #include "reports/report.h"
 #include "results/atomic_file.h"
@@ -23,31 +24,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What only its own program can conclude, each probe of the document in turn. One whose program is
-/// not there, as of another version, keeps what it concluded.
-Document concluded_today(const fs::path& measured) {
+/// What the ladder's own program concludes; without it, as without CUDA, the document stays as it is.
+Document concluded_by_program(const Document& document, const std::string& probe) {
   constexpr std::chrono::minutes limit{2};
-  Document document = read_document(measured);
-  const TemporaryFolder folder("set TMPDIR to a folder that can be written");
-  const fs::path concluded = folder.path() / "result.json";
-  write_document(document, concluded);
-  const std::vector<ProbeBinary> programs = find_probes(program_folder());
-  for (const ProbeSummary& probe : document.probes) {
-    const auto found = std::ranges::find(programs, probe.name, &ProbeBinary::name);
-    if (found == programs.end()) {
-      fmt::print(stderr, "No program of the probe `{}`: what it concluded stays.\n",
-                 clean(probe.name));
-      continue;
-    }
-    const std::string file = concluded.string();
-    const CapturedRun run =
-        run_and_capture(found->program, {"--conclude", file, "--out", file}, limit);
-    if (run.end.end.signal != 0 || run.end.end.status != 0)
-      throw Error(ExitCode::probe_crashed,
-                  fmt::format("{} concludes nothing ({}): {}", found->program.string(),
-                              run.end.end.describe(), last_line(run.errors)));
+  const fs::path folder_of_programs = program_folder();
+  std::vector<ProbeBinary> programs;
+  if (has_probes(folder_of_programs)) programs = find_probes(folder_of_programs);
+  const auto found = std::ranges::find(programs, probe, &ProbeBinary::name);
+  if (found == programs.end()) {
+    fmt::print(stderr, "No program of the probe `{}`: what it concluded stays.\n", clean(probe));
+    return document;
   }
-  return read_document(concluded);
+  const TemporaryFolder folder("set TMPDIR to a folder that can be written");
+  const std::string file = (folder.path() / "result.json").string();
+  write_document(document, file);
+  const CapturedRun run =
+      run_and_capture(found->program, {"--conclude", file, "--out", file}, limit);
+  if (run.end.end.signal != 0 || run.end.end.status != 0)
+    throw Error(ExitCode::probe_crashed,
+                fmt::format("{} concludes nothing ({}): {}", found->program.string(),
+                            run.end.end.describe(), last_line(run.errors)));
+  return read_document(file);
+}
+
+Document concluded_today(const fs::path& measured) {
+  Document document = read_document(measured);
+  const std::vector<ProbeSummary> probes = document.probes;
+  for (const ProbeSummary& probe : probes) {
+    if (const Conclude conclude = conclusion_of(probe.name)) {
+      conclude_again(probe.name, conclude, document);
+    } else {
+      document = concluded_by_program(document, probe.name);
+    }
+  }
+  return document;
 }
 
 /// A document that has the name of a page of the report, in its folder, would be replaced by it.

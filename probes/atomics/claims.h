@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "harness/probe.h"
+#include "probes/claims.h"
 
 namespace fathom::atomics {
 
@@ -16,8 +16,5 @@ inline constexpr const char* own_words =
 inline constexpr const char* sweeping_lines = "a line a warp";
 inline constexpr const char* sector_a_lane = "a sector a lane";
 inline constexpr const char* line_a_lane = "a line a lane";
-
-/// Pure: the same entries give the same findings.
-Findings conclude(std::span<const Entry> entries);
 
 }  // namespace fathom::atomics

@@ -173,7 +173,6 @@ class Atomics : public Probe {
            "what "
            "it compares with.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override { return all_cases(device); }
   Findings conclude(std::span<const Entry> entries) const override {
     return fathom::atomics::conclude(entries);

@@ -1,4 +1,4 @@
-#include "probes/bank_conflicts/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

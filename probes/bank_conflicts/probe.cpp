@@ -7,7 +7,7 @@
 #include "harness/cuda_check.h"
 #include "harness/probe.h"
 #include "models/shared_memory.h"
-#include "probes/bank_conflicts/claims.h"
+#include "probes/claims.h"
 #include "probes/bank_conflicts/expected.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
@@ -157,7 +157,6 @@ class BankConflicts : public Probe {
         "whole region back. Wavefronts, conflicts and instructions by counter must equal the model.",
         warps_per_block, accesses_per_iteration);
   }
-  std::vector<std::string> claim_ids() const override { return concluded_claims(); }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     for (const Access op : {Access::load, Access::store}) {

@@ -1,4 +1,4 @@
-#include "probes/copy_bandwidth/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,8 @@
 #include "results/query.h"
 
 namespace fathom::copy_bandwidth {
+std::vector<View> views();
+
 namespace {
 
 using I = std::int64_t;

@@ -1,4 +1,4 @@
-#include "probes/copy_bandwidth/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::copy_bandwidth {
 namespace {

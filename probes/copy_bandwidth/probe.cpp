@@ -3,7 +3,7 @@
 
 #include "harness/probe.h"
 #include "probes/copy_bandwidth/cases.h"
-#include "probes/copy_bandwidth/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -24,9 +24,6 @@ class CopyBandwidth : public Probe {
            "libraries' copies are launched alternately with the best one. Sectors, requests and "
            "instructions by counter must equal the global-memory model, DRAM bytes at 1 GiB and above "
            "the bytes of the copy within 1 %. Where warps wait is sampled by source line.";
-  }
-  std::vector<std::string> claim_ids() const override {
-    return {"V1", "V2", "V3", "V4", "V5", "V6", "V7", "V8", "V9", "V10", "V11"};
   }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> all;

@@ -1,4 +1,4 @@
-#include "probes/energy/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

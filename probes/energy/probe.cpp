@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "probes/energy/cases.h"
-#include "probes/energy/claims.h"
+#include "probes/claims.h"
 #include "probes/energy/kernels.h"
 
 namespace fathom::energy {
@@ -61,7 +61,6 @@ class Energy : public Probe {
            "numbers before and after, and measured on matrices of random signs and mantissas (int8: random "
            "bits). A multiply-add counts as two.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     const auto baseline = std::make_shared<std::optional<double>>();
     std::vector<Case> result;

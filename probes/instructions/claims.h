@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "harness/probe.h"
+#include "probes/claims.h"
 #include "probes/instructions/instructions.h"
 
 namespace fathom::instructions {
@@ -21,9 +21,5 @@ std::optional<Bound> throughput_bound(const Instruction& instruction, int major,
 
 /// Whether that bound is a published rate of this instruction.
 bool bound_is_published(const Instruction& instruction, int major, int minor);
-
-/// One latency and one throughput fact for each instruction, those that were not measured with the
-/// reason.
-Findings conclude(std::span<const Entry> entries);
 
 }  // namespace fathom::instructions

@@ -142,7 +142,6 @@ class Instructions : public Probe {
            "which every type sums exactly. That the machine code holds the instruction as often as "
            "the count says is a test of Fathom's own.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     for (const Instruction& instruction : all_instructions()) {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "harness/probe.h"
+#include "probes/claims.h"
 
 namespace fathom::launch_overhead {
 
@@ -23,8 +23,5 @@ inline constexpr const char* query_event = "query a completed event";
 inline constexpr const char* graph_launch = "graph launch";
 inline constexpr const char* graph_launch_and_synchronize = "graph launch, then synchronize";
 inline constexpr const char* launch_with_argument_bytes = "kernel launch by size of arguments";
-
-/// Pure: the same entries give the same findings.
-Findings conclude(std::span<const Entry> entries);
 
 }  // namespace fathom::launch_overhead

@@ -36,7 +36,6 @@ class LaunchOverhead : public Probe {
            "the kernel "
            "raises.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     for (const auto part : {grid_cases, chain_cases, host_cases}) {

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "probes/links/cases.h"
-#include "probes/links/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::links {
 namespace {
@@ -31,7 +31,6 @@ class Links : public Probe {
            "the first begins (NCCL, queued). Copies from pageable memory are not held back while they are "
            "queued.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     const auto machine = std::make_shared<Machine>(device);
     std::vector<Case> result;

@@ -1,7 +1,7 @@
 #include <iterator>
 
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::memory_bandwidth {
 namespace {
@@ -28,7 +28,6 @@ class MemoryBandwidth : public Probe {
            "is loaded is added up and compared with the sum that other code makes of the same "
            "bytes; what is stored or copied is compared word by word.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     for (const auto part :

@@ -1,4 +1,4 @@
-#include "probes/memory_latency/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

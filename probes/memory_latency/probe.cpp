@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -33,7 +33,6 @@ class MemoryLatency : public Probe {
         "clock that the kernels saw (clock64 against the global timer).",
         max_timed_loads);
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     // The pages come last: they take nearly all of the memory.

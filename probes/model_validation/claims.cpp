@@ -1,4 +1,4 @@
-#include "probes/model_validation/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

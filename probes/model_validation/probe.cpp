@@ -1,5 +1,5 @@
 #include "harness/probe.h"
-#include "probes/model_validation/claims.h"
+#include "probes/claims.h"
 #include "probes/model_validation/occupancy_campaign.h"
 #include "probes/model_validation/warp_campaign.h"
 
@@ -23,7 +23,6 @@ class ModelValidation : public Probe {
            "memory and carve-outs go to the occupancy model, to the toolkit's cuda_occupancy.h and "
            "to the driver. The same seed gives the same patterns.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   // A pattern takes about a millisecond, most of it the profiler's.
   std::vector<ProbeOption> options() const override {
     return {{"patterns", "Random warp patterns in all, shared equally by the cases; about 900 a second",

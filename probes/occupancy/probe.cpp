@@ -7,7 +7,7 @@
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
-#include "probes/occupancy/claims.h"
+#include "probes/claims.h"
 #include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
@@ -156,7 +156,6 @@ class OccupancyProbe : public Probe {
            "in a loop (persistent). The model's resident blocks are compared with the driver's for "
            "the compiled kernel, and theoretical occupancy with the counter for active warps.";
   }
-  std::vector<std::string> claim_ids() const override { return {"O1", "O2", "O3", "O4"}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     std::set<std::string> names;

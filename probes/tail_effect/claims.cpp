@@ -1,4 +1,4 @@
-#include "probes/tail_effect/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "models/occupancy.h"
 #include "models/warp_access.h"
 #include "models/waves.h"
-#include "probes/tail_effect/claims.h"
+#include "probes/claims.h"
 #include "probes/tail_effect/kernels.h"
 
 namespace fathom::tail_effect {
@@ -129,7 +129,6 @@ class TailEffect : public Probe {
            "them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end values and the "
            "copies are checked. Efficiency is the share of the last wave's slots that had work.";
   }
-  std::vector<std::string> claim_ids() const override { return {"T1"}; }
 
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;

@@ -1,7 +1,7 @@
 #include <iterator>
 
 #include "probes/topology/cases.h"
-#include "probes/topology/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::topology {
 namespace {
@@ -32,7 +32,6 @@ class Topology : public Probe {
            "it, "
            "one at a time, in case SMs of a TPC share a port.";
   }
-  std::vector<std::string> claim_ids() const override { return {}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;
     for (const auto part : {cluster_cases, pair_cases, latency_cases, contention_cases}) {

@@ -1,4 +1,4 @@
-#include "probes/warp_reduce/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "harness/probe.h"
-#include "probes/warp_reduce/claims.h"
+#include "probes/claims.h"
 #include "probes/warp_reduce/sum_cases.h"
 
 namespace fathom::warp_reduce {
@@ -21,7 +21,6 @@ class WarpReduce : public Probe {
            "32 warps of two such chains on every SM (throughput); all lanes must hold the exact "
            "values.";
   }
-  std::vector<std::string> claim_ids() const override { return {"R1", "R2"}; }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result = sum_cases(device);
     for (Case& c : warp_stage_cases(device)) result.push_back(std::move(c));

@@ -117,6 +117,8 @@ Json to_json(const Claim& claim) {
   put(out, "figure", claim.figure);
   put(out, "evidence", claim.evidence);
   out["probe"] = claim.probe;
+  put(out, "author", claim.author);
+  put(out, "gpu", claim.gpu);
   return out;
 }
 

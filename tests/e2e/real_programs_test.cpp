@@ -68,16 +68,15 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
       {"--conclude", FATHOM_RECORDING_FILE, "--out", (box.folder() / "x.json").string(), "--seed", "3"}, 30s);
   CHECK(code(useless) == to_int(ExitCode::bad_input));
   CHECK_THAT(useless.errors, ContainsSubstring("--seed is of no use beside --conclude"));
-  // A program that is not there leaves what it concluded.
-  const std::filesystem::path some = box.folder() / "programs";
-  std::filesystem::create_directories(some);
-  std::filesystem::create_symlink(programs / "probe_occupancy", some / "probe_occupancy");
-  box.set("FATHOM_BIN_DIR", some);
+  // No program is needed for that, as on a machine without CUDA.
+  const std::filesystem::path none = box.folder() / "programs";
+  std::filesystem::create_directories(none);
+  box.set("FATHOM_BIN_DIR", none);
   const auto run = box.fathom({"report", FATHOM_RECORDING_FILE, "--out",
-                               (box.folder() / "some").string(), "--conclude"});
+                               (box.folder() / "none").string(), "--conclude"});
   CHECK(code(run) == 0);
-  CHECK_THAT(run.errors, ContainsSubstring("No program of the probe `copy_bandwidth`"));
-  CHECK_THAT(read_text(box.folder() / "some/README.md"),
+  CHECK(run.errors.empty());
+  CHECK_THAT(read_text(box.folder() / "none/README.md"),
              ContainsSubstring("What the probe occupancy concludes is of fathom "));
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "probes/atomics/claims.h"
+#include "probes/claims.h"
 #include "probes/atomics/patterns.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "probes/bank_conflicts/claims.h"
+#include "probes/claims.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "tests/unit/planted_entries.h"
 

@@ -1,7 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 
-#include "probes/copy_bandwidth/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;

@@ -4,7 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/energy/claims.h"
+#include "probes/claims.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/claims.h"
 #include "tests/unit/planted_entries.h"

@@ -6,7 +6,7 @@
 
 #include "harness/campaign.h"
 #include "harness/probe_options.h"
-#include "probes/model_validation/claims.h"
+#include "probes/claims.h"
 #include "results/error.h"
 #include "results/verdict.h"
 #include "tests/unit/planted_entries.h"

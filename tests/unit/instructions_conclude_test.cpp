@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "probes/instructions/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "probes/launch_overhead/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

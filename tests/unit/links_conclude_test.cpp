@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "probes/links/collectives.h"
-#include "probes/links/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

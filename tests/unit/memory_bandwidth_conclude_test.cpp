@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "probes/memory_bandwidth/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

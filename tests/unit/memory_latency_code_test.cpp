@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "probes/memory_latency/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 
 // Sets and lines of the L2, instruction caches, constants beside code, kernel parameters.

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "probes/memory_latency/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

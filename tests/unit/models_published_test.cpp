@@ -6,9 +6,9 @@
 #include <string>
 #include <tuple>
 
-#include "harness/published_facts.h"
+#include "results/findings.h"
 #include "probes/instructions/claims.h"
-#include "probes/memory_latency/claims.h"
+#include "probes/claims.h"
 
 namespace fathom::models {
 namespace {

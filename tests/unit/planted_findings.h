@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/probe.h"
+#include "results/findings.h"
 
 namespace fathom::planted {
 

@@ -9,12 +9,7 @@
 #include <vector>
 
 #include "gemm/conclude.h"
-#include "probes/bank_conflicts/claims.h"
-#include "probes/copy_bandwidth/claims.h"
-#include "probes/model_validation/claims.h"
-#include "probes/occupancy/claims.h"
-#include "probes/tail_effect/claims.h"
-#include "probes/warp_reduce/claims.h"
+#include "probes/claims.h"
 #include "results/document_io.h"
 #include "results/verdict.h"
 

@@ -125,7 +125,7 @@ TEST_CASE("A claim that two probes answer becomes one", "[results]") {
   CHECK(earlier.verdict == ClaimVerdict::refuted);
   CHECK(earlier.figure == "one");
   const Claim both = merged_claim(ClaimVerdict::confirmed, ClaimVerdict::refuted);
-  CHECK(both.verdict == ClaimVerdict::refuted);
+  CHECK(both.verdict == ClaimVerdict::conditional);
   CHECK(both.figure == "copy_bandwidth: one; bank_conflicts: two");
   CHECK(both.evidence == std::vector<std::string>{"a", "b"});
 }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "probes/tail_effect/claims.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;

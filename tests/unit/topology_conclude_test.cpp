@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "probes/topology/claims.h"
+#include "probes/claims.h"
 #include "probes/topology/topology_facts.h"
 #include "probes/topology/names.h"
 #include "results/document_io.h"

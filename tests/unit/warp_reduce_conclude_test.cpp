@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "probes/warp_reduce/claims.h"
+#include "probes/claims.h"
 #include "probes/warp_reduce/sum_layout.h"
 #include "tests/unit/planted_entries.h"
 

@@ -1,0 +1,69 @@
+#include "results/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "models/published.h"
+#include "results/version.h"
+
+namespace fathom {
+namespace {
+
+/// Others' stay where they are, so that a document's order remains that of its probes.
+template <class Finding>
+void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
+                         std::vector<Finding> found) {
+  for (Finding& finding : found) finding.probe = probe;
+  const auto first = std::ranges::find(all, probe, &Finding::probe);
+  const auto place = first - all.begin();
+  std::erase_if(all, [&](const Finding& finding) { return finding.probe == probe; });
+  all.insert(all.begin() + place, std::make_move_iterator(found.begin()),
+             std::make_move_iterator(found.end()));
+}
+
+}  // namespace
+
+void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name) {
+  for (Fact& fact : facts) {
+    if (fact.published) continue;
+    const auto figures = models::find_published(fact.id, fact.unit, major, minor, gpu_name);
+    if (figures.empty()) continue;
+    fact.published = Published{figures.front()->value, models::cited(*figures.front(), gpu_name)};
+  }
+}
+
+void put_findings(const std::string& probe, const Conclude& conclude, Document& document) {
+  std::vector<Entry> own;
+  std::span<const Entry> entries = document.entries;
+  if (document.probes.size() > 1) {
+    std::ranges::copy_if(entries, std::back_inserter(own),
+                         [&](const Entry& entry) { return entry.probe == probe; });
+    entries = own;
+  }
+  Findings findings = conclude(entries);
+  ProbeSummary& summary = *std::ranges::find(document.probes, probe, &ProbeSummary::name);
+  summary.answer = std::move(findings.answer);
+  summary.views = std::move(findings.views);
+  summary.page = std::move(findings.page);
+  summary.page_title = std::move(findings.page_title);
+  const Fingerprint& gpu = document.fingerprint;
+  int major = 0, minor = 0;
+  if (std::sscanf(gpu.compute_capability.c_str(), "%d.%d", &major, &minor) == 2)
+    add_published_figures(findings.facts, major, minor, gpu.gpu_name);
+  replace_findings_of(probe, document.claims, std::move(findings.claims));
+  replace_findings_of(probe, document.facts, std::move(findings.facts));
+}
+
+void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
+  put_findings(probe, conclude, document);
+  const std::string beginning = fmt::format("What the probe {} concludes is of ", probe);
+  std::erase_if(document.notes, [&](const auto& note) { return note.starts_with(beginning); });
+  document.notes.push_back(fmt::format("{}fathom {} ({}), from what fathom {} ({}) measured.",
+                                       beginning, version(), commit(), document.fathom_version,
+                                       document.fathom_commit));
+}
+
+}  // namespace fathom

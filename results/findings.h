@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+/// What is concluded from a probe's entries: pure, so that a recording gives the same answer.
+struct Findings {
+  std::string answer;  ///< one sentence with figures
+  std::vector<Claim> claims;
+  std::vector<View> views;
+  std::string page, page_title;  ///< of the views that have a section, see ProbeSummary
+  /// `probe` is filled in by put_findings, `published` too where models/published.h has a figure.
+  std::vector<Fact> facts;
+};
+
+/// `entries` are one probe's, in order; some may lack (filtered, failed): say not_measured then.
+using Conclude = std::function<Findings(std::span<const Entry> entries)>;
+
+/// Puts what `conclude` makes of the probe's entries into the document, in the place of what it has
+/// of this probe: answer, views and page, claims, and facts with what others published of the
+/// document's GPU. The document has the probe's summary already, and may have other probes.
+void put_findings(const std::string& probe, const Conclude& conclude, Document& document);
+
+/// The same for a recorded document, with a note on who measured and who concluded. Entries, dates
+/// and fingerprint stay as they are.
+void conclude_again(const std::string& probe, const Conclude& conclude, Document& document);
+
+/// Gives each fact what others published of it on the nearest chip (models/published.h), found by
+/// its id and unit, so that no probe needs to know of publications. A fact that has a published
+/// figure from its probe keeps it, and one without a value gets it too: it says what was missed.
+void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name);
+
+}  // namespace fathom
