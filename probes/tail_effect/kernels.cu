@@ -33,24 +33,23 @@ int resident_blocks(Kernel kernel, int threads, int dynamic_shared) {
 
 }  // namespace
 
-void launch_chain(const ChainLaunch& launch, cudaStream_t stream) {
-  fma_chain<<<launch.blocks, launch.threads, launch.dynamic_shared, stream>>>(launch.out,
-                                                                              launch.iterations);
+void launch_chain(float* out, int iterations, const Blocks& grid, cudaStream_t stream) {
+  fma_chain<<<grid.blocks, grid.threads, grid.dynamic_shared, stream>>>(out, iterations);
   FATHOM_CUDA(cudaGetLastError());
 }
 
-int resident_blocks_of_chain(int threads, int dynamic_shared) {
+void launch_copy(const std::byte* src, std::byte* dst, std::size_t chunk_bytes, const Blocks& grid,
+                 cudaStream_t stream) {
+  chunk_copy<<<grid.blocks, grid.threads, grid.dynamic_shared, stream>>>(
+      reinterpret_cast<const uint4*>(src), reinterpret_cast<uint4*>(dst),
+      chunk_bytes / sizeof(uint4));
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+int resident_chains(int threads, int dynamic_shared) {
   return resident_blocks(fma_chain, threads, dynamic_shared);
 }
-
-void launch_chunk_copy(const ChunkCopyLaunch& launch, cudaStream_t stream) {
-  chunk_copy<<<launch.blocks, launch.threads, launch.dynamic_shared, stream>>>(
-      reinterpret_cast<const uint4*>(launch.src), reinterpret_cast<uint4*>(launch.dst),
-      launch.chunk_bytes / sizeof(uint4));
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-int resident_blocks_of_chunk_copy(int threads, int dynamic_shared) {
+int resident_copies(int threads, int dynamic_shared) {
   return resident_blocks(chunk_copy, threads, dynamic_shared);
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gemm/conclude.h"
-#include "probes/claims.h"
 #include "results/document_io.h"
 #include "results/verdict.h"
 
@@ -65,20 +64,6 @@ std::size_t check_conclusions(const Document& document, const std::string& name,
 }
 
 }  // namespace
-
-TEST_CASE("probes conclude from the recording what it says they concluded", "[probes][recording]") {
-  const std::vector<std::pair<std::string, std::function<Findings(std::span<const Entry>)>>> probes{
-      {"bank_conflicts", bank_conflicts::conclude},
-      {"copy_bandwidth", copy_bandwidth::conclude},
-      {"model_validation", model_validation::conclude},
-      {"occupancy", occupancy_probe::conclude},
-      {"tail_effect", tail_effect::conclude},
-      {"warp_reduce", warp_reduce::conclude}};
-  std::size_t claims = 0;
-  for (const auto& [name, conclude] : probes)
-    claims += check_conclusions(recording(), name, conclude);
-  CHECK(claims == recording().claims.size());
-}
 
 TEST_CASE("the ladders conclude from their recording what it says they concluded, but for T2 and GR10",
           "[gemm][recording]") {

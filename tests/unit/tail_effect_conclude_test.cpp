@@ -1,5 +1,4 @@
 #include <catch2/catch_test_macros.hpp>
-
 #include <cmath>
 
 #include "probes/claims.h"
@@ -10,34 +9,41 @@ using namespace fathom;
 namespace {
 
 /// Time by waves, as a staircase or in proportion.
-std::vector<Entry> entries_of(const char* kind, bool staircase) {
-  std::vector<Entry> entries;
+void add(std::vector<Entry>& entries, const char* kind, bool staircase) {
   for (double waves = 0.25; waves <= 4; waves += 0.25) {
     entries.push_back(planted::entry(
         std::string(kind) + std::to_string(waves), {{"block kind", kind}, {"waves", waves}},
         50e-6 * (staircase ? std::ceil(waves) : waves), Better::lower));
   }
-  return entries;
 }
 
-ClaimVerdict verdict(const std::vector<Entry>& entries) {
-  return planted::claim(tail_effect::conclude(entries).claims, "T1").verdict;
+Claim t1(bool latency, bool throughput, bool memory) {
+  std::vector<Entry> entries;
+  add(entries, "latency-bound", latency);
+  add(entries, "throughput-bound", throughput);
+  add(entries, "memory-bound", memory);
+  return planted::claim(tail_effect::conclude(entries).claims, "T1");
 }
 
 }  // namespace
 
-TEST_CASE("T1 follows the latency-bound blocks", "[probes]") {
-  CHECK(verdict(entries_of("latency-bound", true)) == ClaimVerdict::confirmed);
-  CHECK(verdict(entries_of("latency-bound", false)) == ClaimVerdict::refuted);
-  CHECK(verdict(entries_of("memory-bound", true)) == ClaimVerdict::not_measured);
-  CHECK(verdict({}) == ClaimVerdict::not_measured);
+TEST_CASE("T1 covers every kind of block", "[probes]") {
+  CHECK(t1(true, true, true).verdict == ClaimVerdict::confirmed);
+  CHECK(t1(false, false, false).verdict == ClaimVerdict::refuted);
+  const Claim some = t1(true, false, false);
+  CHECK(some.verdict == ClaimVerdict::conditional);
+  CHECK(some.figure.find("1.000 for latency-bound") != std::string::npos);
+  CHECK(some.figure.find("0.750 where they share DRAM") != std::string::npos);
+  CHECK(some.evidence.size() == 6);
+  CHECK(some.gpu == "RTX 4090");
 }
 
-TEST_CASE("T1's figure carries all three kinds of block", "[probes]") {
-  auto entries = entries_of("latency-bound", true);
-  for (const Entry& e : entries_of("memory-bound", false)) entries.push_back(e);
-  const auto findings = tail_effect::conclude(entries);
-  const std::string figure = planted::claim(findings.claims, "T1").figure;
-  CHECK(figure.find("1.000 for latency-bound") != std::string::npos);
-  CHECK(figure.find("0.750 where they share DRAM") != std::string::npos);
+TEST_CASE("T1 is not measured where a kind is missing", "[probes]") {
+  std::vector<Entry> entries;
+  CHECK(tail_effect::conclude(entries).claims.front().verdict == ClaimVerdict::not_measured);
+  CHECK(tail_effect::conclude(entries).answer.empty());
+  add(entries, "latency-bound", true);
+  const Claim claim = tail_effect::conclude(entries).claims.front();
+  CHECK(claim.verdict == ClaimVerdict::not_measured);
+  CHECK(claim.figure.find("not measured: its cases were left out") != std::string::npos);
 }

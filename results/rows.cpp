@@ -1,0 +1,287 @@
+#include "results/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/format.h"
+
+namespace fathom {
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+/// A figure for a sentence: its number and unit, or a text.
+struct Shown {
+  double value = nothing;
+  std::string unit;
+  std::string text{};
+};
+
+std::string shown_as(const Shown& shown, const std::string& format) {
+  if (!shown.text.empty()) return shown.text;
+  if (format == "%") return format_percent(shown.value);
+  if (!format.empty()) return fmt::format(fmt::runtime("{:" + format + "}"), shown.value);
+  return format_quantity(shown.value, shown.unit);
+}
+
+/// Replaces what stands in braces, and drops what stands in brackets around a missing figure.
+std::string told(const std::string& sentence, const std::function<Shown(const std::string&)>& find,
+                 bool* any) {
+  std::string text, part;
+  bool optional = false, lacks = false;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    if (sentence[i] == '[') {
+      text += std::exchange(part, "");
+      optional = true;
+      lacks = false;
+    } else if (sentence[i] == ']') {
+      if (!lacks) text += part;
+      part.clear();
+      optional = false;
+    } else if (sentence[i] == '{') {
+      const std::size_t end = sentence.find('}', i);
+      const std::string inside = sentence.substr(i + 1, end - i - 1);
+      const std::size_t colon = inside.rfind(':');
+      const Shown shown = find(inside.substr(0, colon));
+      const bool missing = std::isnan(shown.value) && shown.text.empty();
+      lacks = lacks || missing;
+      if (any != nullptr && !missing) *any = true;
+      part += missing ? "(not measured)"
+                      : shown_as(shown, colon == std::string::npos ? "" : inside.substr(colon + 1));
+      i = end;
+    } else {
+      part += sentence[i];
+    }
+  }
+  return optional && lacks ? text : text + part;
+}
+
+double number_of(const AxisValue* value) {
+  if (value == nullptr) return nothing;
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(value);
+  return real == nullptr ? nothing : *real;
+}
+
+std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilter& where,
+                                 const std::function<bool(const Entry&)>& only) {
+  std::vector<const Entry*> found = select(entries, where);
+  if (only) std::erase_if(found, [&](const Entry* entry) { return !only(*entry); });
+  return found;
+}
+
+const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
+  const Entry* found = nullptr;
+  for (const Entry* entry : entries) {
+    const double value = figure(*entry);
+    if (std::isnan(value)) continue;
+    const bool lower =
+        pick == Pick::least || (pick == Pick::best && entry->metric.better == Better::lower);
+    if (found == nullptr || pick == Pick::last ||
+        (pick != Pick::first && (lower ? value < figure(*found) : value > figure(*found))))
+      found = entry;
+  }
+  return found;
+}
+
+bool holds(const Check& check, double value) {
+  return value >= check.least && value <= check.most;
+}
+
+}  // namespace
+
+const ClaimSource toyx{"ToyX, mechanisms behind GPU optimisation tricks", "RTX 4090"};
+const ClaimSource double_products{"shared memory and double products", "unnamed"};
+
+double metric(const Entry& entry) { return entry.metric.value.value_or(nothing); }
+double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : nothing; }
+double ratio_to_opponents(const Entry& entry) {
+  double least = nothing;
+  for (const Opponent& opponent : entry.opponents) {
+    if (opponent.ratio && !(*opponent.ratio >= least)) least = *opponent.ratio;
+  }
+  return least;
+}
+Figure counter(std::string role) {
+  return [role](const Entry& entry) { return counter_value(entry, role).value_or(nothing); };
+}
+Figure extra(std::string name) {
+  return [name](const Entry& entry) {
+    const auto found = entry.extras.find(name);
+    return found == entry.extras.end() ? nothing : found->second;
+  };
+}
+Figure axis(std::string name) {
+  return [name](const Entry& entry) { return number_of(find_axis(entry, name)); };
+}
+Figure passes(std::function<bool(const Entry&)> test) {
+  return [test](const Entry& entry) { return test(entry) ? 1.0 : 0.0; };
+}
+
+Formula ratio(std::string name, std::string over, std::string under) {
+  return {std::move(name), [over, under](const Figures& f) { return f[over] / f[under]; }};
+}
+
+Figures::Figures(const Reading& reading, std::span<const Entry> entries) {
+  for (const Quantity& q : reading.quantities) {
+    const std::vector<const Entry*> found = chosen(entries, q.where, q.only);
+    Known& known = known_[q.name];
+    known.unit = q.unit;
+    if (q.pick == Pick::sum || q.pick == Pick::count) {
+      for (const Entry* entry : found) {
+        const double value = q.figure(*entry);
+        if (std::isnan(value)) continue;
+        if (std::isnan(known.value)) known.value = 0;
+        known.value += q.pick == Pick::count ? 1 : value;
+        entries_.push_back(entry);
+      }
+    } else if (const Entry* entry = picked(found, q.pick, q.figure)) {
+      known.value = q.figure(*entry);
+      known.entry = entry;
+      if (q.unit.empty() && known.value == metric(*entry)) known.unit = entry->metric.unit;
+      entries_.push_back(entry);
+    }
+    if (!std::isnan(known.value) || !reason_.empty()) continue;
+    for (const Entry* entry : found) {
+      for (const Counter& c : entry->counters) {
+        if (reason_.empty() && !c.value && !c.reason.empty() && std::isnan(q.figure(*entry)))
+          reason_ = c.reason;
+      }
+    }
+  }
+  for (const Formula& formula : reading.formulas)
+    known_[formula.name] = {formula.value(*this), formula.unit};
+}
+
+double Figures::operator[](const std::string& name) const {
+  const auto found = known_.find(name);
+  return found == known_.end() ? nothing : found->second.value;
+}
+
+const Entry* Figures::entry(const std::string& name) const {
+  const auto found = known_.find(name);
+  return found == known_.end() ? nullptr : found->second.entry;
+}
+
+std::vector<std::string> Figures::evidence() const {
+  std::vector<std::string> names;
+  for (const Entry* entry : entries_) {
+    if (std::ranges::find(names, entry->name) == names.end()) names.push_back(entry->name);
+  }
+  return names;
+}
+
+std::string Figures::tell(const std::string& sentence, bool* any) const {
+  return told(
+      sentence,
+      [&](const std::string& name) -> Shown {
+        if (const auto found = known_.find(name); found != known_.end())
+          return {found->second.value, found->second.unit};
+        // "<quantity> <axis>": what its entry has there.
+        for (const auto& [quantity, known] : known_) {
+          if (known.entry == nullptr || !name.starts_with(quantity + " ")) continue;
+          const std::string axis_name = name.substr(quantity.size() + 1);
+          if (const AxisValue* value = find_axis(*known.entry, axis_name))
+            return {nothing, "", format_axis_value(axis_name, *value)};
+        }
+        return {};
+      },
+      any);
+}
+
+std::string Figures::why_missing() const { return reason_; }
+
+Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
+  const Figures figures(row.reading, entries);
+  Claim claim = make_claim(row.id, row.statement, row.claimed);
+  claim.author = row.source.author;
+  claim.gpu = row.source.gpu;
+  bool any = false;
+  const std::string sentence = figures.tell(row.sentence, &any);
+  if (any) {
+    claim.figure = sentence;
+    claim.evidence = figures.evidence();
+  }
+  int held = 0, failed = 0, missing = 0;
+  for (const Check& check : row.checks) {
+    const double value = figures[check.quantity];
+    ++(std::isnan(value) ? missing : holds(check, value) ? held : failed);
+  }
+  const bool applies = std::ranges::all_of(row.premise, [&](const Check& check) {
+    const double value = figures[check.quantity];
+    missing += std::isnan(value) ? 1 : 0;
+    return std::isnan(value) || holds(check, value);
+  });
+  const std::string why = !figures.why_missing().empty() ? figures.why_missing()
+                          : !row.missing.empty()         ? row.missing
+                                                 : "its cases were left out of this run or failed";
+  if (any && !applies) {
+    claim.verdict = ClaimVerdict::does_not_apply;
+    claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet);
+  } else if (failed > 0 && (row.rule == Rule::all || (held == 0 && missing == 0))) {
+    claim.verdict = ClaimVerdict::refuted;
+  } else if (failed > 0 && held > 0) {
+    claim.verdict = ClaimVerdict::conditional;
+  } else if (missing > 0) {
+    claim.figure += fmt::format("{}not measured: {}", claim.figure.empty() ? "" : "; ", why);
+  } else if (held > 0) {
+    claim.verdict = ClaimVerdict::confirmed;
+  }
+  return claim;
+}
+
+Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
+  const std::vector<const Entry*> found = chosen(entries, row.where, row.only);
+  const Entry* entry = picked(found, row.pick, metric);
+  if (entry == nullptr)
+    return missing_fact(row.name, row.unit, row.better,
+                        why_missing(found.empty() ? nullptr : found.front(), row.absent));
+  const auto named = [&](const std::string& name) -> Shown {
+    if (name == "cases") return {static_cast<double>(found.size()), ""};
+    const AxisValue* value = find_axis(*entry, name);
+    return {nothing, "", value == nullptr ? "?" : format_axis_value(name, *value)};
+  };
+  Fact fact = fact_of(*entry, row.name, told(row.method, named, nullptr));
+  fact.unit = row.unit;
+  fact.better = row.better;
+  if (row.change) row.change(fact, *entry);
+  return fact;
+}
+
+std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence) {
+  if (std::ranges::none_of(facts, [](const Fact& f) { return f.value.has_value(); })) return "";
+  return told(
+      sentence,
+      [&](const std::string& id) -> Shown {
+        const auto fact = std::ranges::find(facts, id, &Fact::id);
+        if (fact == facts.end() || !fact->value) return {};
+        return {*fact->value, fact->unit};
+      },
+      nullptr);
+}
+
+void scale(Fact& fact, double factor) {
+  *fact.value *= factor;
+  if (!fact.interval) return;
+  fact.interval->low *= factor;
+  fact.interval->high *= factor;
+}
+
+Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
+  Findings findings;
+  for (const ClaimRow& row : rows.claims) findings.claims.push_back(evaluate(row, entries));
+  for (const FactRow& row : rows.facts) findings.facts.push_back(evaluate(row, entries));
+  findings.views = rows.views;
+  if (!rows.facts.empty()) {
+    findings.answer = answer_from(findings.facts, rows.answer);
+  } else if (!rows.answer.empty()) {
+    bool any = false;
+    const std::string answer = Figures(rows.reading, entries).tell(rows.answer, &any);
+    if (any) findings.answer = answer;
+  }
+  return findings;
+}
+
+}  // namespace fathom

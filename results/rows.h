@@ -1,0 +1,152 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/facts.h"
+#include "results/findings.h"
+#include "results/query.h"
+
+// Claims and facts as rows: which entries, which figure of them, which rule, which sentence. One
+// evaluator decides them all, for a run as for a recording.
+//
+// A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%} as
+// a percentage. What stands in [brackets] is left out where one of its figures is missing.
+
+namespace fathom {
+
+/// Two speeds of one run are the same where the slower has this share of the faster. Two cards of
+/// one model differ by up to 4 % in the same entry (H200): less than 5 % is no difference that a
+/// claim about GPUs could rest on.
+inline constexpr double same_speed = 0.95;
+
+/// A number that an entry has, or NaN.
+using Figure = std::function<double(const Entry&)>;
+double metric(const Entry& entry);
+double bound_of(const Entry& entry);
+/// Its ratio to the fastest of its opponents.
+double ratio_to_opponents(const Entry& entry);
+Figure counter(std::string role);
+Figure extra(std::string name);
+Figure axis(std::string name);
+/// 1 where the test holds, else 0: summed up, how many entries pass.
+Figure passes(std::function<bool(const Entry&)> test);
+
+/// Which of several entries speaks, or what all of them say together.
+enum class Pick { first, last, best, least, most, sum, count };
+
+/// A number, by the name that formulas, rules and sentences know it by.
+struct Quantity {
+  std::string name;
+  AxisFilter where;
+  Pick pick = Pick::first;
+  Figure figure = metric;
+  std::string unit{};  ///< empty: the metric's, where the figure is the metric
+  std::function<bool(const Entry&)> only{};  ///< of the entries that `where` chooses
+};
+
+class Figures;
+/// A number made of others: NaN where one of them is.
+struct Formula {
+  std::string name;
+  std::function<double(const Figures&)> value;
+  std::string unit{};
+};
+Formula ratio(std::string name, std::string over, std::string under);
+
+/// What rows and answers are read off.
+struct Reading {
+  std::vector<Quantity> quantities;
+  std::vector<Formula> formulas{};
+};
+
+/// The numbers of a reading, and the entries that they come from.
+class Figures {
+ public:
+  Figures(const Reading& reading, std::span<const Entry> entries);
+  double operator[](const std::string& name) const;  ///< NaN: missing
+  /// The entry that a quantity is of; null for sums and formulas.
+  const Entry* entry(const std::string& name) const;
+  std::vector<std::string> evidence() const;
+  /// The sentence with its figures; `any`: whether it has one that is not missing.
+  std::string tell(const std::string& sentence, bool* any = nullptr) const;
+  /// Why one of these is missing: the first that has a reason.
+  std::string why_missing() const;
+
+ private:
+  struct Known {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::string unit;
+    const Entry* entry = nullptr;
+  };
+  std::map<std::string, Known, std::less<>> known_;
+  std::vector<const Entry*> entries_;
+  std::string reason_;
+};
+
+/// A number that must be within these ends for a claim to hold.
+struct Check {
+  std::string quantity;
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+};
+
+/// all: a check that fails refutes. cases: each check is a case that the claim's words cover, and
+/// the claim is conditional where some hold and some do not.
+enum class Rule { all, cases };
+
+/// Whose claims these are.
+struct ClaimSource {
+  std::string author, gpu;
+};
+extern const ClaimSource toyx, double_products;
+
+struct ClaimRow {
+  std::string id, statement, claimed;
+  const ClaimSource& source;
+  Reading reading;
+  std::vector<Check> checks;
+  std::string sentence;
+  Rule rule = Rule::all;
+  std::vector<Check> premise{};  ///< does not apply where one fails
+  std::string unmet{};           ///< says so
+  std::string missing{};         ///< why a check has no figure, where no entry says it
+};
+Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
+
+/// A fact that is one entry's figure.
+struct FactRow {
+  FactName name;
+  AxisFilter where;
+  std::string method;  ///< {axis of the entry}, {cases}: how many there were to pick from
+  std::string absent;  ///< why there may be no entry
+  std::string unit;
+  Better better = Better::higher;
+  Pick pick = Pick::first;
+  std::function<bool(const Entry&)> only{};
+  std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes
+};
+Fact evaluate(const FactRow& row, std::span<const Entry> entries);
+
+/// A sentence with facts by their ids in braces; empty where none of all the facts has a value.
+std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence);
+
+/// Multiplies a fact's value and interval.
+void scale(Fact& fact, double factor);
+
+/// All that a probe concludes which is rows.
+struct Conclusions {
+  std::vector<ClaimRow> claims;
+  std::vector<FactRow> facts{};
+  Reading reading{};     ///< of the answer; without one its figures are facts
+  std::string answer{};
+  std::vector<View> views{};
+};
+Findings evaluate(const Conclusions& rows, std::span<const Entry> entries);
+
+}  // namespace fathom

@@ -1,0 +1,126 @@
+#include "results/rows.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "results/document_io.h"
+#include "probes/claims.h"
+#include "tests/unit/planted_entries.h"
+
+using namespace fathom;
+
+namespace {
+
+const Reading two{{{"a", {{"x", "a"}}}, {"b", {{"x", "b"}}}}, {ratio("share", "a", "b")}};
+
+std::vector<Entry> entries_of(double a, double b) {
+  std::vector<Entry> entries{planted::entry("A", {{"x", "a"}}, a),
+                             planted::entry("B", {{"x", "b"}}, b)};
+  for (Entry& entry : entries) entry.metric.unit = "B/s";
+  return entries;
+}
+
+ClaimRow row(Rule rule = Rule::all) {
+  return {"X1", "s", "c", toyx, two, {{"a", 5}, {"b", 5}}, "{a} / {b}[, {share:.2f}]", rule};
+}
+
+}  // namespace
+
+TEST_CASE("a rule decides by all of its checks, or case by case", "[results]") {
+  CHECK(evaluate(row(), entries_of(5, 6)).verdict == ClaimVerdict::confirmed);
+  CHECK(evaluate(row(), entries_of(5, 4)).verdict == ClaimVerdict::refuted);
+  CHECK(evaluate(row(Rule::cases), entries_of(5, 4)).verdict == ClaimVerdict::conditional);
+  CHECK(evaluate(row(Rule::cases), entries_of(3, 4)).verdict == ClaimVerdict::refuted);
+  const auto one = [](double value) { return std::vector{entries_of(value, 0).front()}; };
+  CHECK(evaluate(row(), one(5)).verdict == ClaimVerdict::not_measured);
+  CHECK(evaluate(row(), one(4)).verdict == ClaimVerdict::refuted);  // whatever the other says
+  CHECK(evaluate(row(Rule::cases), one(4)).verdict == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("a premise that fails makes the claim not apply", "[results]") {
+  ClaimRow premised = row();
+  premised.premise = {{"share", 2}};
+  premised.unmet = "only {share:.1f} times";
+  CHECK(evaluate(premised, entries_of(12, 6)).verdict == ClaimVerdict::confirmed);
+  const Claim claim = evaluate(premised, entries_of(6, 6));
+  CHECK(claim.verdict == ClaimVerdict::does_not_apply);
+  CHECK(claim.figure == "6 B/s / 6 B/s, 1.00: only 1.0 times");
+  CHECK(claim.evidence == std::vector<std::string>{"A", "B"});
+}
+
+TEST_CASE("a missing figure is said, and drops what is in brackets", "[results]") {
+  const std::vector<Entry> one{entries_of(5, 0).front()};
+  const Claim claim = evaluate(row(), one);
+  CHECK(claim.figure.starts_with("5 B/s / (not measured); not measured: its cases"));
+  const Claim none = evaluate(row(), {});
+  CHECK(none.figure == "not measured: its cases were left out of this run or failed");
+  CHECK(none.evidence.empty());
+  Entry refused = one.front();
+  Counter unread;
+  unread.role = "sectors";
+  unread.reason = "no permission";
+  refused.counters = {unread};
+  ClaimRow counted = row();
+  counted.reading = {{{"a", {{"x", "a"}}, Pick::first, counter("sectors")}, {"b", {}}}};
+  CHECK(evaluate(counted, std::vector{refused}).figure.find("no permission") != std::string::npos);
+}
+
+TEST_CASE("entries are picked, summed up and counted", "[results]") {
+  std::vector<Entry> entries = entries_of(5, 8);
+  entries.push_back(planted::entry("none", {{"x", "c"}}, 0));
+  entries.back().metric.value.reset();
+  const auto value = [&](Pick pick) { return Figures({{{"q", {}, pick}}}, entries)["q"]; };
+  CHECK(value(Pick::first) == 5);
+  CHECK(value(Pick::last) == 8);
+  CHECK(value(Pick::best) == 8);
+  CHECK(value(Pick::least) == 5);
+  CHECK(value(Pick::most) == 8);
+  CHECK(value(Pick::sum) == 13);
+  CHECK(value(Pick::count) == 2);
+  for (Entry& entry : entries) entry.metric.better = Better::lower;
+  CHECK(value(Pick::best) == 5);
+  CHECK(std::isnan(Figures({{{"q", {{"x", "z"}}}}}, entries)["q"]));
+}
+
+TEST_CASE("a fact is its entry's figure, or says why there is none", "[results]") {
+  const FactRow wanted{{"l.bandwidth", "L", "bandwidth"}, {{"x", "a"}},
+                       "x is {x}, one of {cases:.0f}", "left out", "B/s"};
+  const Fact fact = evaluate(wanted, entries_of(5, 8));
+  CHECK(fact.value == 5);
+  CHECK(fact.method == "x is a, one of 1");
+  CHECK(fact.evidence == std::vector<std::string>{"A"});
+  const Fact missing = evaluate(wanted, {});
+  CHECK(missing.reason == "left out");
+  CHECK(answer_from({fact}, "L moves {l.bandwidth} and {none}.") ==
+        "L moves 5 B/s and (not measured).");
+  CHECK(answer_from({missing}, "L moves {l.bandwidth}.").empty());
+}
+
+namespace {
+
+std::string verdicts_of(const char* gpu, const char* probe) {
+  const Document document = read_document(std::string(FATHOM_SOURCE_DIR) + "/recordings/" + gpu +
+                                          "/result.json");
+  std::vector<Entry> entries;
+  for (const Entry& entry : document.entries)
+    if (entry.probe == probe) entries.push_back(entry);
+  std::string text;
+  for (const Claim& claim : conclusion_of(probe)(entries).claims)
+    text += (text.empty() ? "" : " ") + claim.id + ":" +
+            (claim.verdict == ClaimVerdict::confirmed        ? "yes"
+             : claim.verdict == ClaimVerdict::refuted        ? "no"
+             : claim.verdict == ClaimVerdict::conditional    ? "some"
+             : claim.verdict == ClaimVerdict::does_not_apply ? "n/a"
+                                                             : "?");
+  return text;
+}
+
+}  // namespace
+
+// Each verdict here has its reason in the rule of its row; a recording changes none of them.
+TEST_CASE("the recordings decide the claims by the rows' rules", "[probes][recording]") {
+  for (const char* gpu : {"h200", "h100-80gb-hbm3"}) {
+    CAPTURE(gpu);
+    CHECK(verdicts_of(gpu, "tail_effect") == "T1:some");
+  }
+}
