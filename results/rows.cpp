@@ -95,7 +95,7 @@ bool holds(const Check& check, double value) {
 const ClaimSource toyx{"ToyX, mechanisms behind GPU optimisation tricks", "RTX 4090"};
 const ClaimSource double_products{"shared memory and double products", "unnamed"};
 
-double metric(const Entry& entry) { return entry.metric.value.value_or(nothing); }
+double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothing); }
 double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : nothing; }
 double ratio_to_opponents(const Entry& entry) {
   double least = nothing;
@@ -104,16 +104,16 @@ double ratio_to_opponents(const Entry& entry) {
   }
   return least;
 }
-Figure counter(std::string role) {
+Figure counter_of(std::string role) {
   return [role](const Entry& entry) { return counter_value(entry, role).value_or(nothing); };
 }
-Figure extra(std::string name) {
+Figure extra_of(std::string name) {
   return [name](const Entry& entry) {
     const auto found = entry.extras.find(name);
     return found == entry.extras.end() ? nothing : found->second;
   };
 }
-Figure axis(std::string name) {
+Figure axis_of(std::string name) {
   return [name](const Entry& entry) { return number_of(find_axis(entry, name)); };
 }
 Figure passes(std::function<bool(const Entry&)> test) {
@@ -140,7 +140,7 @@ Figures::Figures(const Reading& reading, std::span<const Entry> entries) {
     } else if (const Entry* entry = picked(found, q.pick, q.figure)) {
       known.value = q.figure(*entry);
       known.entry = entry;
-      if (q.unit.empty() && known.value == metric(*entry)) known.unit = entry->metric.unit;
+      if (q.unit.empty() && known.value == metric_of(*entry)) known.unit = entry->metric.unit;
       entries_.push_back(entry);
     }
     if (!std::isnan(known.value) || !reason_.empty()) continue;
@@ -234,7 +234,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
 
 Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   const std::vector<const Entry*> found = chosen(entries, row.where, row.only);
-  const Entry* entry = picked(found, row.pick, metric);
+  const Entry* entry = picked(found, row.pick, metric_of);
   if (entry == nullptr)
     return missing_fact(row.name, row.unit, row.better,
                         why_missing(found.empty() ? nullptr : found.front(), row.absent));

@@ -27,13 +27,13 @@ inline constexpr double same_speed = 0.95;
 
 /// A number that an entry has, or NaN.
 using Figure = std::function<double(const Entry&)>;
-double metric(const Entry& entry);
+double metric_of(const Entry& entry);
 double bound_of(const Entry& entry);
 /// Its ratio to the fastest of its opponents.
 double ratio_to_opponents(const Entry& entry);
-Figure counter(std::string role);
-Figure extra(std::string name);
-Figure axis(std::string name);
+Figure counter_of(std::string role);
+Figure extra_of(std::string name);
+Figure axis_of(std::string name);
 /// 1 where the test holds, else 0: summed up, how many entries pass.
 Figure passes(std::function<bool(const Entry&)> test);
 
@@ -45,7 +45,7 @@ struct Quantity {
   std::string name;
   AxisFilter where;
   Pick pick = Pick::first;
-  Figure figure = metric;
+  Figure figure = metric_of;
   std::string unit{};  ///< empty: the metric's, where the figure is the metric
   std::function<bool(const Entry&)> only{};  ///< of the entries that `where` chooses
 };

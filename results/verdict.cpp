@@ -18,7 +18,7 @@ struct Finding {
   std::string sentence;
 };
 
-using Findings = std::vector<Finding>;
+using VerdictFindings = std::vector<Finding>;
 
 bool within(double value, double expected, double tolerance) {
   if (tolerance == 0) return value == expected;
@@ -48,7 +48,8 @@ std::pair<std::string, std::string> shown_pair(double value, double expected,
   return pair;
 }
 
-void check_bound(const Entry& entry, Findings& findings, std::vector<std::string>& unchecked) {
+void check_bound(const Entry& entry, VerdictFindings& findings,
+                 std::vector<std::string>& unchecked) {
   if (!entry.bound) return;
   const Metric& metric = entry.metric;
   if (!metric.value) {
@@ -66,7 +67,7 @@ void check_bound(const Entry& entry, Findings& findings, std::vector<std::string
                                   metric.name, value, limit, entry.bound->source)});
 }
 
-void check_expectation(const Entry& entry, Findings& findings,
+void check_expectation(const Entry& entry, VerdictFindings& findings,
                        std::vector<std::string>& unchecked) {
   if (!entry.expected) return;
   const Metric& metric = entry.metric;
@@ -84,7 +85,8 @@ void check_expectation(const Entry& entry, Findings& findings,
                                   allowed(expected.tolerance))});
 }
 
-void check_counters(const Entry& entry, Findings& findings, std::vector<std::string>& unchecked) {
+void check_counters(const Entry& entry, VerdictFindings& findings,
+                    std::vector<std::string>& unchecked) {
   std::map<std::string, std::vector<std::string>> missing;  // by reason
   for (const Counter& counter : entry.counters) {
     if (!counter.expected) continue;
@@ -152,7 +154,8 @@ std::string noise_causes(const Entry& entry) {
   return fmt::format("{}", fmt::join(causes, "; "));
 }
 
-void check_noise(const Entry& entry, Findings& findings, std::vector<std::string>& unchecked) {
+void check_noise(const Entry& entry, VerdictFindings& findings,
+                 std::vector<std::string>& unchecked) {
   if (!entry.metric.value) return;
   std::vector<std::string> signs;
   if (entry.interval) {
@@ -199,7 +202,7 @@ int severity(VerdictStatus status) {
 
 void judge_entry(Entry& entry) {
   if (severity(entry.verdict.status) >= severity(VerdictStatus::wrong_output)) return;
-  Findings findings;
+  VerdictFindings findings;
   Verdict verdict;
   check_bound(entry, findings, verdict.unchecked);
   check_counters(entry, findings, verdict.unchecked);

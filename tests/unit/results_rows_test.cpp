@@ -61,7 +61,7 @@ TEST_CASE("a missing figure is said, and drops what is in brackets", "[results]"
   unread.reason = "no permission";
   refused.counters = {unread};
   ClaimRow counted = row();
-  counted.reading = {{{"a", {{"x", "a"}}, Pick::first, counter("sectors")}, {"b", {}}}};
+  counted.reading = {{{"a", {{"x", "a"}}, Pick::first, counter_of("sectors")}, {"b", {}}}};
   CHECK(evaluate(counted, std::vector{refused}).figure.find("no permission") != std::string::npos);
 }
 
