@@ -268,7 +268,7 @@ struct Claim {
   std::string figure;     ///< what this GPU answers, with figures
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
-  std::string author, gpu;  ///< whose claim it is, and where; empty in older documents
+  std::string author{}, gpu{};  ///< whose claim it is, and where; empty in older documents
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
