@@ -2,8 +2,8 @@
 # machine first; where it is absent, its source is fetched at the commit that stands there. `./fathom`
 # installs the packages before it comes to that. The CUDA toolkit is in CudaDependencies.cmake.
 #
-# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, simdjson::simdjson,
-# tomlplusplus::tomlplusplus, Boost::math (headers only); with FATHOM_CUDA benchmark::benchmark; with
+# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, Boost::math (headers only); with
+# FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark; with
 # FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
 
 include(FetchContent)
@@ -44,8 +44,10 @@ endif()
 fathom_dependency(CLI11)
 fathom_dependency(fmt)
 fathom_dependency(nlohmann_json)
-fathom_dependency(simdjson)
-fathom_dependency(tomlplusplus)
+if(FATHOM_GATE)
+  fathom_dependency(simdjson)
+  fathom_dependency(tomlplusplus)
+endif()
 
 # Boost.Math: headers only, and not every package of it has CMake files: look for a header itself.
 find_path(FATHOM_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp

@@ -1,7 +1,8 @@
 # What `cmake --install` puts into a prefix, and what `cpack` packs. The tree can be moved and
 # copied: everything is found from the executable's place, and no file holds a path of the build.
 #
-#   bin/               fathom, gemm_ladder, one rank of a fleet
+#   bin/               fathom, what it hands over to (fathom-gate, fathom-fleet), gemm_ladder, one
+#                      rank of a fleet
 #   libexec/fathom/    the probes and fathom-device, which `fathom` starts
 #   lib/fathom/        shared libraries that another machine may lack (the .deb depends on them)
 #   share/             recordings, schema, man pages, completions
@@ -9,6 +10,9 @@
 # Components: fathom, libraries, and models (models/CMakeLists.txt). Include after every target.
 
 set(fathom_programs fathom)
+if(FATHOM_GATE)
+  list(APPEND fathom_programs fathom-gate fathom-fleet)
+endif()
 set(fathom_parts "")
 if(FATHOM_CUDA)
   get_property(fathom_parts GLOBAL PROPERTY FATHOM_PROBES)
@@ -56,9 +60,11 @@ endif()
 
 # Without what the gate's trials left, which only docs/gate is made from.
 install(DIRECTORY recordings DESTINATION share/fathom COMPONENT fathom PATTERN gate EXCLUDE)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/bash-completion
-  ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish
-  DESTINATION share COMPONENT fathom)
+if(TARGET fathom_manual)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/bash-completion
+    ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish
+    DESTINATION share COMPONENT fathom)
+endif()
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fathom COMPONENT fathom)
 install(FILES LICENSE RENAME copyright DESTINATION share/doc/fathom COMPONENT fathom)
 # The HTML page has the chart library in it, whose licence goes where its code goes.

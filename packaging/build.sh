@@ -21,8 +21,8 @@ prefix=$1
 shift
 
 # One list for the set-up, CMake and this: a line is a package and what needs it.
-needs=host
-if [[ " $* " != *" -DFATHOM_CUDA=OFF "* ]]; then needs='host|cuda'; fi
+needs='host|gate'
+if [[ " $* " != *" -DFATHOM_CUDA=OFF "* ]]; then needs+='|cuda'; fi
 if [[ $packages == yes ]]; then
   # No process substitution: a bare chroot has no /dev/fd.
   mapfile -t wanted <<<"$(awk -v needs="^($needs)\$" '/^[a-z]/ && $2 ~ needs { print $1 }' \

@@ -1,21 +1,26 @@
 #include "tools/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <map>
 #include <system_error>
 
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
-#include "tools/fleet/fleet_commands.h"
-#include "tools/gate/gate_commands.h"
-#include "tools/predict/predict_command.h"
-#include "tools/suites.h"
+#include "tools/probe_binaries.h"
 
 namespace fathom {
 namespace {
@@ -62,112 +67,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-void add_run(CLI::App& app, RunArguments& options) {
-  app.add_option(
-         "--suite", options.suite,
-         "quick (under a minute), default (under three minutes), or another of `fathom list`")
-      ->check(one_of(suite_names()))
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--probe", options.probes,
-                 "Only this probe, of whichever group; may be given several times")
-      ->type_name("NAME");
-  app.add_option("--out", options.out,
-                 "Folder for document, report, pictures and logs; what an earlier run left there "
-                 "is overwritten (default: fathom-<gpu>-<UTC time>)")
-      ->check(not_empty())
-      ->type_name("DIR");
-  app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(ordinal())
-      ->type_name("N")
-      ->capture_default_str();
-  CLI::Option* no_counters =
-      app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
-  app.add_option("--counters-of", options.counters_of,
-                 "Only this probe collects hardware counters, and the others leave out the cases "
-                 "that only counters can decide; may be given several times")
-      ->excludes(no_counters)
-      ->type_name("NAME");
-  app.add_flag("--require-gpu", options.require_gpu,
-               "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
-  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
-  app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
-  // Profilers of several processes get into each other's way, even of those that wait.
-  app.add_flag("--start-together", options.start_together,
-               "Start all probes at once, as far as the GPU's memory has room for them; they still "
-               "measure one after the other, and a short run ends sooner (with --no-counters)")
-      ->needs(no_counters);
-  app.add_flag("--no-report", options.no_report, "Write the document only");
-  app.add_option("--seed", options.seed, "Seed of the random data")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, "
-                 "else 300)")
-      ->check(seconds())
-      ->type_name("SECONDS");
-  app.footer(
-      "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
-      "--benchmark_repetitions=N, ...\n\n"
-      "Examples:\n"
-      "  fathom run                                   everything, about three minutes\n"
-      "  fathom run --suite quick --out results       under a minute, into ./results\n"
-      "  fathom run --suite atlas                     the memory hierarchy, level by level\n"
-      "  fathom run --probe bank_conflicts            one probe\n"
-      "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
-      "  fathom run --require-gpu                     for CI: no replay where there is no GPU\n");
-}
-
-void add_report(CLI::App& app, ReportArguments& options) {
-  app.add_option("FILE", options.documents, "Result document of a run; with --html also several")
-      ->check(not_empty())
-      ->required();
-  app.add_option("--out", options.out,
-                 "Folder of the report, or with --html the page (default: report or "
-                 "report/index.html, beside FILE)")
-      ->check(not_empty())
-      ->type_name("PATH");
-  app.add_flag("--html", options.html,
-               "Only the HTML page: one file that shows all documents over each other");
-  app.add_flag("--conclude", options.conclude,
-               "With what today's probes conclude from it, instead of what they concluded when it "
-               "was measured");
-  app.footer(
-      "Examples:\n"
-      "  fathom report fathom-h200-20260131T120000Z/result.json\n"
-      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n"
-      "  fathom report --html before/result.json after/result.json --out page.html\n");
-}
-
-void add_compare(CLI::App& app, CompareArguments& options) {
-  app.add_option("A", options.a, "Result document of a run")->check(not_empty())->required();
-  app.add_option("B", options.b, "Result document of another run")->check(not_empty())->required();
-  app.add_option("--markdown", options.markdown, "Write it as Markdown into this file")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--json", options.json, "Write every figure that both have into this file")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.footer(
-      "The two may come from any GPUs, drivers, commits or dates. The exit code is 0 whatever\n"
-      "differs, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
-      "Examples:\n"
-      "  fathom compare before/result.json after/result.json\n"
-      "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n");
-}
-
-void add_doctor(CLI::App& app, DoctorArguments& options) {
-  app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
-      ->check(ordinal())
-      ->type_name("N");
-  app.add_flag("--json", options.json, "Print the checks as JSON");
-  app.footer(
-      "Examples:\n"
-      "  fathom doctor\n"
-      "  fathom doctor --device 1 --json\n");
-}
-
 /// CLI11's help without the list of flags that each flag excludes: the errors say that.
 class Help : public CLI::Formatter {
  public:
@@ -207,7 +106,7 @@ void refuse_unknown_command(const std::string& word, const Commands& commands) {
 
 /// The words that may follow a command, and what such a word is called.
 struct Subcommands {
-  const char* noun;
+  std::string noun;
   Commands commands;
 };
 
@@ -219,7 +118,41 @@ void refuse_unknown_subcommand(const std::string& command, const std::string& wo
                           word, did_you_mean(word, names_of(known.commands)), command));
 }
 
+/// What a word of the command line names, and the words that may follow it.
+struct Known {
+  Commands commands;
+  std::map<std::string, Subcommands> subcommands;
+  std::vector<std::string>* benchmark_flags = nullptr;  ///< of the command that has `run`'s
+};
+
+Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
+  Known known;
+  for (const TopCommand& top : commands) {
+    Command& command = known.commands[top.name];
+    command.app = app.add_subcommand(top.name, top.summary);
+    if (top.add) command.act = top.add(*command.app);
+    if (top.add_subcommands)
+      known.subcommands[top.name] = Subcommands{top.noun, top.add_subcommands(*command.app)};
+    if (top.benchmark_flags) known.benchmark_flags = top.benchmark_flags;
+  }
+  return known;
+}
+
+/// Becomes the program beside this one that has the command. Returns only by throwing.
+[[noreturn]] void hand_over(const std::string& program, const std::string& command,
+                            const char* const* argv) {
+  const std::filesystem::path folder = executable_folder();
+  const std::string path = (folder / program).string();
+  execv(path.c_str(), const_cast<char* const*>(argv));
+  throw Error(
+      ExitCode::setup_incomplete,
+      fmt::format("`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): "
+                  "in Fathom's source folder `./fathom {0}` builds it.",
+                  command, program, folder.string(), std::strerror(errno)));
+}
+
 ExitCode understand_and_act(int argc, const char* const* argv,
+                            const std::vector<TopCommand>& top_commands,
                             const std::function<void(CLI::App&)>& describe) {
   CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
                "fathom");
@@ -236,59 +169,17 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       "  fathom check --help        did a commit, compiler or driver make something slower\n"
       "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
       "`fathom COMMAND --help` says more.\n");
-
-  RunArguments run;
-  DoctorArguments doctor;
-  ReportArguments report;
-  CompareArguments compare;
-  Commands commands{
-      {"run",
-       {app.add_subcommand("run", "Measure the GPU and write document and report"),
-        [&run] { return run_command(run); }}},
-      {"list",
-       {app.add_subcommand("list", "Show the probes, their questions and claims"),
-        [] { return list_command(); }}},
-      {"doctor",
-       {app.add_subcommand("doctor", "Check driver, permissions and tools"),
-        [&doctor] { return doctor_command(doctor); }}},
-      {"report",
-       {app.add_subcommand("report", "Make the report of a result document"),
-        [&report] { return report_command(report); }}},
-      {"compare",
-       {app.add_subcommand("compare", "Two result documents side by side, of any GPUs"),
-        [&compare] { return compare_command(compare); }}},
-      {"predict",
-       {app.add_subcommand("predict", "Predict counters, occupancy, ... without a GPU"), {}}},
-      {"check",
-       {app.add_subcommand("check", "Fail if something got slower: two builds, or a result"), {}}},
-      {"baseline",
-       {app.add_subcommand("baseline", "Keep earlier results that `check` compares with"), {}}},
-      {"history",
-       {app.add_subcommand("history", "Find what changed over many earlier results"), {}}},
-      {"fleet",
-       {app.add_subcommand("fleet", "Many GPUs: which one is slow, and what their links carry"),
-        {}}}};
-  add_run(*commands.at("run").app, run);
-  add_compare(*commands.at("compare").app, compare);
-  add_doctor(*commands.at("doctor").app, doctor);
-  add_report(*commands.at("report").app, report);
-  commands.at("list").app->footer("Example:\n  fathom list\n");
-  commands.at("check").act = add_check(*commands.at("check").app);
-  commands.at("history").act = add_history(*commands.at("history").app);
-  const std::map<std::string, Subcommands> subcommands{
-      {"predict", {"prediction", add_predict(*commands.at("predict").app)}},
-      {"baseline", {"baseline command", add_baseline(*commands.at("baseline").app)}},
-      {"fleet", {"fleet command", add_fleet(*commands.at("fleet").app)}}};
+  const auto [commands, subcommands, run_flags] = add_all(app, top_commands);
   if (describe) {
     describe(app);
     return ExitCode::ok;
   }
 
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
-  std::vector<std::string> words;
+  std::vector<std::string> words, benchmark_flags;
   for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
     if (word.starts_with("--benchmark_"))
-      run.benchmark_flags.push_back(word);
+      benchmark_flags.push_back(word);
     else if (word != "--")
       words.push_back(word);
   }
@@ -296,6 +187,10 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   const auto first = std::find_if(words.begin(), words.end(), is_name);
   std::string command = first == words.end() ? "" : *first;
   if (!command.empty()) refuse_unknown_command(command, commands);
+  const auto elsewhere = std::ranges::find_if(top_commands, [&](const TopCommand& top) {
+    return top.name == command && !top.program.empty();
+  });
+  if (elsewhere != top_commands.end()) hand_over(elsewhere->program, command, argv);
   const Command* chosen = command.empty() ? nullptr : &commands.at(command);
   if (const auto nested = subcommands.find(command); nested != subcommands.end()) {
     const auto second = std::find_if(first + 1, words.end(), is_name);
@@ -305,9 +200,10 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       chosen = &nested->second.commands.at(*second);
     }
   }
-  if (!run.benchmark_flags.empty() && command != "run")
-    refuse_extra(run.benchmark_flags.front(), command, app);
-  for (const auto& flag : run.benchmark_flags) check_benchmark_flag(flag);
+  if (!benchmark_flags.empty() && command != "run")
+    refuse_extra(benchmark_flags.front(), command, app);
+  for (const auto& flag : benchmark_flags) check_benchmark_flag(flag);
+  if (run_flags) *run_flags = std::move(benchmark_flags);
 
   try {
     std::reverse(words.begin(), words.end());  // the order that CLI11 wants
@@ -332,19 +228,46 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   return chosen->act();
 }
 
+/// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print
+/// would throw. A sentence may quote arguments and files, which hold anything.
+void tell(const std::string& sentence) {
+  std::fputs(("fathom: " + clean(sentence) + "\n").c_str(), stderr);
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv,
+                          const std::vector<TopCommand>& commands,
                           const std::function<void(CLI::App&)>& describe) {
   ExitCode code = ExitCode::ok;
   try {
-    code = understand_and_act(argc, argv, describe);
+    code = understand_and_act(argc, argv, commands, describe);
   } catch (const std::system_error&) {
     if (std::ferror(stdout) == 0) throw;  // else it is what fmt says of a full disk
   }
   // Any other code says more than this one.
   if (code == ExitCode::ok) require_written_output();
   return code;
+}
+
+int run_program(int argc, const char* const* argv, const std::vector<TopCommand>& commands) {
+  open_standard_streams();
+  end_on_interrupts();
+  // A reader that goes away (`fathom run | head`) must not cost the measurement.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return to_int(run_command_line(argc, argv, commands));
+  } catch (const Error& error) {
+    tell(error.what());
+    return to_int(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool full = error.code() == std::errc::no_space_on_device;
+    tell(fmt::format("{}: choose another folder with --out.", error.what()));
+    return to_int(full ? ExitCode::output_full : ExitCode::output_unwritable);
+  } catch (const std::exception& error) {
+    tell(fmt::format("This is a defect in Fathom, please report it: {}", error.what()));
+    return to_int(ExitCode::incomplete);
+  }
 }
 
 }  // namespace fathom

@@ -11,6 +11,11 @@
 
 namespace fathom {
 
+struct TopCommand;
+
+/// All of `fathom`'s commands; those of program_commands only by name.
+std::vector<TopCommand> tool_commands();
+
 struct RunArguments {
   std::string suite = "default";    ///< a name of tools/suites.h
   std::vector<std::string> probes;  ///< by name; empty: all

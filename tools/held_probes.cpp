@@ -40,8 +40,8 @@ std::unique_ptr<ProbeProcess> HeldProbes::release_next(std::size_t ending) {
   if (next_ >= probes_.size()) return nullptr;
   std::unique_ptr<ProbeProcess> probe = std::move(probes_[next_++]);
   if (!probe) return nullptr;
-  const auto waiting = std::ranges::count_if(
-      probes_, [](const auto& other) { return other && !other->try_end(); });
+  const auto waiting =
+      std::ranges::count_if(probes_, [](const auto& other) { return other && !other->try_end(); });
   probe->release(static_cast<std::size_t>(waiting) + ending);
   return probe;
 }

@@ -41,8 +41,8 @@ ExitCode list_command() {
   const bool built = has_probes(folder);
   const auto probes = built ? find_probes(folder) : recorded_probes();
   if (built)
-    fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n",
-               probes.size(), folder.string());
+    fmt::print("{} probes, each a program of its own in {} (probe_NAME --help):\n\n", probes.size(),
+               folder.string());
   else
     fmt::print("{} probes; none is built here, where Fathom replays and does not measure:\n\n",
                probes.size());

@@ -106,10 +106,11 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
     std::copy_if(probes.begin(), probes.end(), std::back_inserter(selected),
                  [&](const ProbeBinary& probe) { return suite.has(probe.group); });
     if (selected.empty())
-      throw Error(ExitCode::setup_incomplete,
-                  fmt::format("No probe program of the suite `{}` (group {}) was built: build Fathom again "
-                              "with ./fathom run.",
-                              suite.name, suite.group_names()));
+      throw Error(
+          ExitCode::setup_incomplete,
+          fmt::format("No probe program of the suite `{}` (group {}) was built: build Fathom again "
+                      "with ./fathom run.",
+                      suite.name, suite.group_names()));
     return selected;
   }
   const std::vector<std::string> known = names_of(probes);

@@ -28,13 +28,13 @@ struct ProbeBinary {
 /// False in a build without CUDA (FATHOM_CUDA=OFF), which replays but cannot measure.
 bool has_probes(const std::filesystem::path& folder);
 
-/// Every `probe_*` program of the folder and `gemm_ladder`, by name. Throws Error(setup_incomplete) if there is none,
-/// or if one does not answer.
+/// Every `probe_*` program of the folder and `gemm_ladder`, by name. Throws Error(setup_incomplete)
+/// if there is none, or if one does not answer.
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder);
 
 /// Those with the given names, in the order of `probes`; those of the
-/// suite's groups if no name is given. Throws Error(bad_input) for a name that is not there, with the
-/// closest one that is, and Error(setup_incomplete) if the groups have none.
+/// suite's groups if no name is given. Throws Error(bad_input) for a name that is not there, with
+/// the closest one that is, and Error(setup_incomplete) if the groups have none.
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite);

@@ -112,8 +112,8 @@ Supervision ProbeProcess::supervision(
           }};
 }
 
-bool ProbeProcess::wait_until_measured(
-    SignalInbox& inbox, const std::function<void(const ProbeProgress&)>& progress) {
+bool ProbeProcess::wait_until_measured(SignalInbox& inbox,
+                                       const std::function<void(const ProbeProgress&)>& progress) {
   if (!end_)
     end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
   if (end_) return false;

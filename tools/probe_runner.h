@@ -71,7 +71,7 @@ class ProbeProcess {
   std::optional<HeldRun> held_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> done_;  ///< when it had measured, or was given up
-  std::optional<SupervisedEnd> end_;  ///< where it is known before `finish`
+  std::optional<SupervisedEnd> end_;       ///< where it is known before `finish`
 };
 
 /// How long a probe of this run may take, and may take to become ready where it is held.

@@ -72,10 +72,11 @@ std::filesystem::path recording_path(const std::string& suite) {
     folder = given;
   }
   if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
-  throw Error(ExitCode::setup_incomplete,
-              fmt::format("There is neither a GPU nor a recording to replay: {} is missing, install "
-                          "or clone Fathom again.",
-                          (folder / recording_file).lexically_normal().string()));
+  throw Error(
+      ExitCode::setup_incomplete,
+      fmt::format("There is neither a GPU nor a recording to replay: {} is missing, install "
+                  "or clone Fathom again.",
+                  (folder / recording_file).lexically_normal().string()));
 }
 
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options) {

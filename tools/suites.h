@@ -13,8 +13,8 @@ struct RunSuite {
   const char* name;
   /// As a probe's `--describe` says it: "core", "atlas", "atlas-long"; empty where there are fewer.
   std::array<std::string_view, 2> groups;
-  const char* sweep;        ///< what the probes' own --suite takes: "quick" or "default"
-  int probe_limit_s;        ///< after which a probe is ended: well above what it takes on a fast GPU
+  const char* sweep;  ///< what the probes' own --suite takes: "quick" or "default"
+  int probe_limit_s;  ///< after which a probe is ended: well above what it takes on a fast GPU
   const char* description;  ///< with the time it may take
 
   bool has(std::string_view group) const;

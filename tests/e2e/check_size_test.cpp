@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <random>
 
-#include "reports/gate/baseline_folder.h"
+#include "gate/baseline_folder.h"
 #include "results/document_io.h"
 #include "tests/e2e/sandbox.h"
 

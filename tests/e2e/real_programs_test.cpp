@@ -8,7 +8,7 @@
 
 #include "results/error.h"
 #include "sandbox.h"
-#include "tools/fleet/counter_shares.h"
+#include "fleet/run/counter_shares.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {

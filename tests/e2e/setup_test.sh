@@ -46,19 +46,20 @@ case_without_a_gpu_a_command_builds_the_tool_alone() {
     # shellcheck disable=SC2086  # a command and its own command
     expect 0 fathom $command
   done
-  expect_calls "configure --fresh -DFATHOM_CUDA=OFF -DFATHOM_TESTS=OFF -G Ninja*
+  expect_calls "configure --fresh -DFATHOM_CUDA=OFF -DFATHOM_GATE=OFF -DFATHOM_TESTS=OFF -G Ninja*
 build fathom
 build fathom
 build fathom
 build fathom
+configure -S $source_dir -B $scratch/build -DFATHOM_GATE=ON
+build fathom fathom-gate
+build fathom fathom-gate
+build fathom fathom-gate
 build fathom
-build fathom
-build fathom
-build fathom
-build fathom"
+build fathom fathom-fleet"
   [[ $(calls) != *nvcc* ]] || die "a toolkit was asked for: $(calls)"
   expect 0 fathom fleet run --replay
-  expect_equal "$(calls | tail -n 1)" "build fathom"
+  expect_equal "$(calls | tail -n 1)" "build fathom fathom-fleet"
 }
 
 case_with_a_gpu_a_command_builds_its_programs() {
@@ -78,15 +79,15 @@ fathom,suite_gemm                          build --suite gemm
 fathom,fathom-device,probe_links           run --probe links
 fathom,fathom-device,probe_links,probe_atomics run --probe=links --probe atomics
 fathom,fathom-device,gemm_ladder           run --probe gemm
-fathom,fleet,suite_quick                   fleet run
-fathom,fleet,suite_default                 fleet run --suite default
+fathom,fathom-fleet,fleet,suite_quick      fleet run
+fathom,fathom-fleet,fleet,suite_default    fleet run --suite default
 fathom,fathom-device                       doctor
 fathom                                     run --suite qick
 fathom,fathom-device                       run --probe linsk
 fathom                                     run --replay --suite quick
-fathom                                     fleet collect somewhere
+fathom,fathom-fleet                        fleet collect somewhere
 fathom                                     report result.json
-fathom                                     check --base a --head b
+fathom,fathom-gate                         check --base a --head b
 END
 }
 
@@ -183,14 +184,14 @@ case_a_replay_needs_few_packages() {
   local packages
   mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / { print $1 }' \
     "$source_dir/cmake/dependencies.txt")
-  ((${#packages[@]} > 0 && ${#packages[@]} <= 7)) || die "${#packages[@]} packages: ${packages[*]}"
+  ((${#packages[@]} > 0 && ${#packages[@]} <= 5)) || die "${#packages[@]} packages: ${packages[*]}"
 }
 
 case_cmake_and_the_set_up_read_one_list() {
   local list=$source_dir/cmake/dependencies.txt listed used
   awk '/^(#|$)/ { next }
        /^  / { if (NF != 5 || length($4) != 40 || $3 !~ /^https:/) bad(); next }
-       { if (NF < 4 || $2 !~ /^(host|cuda|tests|all)$/) bad() }
+       { if (NF < 4 || $2 !~ /^(host|cuda|gate|tests|all)$/) bad() }
        function bad() { print FILENAME ": " $0; exit 1 }' "$list" || die "a line is malformed"
   listed=$(awk '/^  / { print $1 }' "$list" | sort)
   used=$(grep -ohE '^ *fathom_dependency\(\w+\)' "$source_dir"/cmake/*.cmake | tr -d ' )' |

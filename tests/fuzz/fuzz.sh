@@ -28,11 +28,11 @@ case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz fuzz_main
-    add reports/gate annotations baseline_format decision decision_json evidence history identity json_fields \
+    add gate annotations baseline_format decision decision_json evidence history identity json_fields \
       junit log_text parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
       verdicts
     # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
-    add reports/gate history_text
+    add gate history_text
     add reports markdown
     add results partition segmentation suggestion
     ;;
@@ -41,11 +41,11 @@ case $target in
     add tests/fuzz page_fuzz
     add results document_from_json document_io document_to_json fingerprint_json schema_check
     add models roofline
-    add reports/gate json_fields
+    add gate json_fields
     sources+=("$build/generated/document_schema.cpp")
-    for source in "$root"/reports/*.cpp "$root"/reports/fleet/*.cpp; do
-      # gnuplot is not started, and nothing is simulated.
-      [[ $source == */plot_process.cpp || $source == */simulation.cpp ]] || sources+=("$source")
+    for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
+      # gnuplot is not started.
+      [[ $source == */plot_process.cpp || $source == */fleet/main.cpp ]] || sources+=("$source")
     done
     ;;
   *)

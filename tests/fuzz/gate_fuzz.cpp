@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "reports/gate/history.h"
-#include "reports/gate/identity.h"
-#include "reports/gate/outputs.h"
-#include "reports/gate/rules.h"
-#include "reports/gate/stored.h"
+#include "gate/history.h"
+#include "gate/identity.h"
+#include "gate/outputs.h"
+#include "gate/rules.h"
+#include "gate/stored.h"
 #include "results/clean_text.h"
 #include "results/error.h"
 

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "reports/fleet/outliers.h"
-#include "reports/fleet/report.h"
+#include "fleet/outliers.h"
+#include "fleet/report.h"
 #include "reports/plot_process.h"
 #include "reports/report.h"
 #include "results/clean_text.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "reports/fleet/report.h"
+#include "fleet/report.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"

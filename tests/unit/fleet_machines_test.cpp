@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/fleet/fleet.h"
+#include "fleet/fleet.h"
 
 using namespace fathom;
 using namespace fathom::fleet;

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "reports/fleet/outliers.h"
-#include "reports/fleet/report.h"
+#include "fleet/outliers.h"
+#include "fleet/report.h"
 #include "tests/unit/fleet_folder.h"
 
 using namespace fathom;

@@ -4,11 +4,11 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <random>
 
-#include "reports/fleet/causes.h"
-#include "reports/fleet/groups.h"
-#include "reports/fleet/outliers.h"
-#include "reports/fleet/report.h"
-#include "reports/fleet/simulation.h"
+#include "fleet/causes.h"
+#include "fleet/groups.h"
+#include "fleet/outliers.h"
+#include "fleet/report.h"
+#include "studies/fleet/simulation.h"
 #include "results/document_io.h"
 #include "tests/unit/fleet_folder.h"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <random>
 
-#include "reports/fleet/report.h"
+#include "fleet/report.h"
 #include "reports/plot.h"
 #include "tests/unit/fleet_folder.h"
 

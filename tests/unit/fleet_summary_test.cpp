@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "reports/fleet/fleet.h"
-#include "reports/fleet/gpu_summary.h"
-#include "reports/fleet/groups.h"
+#include "fleet/fleet.h"
+#include "fleet/gpu_summary.h"
+#include "fleet/groups.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"

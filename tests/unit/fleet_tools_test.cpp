@@ -7,13 +7,13 @@
 
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
-#include "tools/fleet/assign_gpus.h"
-#include "tools/fleet/counter_shares.h"
-#include "tools/fleet/cpus.h"
-#include "tools/fleet/launcher.h"
-#include "tools/fleet/parcel.h"
-#include "tools/fleet/rank_note.h"
-#include "tools/fleet/run_arguments.h"
+#include "fleet/run/assign_gpus.h"
+#include "fleet/run/counter_shares.h"
+#include "fleet/run/cpus.h"
+#include "fleet/run/launcher.h"
+#include "fleet/run/parcel.h"
+#include "fleet/run/rank_note.h"
+#include "fleet/commands/run_arguments.h"
 
 using namespace fathom;
 

@@ -14,10 +14,10 @@
 #include <random>
 #include <set>
 
-#include "reports/gate/baseline_folder.h"
-#include "reports/gate/history.h"
-#include "reports/gate/identity.h"
-#include "reports/gate/stored.h"
+#include "gate/baseline_folder.h"
+#include "gate/history.h"
+#include "gate/identity.h"
+#include "gate/stored.h"
 #include "results/error.h"
 #include "results/utc_time.h"
 

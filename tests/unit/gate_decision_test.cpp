@@ -1,6 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "reports/gate/paired.h"
+#include "gate/paired.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;

@@ -5,9 +5,9 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "reports/gate/history.h"
-#include "reports/gate/log_text.h"
-#include "reports/gate/outputs.h"
+#include "gate/history.h"
+#include "gate/log_text.h"
+#include "gate/outputs.h"
 
 using namespace fathom;
 using namespace fathom::gate;

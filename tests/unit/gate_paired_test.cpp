@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "reports/gate/evidence.h"
-#include "reports/gate/paired.h"
-#include "reports/gate/rank_statistics.h"
+#include "gate/evidence.h"
+#include "gate/paired.h"
+#include "gate/rank_statistics.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "reports/gate/rules.h"
-#include "reports/gate/run_metrics.h"
+#include "gate/rules.h"
+#include "gate/run_metrics.h"
 #include "results/error.h"
 #include "tests/fuzz/gate_fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "results/error.h"
-#include "tools/gate/side_command.h"
+#include "gate/commands/side_command.h"
 
 using namespace fathom;
 using namespace fathom::gate;

@@ -1,7 +1,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include "reports/gate/simulation.h"
+#include "studies/gate/simulation.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;

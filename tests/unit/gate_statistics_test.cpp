@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "reports/gate/rank_statistics.h"
+#include "gate/rank_statistics.h"
 
 using namespace fathom;
 using namespace fathom::gate;

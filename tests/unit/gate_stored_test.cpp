@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "reports/gate/stored.h"
+#include "gate/stored.h"
 
 using namespace fathom;
 using namespace fathom::gate;

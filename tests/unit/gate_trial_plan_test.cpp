@@ -3,7 +3,7 @@
 #include <set>
 
 #include "results/error.h"
-#include "tools/gate/trials/plan.h"
+#include "studies/gate/trials/plan.h"
 
 using namespace fathom;
 using namespace fathom::gate;

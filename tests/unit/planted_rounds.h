@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/gate/paired.h"
+#include "gate/paired.h"
 
 namespace fathom::gate {
 

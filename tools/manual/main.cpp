@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include "fleet/commands/fleet_commands.h"
+#include "gate/commands/gate_commands.h"
 #include "results/version.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/manual/command_tree.h"
 #include "tools/manual/completions.h"
 #include "tools/manual/man_pages.h"
@@ -25,13 +29,22 @@ void write(const fs::path& file, const std::string& text) {
   if (!stream) throw std::runtime_error(fmt::format("{} could not be written", file.string()));
 }
 
+/// Those of the other programs in place of their names.
+std::vector<fathom::TopCommand> all_commands() {
+  auto commands = fathom::tool_commands();
+  for (const auto& others : {fathom::gate_commands(), fathom::fleet_commands()})
+    for (const fathom::TopCommand& other : others)
+      *std::ranges::find(commands, other.name, &fathom::TopCommand::name) = other;
+  return commands;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   using namespace fathom::manual;
   if (argc != 3) throw std::runtime_error("usage: fathom_manual FOLDER DATE");
   const fs::path folder = argv[1];
-  fathom::run_command_line(0, nullptr, [&](CLI::App& app) {
+  fathom::run_command_line(0, nullptr, all_commands(), [&](CLI::App& app) {
     const CommandHelp root = help_of(app);
     for (const CommandHelp* command : all_of(root))
       write(folder / "man/man1" / (page_name(*command) + ".1"),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
 # From a bare machine to built programs: checks, installs, configures, builds. What was found is
-# kept in <build>/setup-KIND.stamp, so that the next call goes straight to the build tool.
+# kept in <build>/setup-*.stamp, so that the next call goes straight to the build tool.
 
 set_up() {
   trap 'clear_progress; fail "$INTERRUPTED" "interrupted; the next call goes on from here"' INT TERM
@@ -13,7 +13,7 @@ set_up() {
     fi
   fi
   prepare_build_folder
-  local state stamp=$build/setup-$kind.stamp before=()
+  local state stamp=$build/setup-$kind${gate:+-gate}.stamp before=()
   state=$(setup_state)
   : >"$log"
   if [[ $install == yes && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
@@ -77,33 +77,40 @@ gpu_models() {
   cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -E '^(Model|GPU UUID)'
 }
 
-# One configuration that grows: CUDA and tests stay on once they were asked for. What was built
-# before stays as it is, since nobody's flags change; a command picks the targets that it needs.
+# One configuration that grows: the gate, CUDA and tests stay on once they were asked for. What was
+# built before stays as it is, since nobody's flags change; a command picks the targets it needs.
+# The stamp has a line each for the tools, the toolkit, CUDA's options and the others.
 configure() {
-  local stamp=$build/configure.stamp before=() tools options=() fresh=()
+  local stamp=$build/configure.stamp before=() tools options=() cuda other part fresh=()
   # MPI is optional, and may have come since.
   tools="$compiler $(command -v ninja) $(command -v mpicxx)"
   if [[ -e $build/CMakeCache.txt && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
-  if [[ ${before[0]-} == "$tools" && $kind == host ]]; then return; fi
+  cuda=${before[2]-} other=${before[3]-}
   if needed_by cuda; then
     options=(-DFATHOM_CUDA=ON -DFATHOM_ARCHITECTURES="${FATHOM_ARCHITECTURES-}"
       -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit")
+    cuda="${options[*]} $(gpu_models | cksum)"
     export CUDAHOSTCXX=${CUDAHOSTCXX-${CXX-}}
+  else
+    toolkit=${before[1]-}
   fi
-  if needed_by tests || [[ ${before[2]-} == *FATHOM_TESTS=ON* ]]; then
-    options+=(-DFATHOM_TESTS=ON)
-  fi
-  local now=("$tools" "$toolkit" "${options[*]} $(gpu_models | cksum)")
-  if [[ ${before[*]} == "${now[*]}" ]]; then return; fi
+  for part in gate tests; do
+    if needed_by $part && [[ $other != *FATHOM_${part^^}=ON* ]]; then
+      other+="-DFATHOM_${part^^}=ON "
+    fi
+  done
+  if [[ "${before[*]}" == "$tools $toolkit $cuda $other" ]]; then return; fi
   # Only like this CMake lets go of another compiler or toolkit in its cache.
   if [[ ${before[0]-} != "$tools" || ${before[1]-} != @(|"$toolkit") ]]; then
-    fresh=(--fresh -DFATHOM_CUDA=OFF -DFATHOM_TESTS=OFF)
+    fresh=(--fresh -DFATHOM_CUDA=OFF -DFATHOM_GATE=OFF -DFATHOM_TESTS=OFF)
     if has_program ninja; then fresh+=(-G Ninja); fi
+    if ! needed_by cuda; then toolkit='' cuda=''; fi
   fi
   rm -f "$stamp"
-  logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" ||
+  # shellcheck disable=SC2086  # several options
+  logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" $other ||
     build_failed "CMake could not configure the build"
-  printf '%s\n' "${now[@]}" >"$stamp"
+  printf '%s\n' "$tools" "$toolkit" "$cuda" "$other" >"$stamp"
 }
 
 # The next call then checks everything again: a package may have been removed since.
@@ -135,10 +142,13 @@ compile() {
 
 # Makes of ninja's "[12/345] ..." and of make's "[ 12%] ..." a line of progress with what is left.
 show_build() {
-  local line done=0 total=0 start=$SECONDS status left
+  local line part='' done=0 total=0 start=$SECONDS status left
   while true; do
     IFS= read -r -t 1 line
     status=$?
+    # What was read when the second ended is the beginning of the next line.
+    line=$part$line part=''
+    if ((status > 128)); then part=$line; fi
     if ((status == 0)); then
       if [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
         done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}

@@ -2,9 +2,12 @@
 # What is there of what cmake/dependencies.txt lists, and which CUDA toolkit. Looks at files and
 # versions, not at names of packages, so that something installed by hand counts as well.
 
-declare -gA level=([host]=0 [cuda]=1 [tests]=2 [all]=3)
-# needed_by KIND: whether this command needs what that kind does.
-needed_by() { ((level[$1] <= level[$kind])); }
+declare -gA level=([host]=0 [cuda]=1 [gate]=2 [tests]=2 [all]=3)
+# needed_by KIND: whether this command needs what that kind does. The tests have the gate's as well.
+needed_by() {
+  if [[ $1 == gate && -n $gate ]]; then return; fi
+  ((level[$1] <= level[$kind]))
+}
 
 # at_least OLDEST VERSION
 at_least() { [[ -n $2 ]] && printf '%s\n%s\n' "$1" "$2" | sort -VC; }

@@ -1,13 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with the entry script
-# What a command needs. Sets kind (host, cuda, tests or all: each has what stands before it) and
-# targets, those of the build.
+# What a command needs. Sets kind (host, cuda, tests or all: each has what stands before it), gate
+# (not empty: what the gate and the fleet read files with), and targets, those of the build.
 plan() {
-  kind=host targets=(fathom)
+  kind=host targets=(fathom) gate=''
   case $command in
     test) plan_tests ;;
     doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
     run | build) plan_measuring default ;;
-    fleet) if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi ;;
+    check | baseline | history) gate=yes targets+=(fathom-gate) ;;
+    fleet)
+      gate=yes targets+=(fathom-fleet)
+      if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi
+      ;;
   esac
 }
 

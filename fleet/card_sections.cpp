@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "fleet/sections.h"
+#include "reports/scale.h"
+#include "results/format.h"
+
+namespace fathom::fleet {
+namespace {
+
+using reports::Align;
+using reports::escape_text;
+using reports::Table;
+
+constexpr std::size_t most_worst = 10;
+constexpr std::size_t most_listed = 200;  ///< rows of a table of cards or files
+
+/// What a table that ends early says.
+void write_rest(FleetWriting& to, std::size_t all) {
+  if (all > most_listed)
+    to.page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
+}
+
+/// The figure that a gap is about: together where it is there.
+std::optional<double> figure_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
+  const auto& figures = fleet.gpus[gpu].figures;
+  if (metric >= figures.size()) return std::nullopt;
+  const MetricFigures& f = figures[metric];
+  return f.together ? f.together.optional() : f.alone.optional();
+}
+
+MetricFigures figures_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
+  const auto& figures = fleet.gpus[gpu].figures;
+  return metric < figures.size() ? figures[metric] : MetricFigures{};
+}
+
+std::map<std::size_t, Causes> finders(const FleetWriting& to) {
+  std::map<std::size_t, Causes> all;
+  for (std::size_t i = 0; i < to.outliers.groups.size(); ++i)
+    all.try_emplace(i, to.fleet, to.outliers.groups[i]);
+  return all;
+}
+
+std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
+                                const Finding& finding, Causes& causes) {
+  const MetricName& metric = to.fleet.metrics[finding.metric];
+  return {escape_text(name_of(to.fleet.gpus[card.gpu].summary)),
+          reports::code(metric.name),
+          escape_text(kind_of(finding, figures_of(to.fleet, card.gpu, finding.metric))),
+          reports::quantity(figure_of(to.fleet, card.gpu, finding.metric), metric.unit),
+          gap_text(finding.gap),
+          fmt::format("{:.1f}", finding.score),
+          fmt::format("{:.1f}", finding.limit),
+          escape_text(cause_text(causes.of(card.gpu, finding)))};
+}
+
+std::vector<Table::Column> columns() {
+  return {{"Card"},
+          {"Metric"},
+          {"When"},
+          {"Figure", Align::right},
+          {"Worse by", Align::right},
+          {"Score", Align::right},
+          {"Named from", Align::right},
+          {"Likely cause"}};
+}
+
+void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
+  Table table({{"Card"}, {"Metric"}, {"When"}, {"Why"}});
+  std::size_t all = 0;
+  for (const std::size_t i : cards)
+    for (const MissingFigure& missing : to.fleet.gpus[i].missing)
+      if (++all <= most_listed)
+        table.add_row({fmt::format("GPU {}", to.fleet.gpus[i].summary.gpu),
+                       reports::code(missing.figure), missing.when, escape_text(missing.reason)});
+  if (all == 0) return;
+  to.page.table("Missing figures", table);
+  write_rest(to, all);
+}
+
+/// Where a host's GPUs shared the hardware counters: which probes' were this one's to collect.
+std::string counted_text(const GpuSummary& summary) {
+  return summary.counters_of.empty()
+             ? "none"
+             : escape_text(fmt::format("{}", fmt::join(summary.counters_of, ", ")));
+}
+
+}  // namespace
+
+std::string gap_text(double gap) {
+  if (!beyond_measured(gap)) return fmt::format("{:.2f} %", 100 * gap);
+  return fmt::format("over 1,000 times{}", gap < 0 ? " better" : "");
+}
+
+std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
+    names.push_back(name_of(fleet.gpus[gpus[i]].summary));
+  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
+}
+
+std::string cause_text(const std::vector<std::string>& causes) {
+  return causes.empty() ? "nothing in the telemetry" : fmt::format("{}", fmt::join(causes, "; "));
+}
+
+void write_named(FleetWriting& to) {
+  to.page.heading(2, "Cards that are worse than their kind", "named");
+  const std::size_t named = to.outliers.named();
+  if (named == 0) {
+    to.page.paragraph("None.");
+    return;
+  }
+  auto causes = finders(to);
+  auto header = columns();
+  header.push_back({"Metrics", Align::right});
+  Table table(header);
+  for (const CardScore& card : to.outliers.cards) {
+    if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
+    auto row = row_of(to, card, card.findings.front(), causes.at(card.group));
+    row.push_back(std::to_string(card.findings.size()));
+    table.add_row(std::move(row));
+  }
+  to.page.paragraph(
+      "Each with the metric in which it stands out most, and the number of those in which it does. "
+      "A "
+      "card is held against those of the same model and settings; score and limit are explained in "
+      "docs/fleet.md.");
+  to.page.table("Named cards", table);
+  write_rest(to, named);
+}
+
+void write_worst(FleetWriting& to) {
+  if (to.outliers.cards.empty()) return;
+  to.page.heading(2, "The ten worst", "worst");
+  auto causes = finders(to);
+  Table table(columns());
+  std::vector<const CardScore*> cards;
+  for (const CardScore& card : to.outliers.cards)
+    if (card.worst.limit > 0) cards.push_back(&card);
+  std::ranges::sort(cards, [](const CardScore* a, const CardScore* b) {
+    return a->worst.score / a->worst.limit > b->worst.score / b->worst.limit;
+  });
+  for (std::size_t i = 0; i < std::min(most_worst, cards.size()); ++i)
+    table.add_row(row_of(to, *cards[i], cards[i]->worst, causes.at(cards[i]->group)));
+  if (table.rows() == 0)
+    to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
+  to.page.table(
+      "By score over limit; a score below its limit is within what chance makes of so many "
+      "figures",
+      table);
+}
+
+void write_problems(FleetWriting& to) {
+  if (to.fleet.problems.empty()) return;
+  to.page.heading(2, "Missing and incomplete", "missing");
+  Table table({{"What"}, {"Why"}, {"Exit code", Align::right}});
+  for (const Problem& problem : to.fleet.problems) {
+    if (table.rows() == most_listed) break;
+    table.add_row({escape_text(problem.what), escape_text(problem.reason),
+                   problem.exit_code == 0 ? "–" : std::to_string(problem.exit_code)});
+  }
+  to.page.table("What left no figures, or not all of them", table);
+  write_rest(to, to.fleet.problems.size());
+}
+
+void write_settings(FleetWriting& to) {
+  const auto differing = differing_settings(to.fleet);
+  to.page.heading(2, "Settings that differ", "settings");
+  if (differing.empty()) {
+    to.page.paragraph(
+        "None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
+    return;
+  }
+  Table table({{"Model"}, {"Setting"}, {"Value"}, {"Cards", Align::right}, {"Which"}});
+  constexpr std::size_t most_named = 4;
+  for (const DifferingSetting& setting : differing) {
+    for (std::size_t i = 0; i < setting.values.size(); ++i) {
+      const auto& value = setting.values[i];
+      table.add_row({escape_text(setting.model), escape_text(setting.name),
+                     escape_text(value.value), std::to_string(value.gpus.size()),
+                     i == 0 ? "most" : escape_text(names_of(to.fleet, value.gpus, most_named))});
+    }
+  }
+  to.page.table("Of the cards of one model, the most frequent first", table);
+}
+
+void write_host(FleetWriting& to, const std::string& host) {
+  const Fleet& fleet = to.fleet;
+  std::vector<std::size_t> cards;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
+    if (fleet.gpus[i].summary.host == host) cards.push_back(i);
+  to.page.heading(1, escape_text("Host " + host), "host");
+  const bool counters_shared = std::ranges::any_of(
+      cards, [&](std::size_t i) { return !fleet.gpus[i].summary.counters_of.empty(); });
+  std::vector<Table::Column> state{{"Card"},
+                                   {"Status"},
+                                   {"SM clock", Align::right},
+                                   {"Power", Align::right},
+                                   {"Power limit", Align::right},
+                                   {"Temperature", Align::right},
+                                   {"Held down by"},
+                                   {"PCIe"},
+                                   {"ECC errors", Align::right}};
+  if (counters_shared) state.push_back({"Counters of"});
+  Table health(state);
+  for (const std::size_t i : cards) {
+    const GpuSummary& s = fleet.gpus[i].summary;
+    const Health& h = s.health;
+    std::vector<std::string> row{
+        escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
+        escape_text(s.reason.empty() ? to_string(s.status)
+                                     : fmt::format("{}: {}", to_string(s.status), s.reason)),
+        reports::quantity(h.sm_clock_hz, "Hz"),
+        reports::quantity(h.power_w, "W"),
+        reports::quantity(h.power_limit_w, "W"),
+        reports::quantity(h.temperature_c, "C"),
+        escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
+        h.pcie_generation && h.pcie_width
+            ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
+            : "–",
+        reports::quantity(h.uncorrected_ecc_errors, "")};
+    if (counters_shared) row.push_back(counted_text(s));
+    health.add_row(std::move(row));
+  }
+  to.page.table("State", health);
+  std::vector<Table::Column> header{{"Metric"}};
+  for (const std::size_t i : cards)
+    for (const char* state : {"alone", "together"})
+      header.push_back({fmt::format("GPU {} {}", fleet.gpus[i].summary.gpu, state), Align::right});
+  Table table(header);
+  for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
+    std::vector<std::string> row{reports::code(fleet.metrics[metric].name)};
+    bool any = false;
+    for (const std::size_t i : cards) {
+      const MetricFigures f = figures_of(fleet, i, metric);
+      for (const Figure& figure : {f.alone, f.together}) {
+        any = any || figure;
+        row.push_back(reports::quantity(figure.optional(), fleet.metrics[metric].unit));
+      }
+    }
+    if (any) table.add_row(std::move(row));
+  }
+  to.page.table("Figures", table);
+  write_missing(to, cards);
+}
+
+}  // namespace fathom::fleet

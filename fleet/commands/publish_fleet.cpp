@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "fleet/commands/fleet_commands.h"
+#include "fleet/report.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "results/output_file.h"
+#include "tools/output_folder.h"
+
+namespace fathom {
+namespace {
+
+/// A list of hosts is not longer.
+constexpr std::size_t largest_host_list = std::size_t{16} << 20;
+
+/// A failed check where nothing is worse. Of a fleet without a figure, where all say the same,
+/// that; else several causes.
+ExitCode cause_of(const fleet::Fleet& fleet) {
+  const bool any_figures = std::ranges::any_of(
+      fleet.gpus, [](const fleet::FleetGpu& gpu) { return !gpu.figures.empty(); });
+  int cause = 0;
+  for (const fleet::Problem& problem : fleet.problems) {
+    if (problem.exit_code == 0) continue;
+    if (cause != 0 && cause != problem.exit_code) return ExitCode::incomplete;
+    cause = problem.exit_code;
+  }
+  if (cause == 0) return ExitCode::ok;
+  return any_figures && cause != to_int(ExitCode::check_failed) ? ExitCode::incomplete
+                                                                : static_cast<ExitCode>(cause);
+}
+
+}  // namespace
+
+void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
+  app.add_option("--expect-gpus", arguments.expect_gpus, "How many GPUs there should be")
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("N");
+  app.add_option("--expect-hosts", arguments.expect_hosts,
+                 "File with the names of the hosts there should be, one a line")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option(
+         "--host", arguments.hosts,
+         "Make a page of this host; may be given several times (default: of all where there "
+         "are eight or fewer)")
+      ->type_name("NAME");
+  app.add_option("--least-gap", arguments.least_gap_percent,
+                 "Smallest gap for which a card is named, in percent")
+      ->check(positive_number())
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  app.add_option(
+         "--card-noise", arguments.card_noise_percent,
+         "What good cards of one model differ by, a standard deviation in percent: counts where "
+         "they are few")
+      ->check(positive_number())
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  app.add_flag("--strict", arguments.strict,
+               "End with exit code 1 if a card is named and nothing is missing");
+  app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
+}
+
+fleet::Expected expected_of(const FleetReportArguments& arguments) {
+  fleet::Expected expected;
+  expected.gpus = arguments.expect_gpus;
+  if (arguments.expect_hosts.empty()) return expected;
+  std::istringstream lines(read_file_up_to(arguments.expect_hosts, largest_host_list));
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos || line[first] == '#') continue;
+    expected.hosts.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+  }
+  return expected;
+}
+
+ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& arguments) {
+  const fleet::Outliers outliers =
+      find_outliers(fleet, {.least_gap = arguments.least_gap_percent / 100,
+                            .card_noise = arguments.card_noise_percent / 100});
+  const auto document = arguments.out / "fleet.json";
+  if (!arguments.expect_hosts.empty())
+    require_distinct(
+        {{"--expect-hosts", arguments.expect_hosts}},
+        {{"the document", document}, {"the report", arguments.out / "report" / "README.md"}});
+  make_folder(arguments.out);
+  write_file_atomically(document, fleet_document(fleet, outliers));
+  fmt::print("{}Document: {}\n", fleet_summary(fleet, outliers), document.string());
+  if (!arguments.no_report) {
+    const auto paths = write_fleet_report(
+        fleet, outliers, arguments.out / "report",
+        {.hosts = arguments.hosts,
+         .collect_command = fmt::format("fathom fleet collect {}", arguments.out.string())});
+    fmt::print("Report: {}\n", paths.readme.string());
+  }
+  const ExitCode cause = cause_of(fleet);
+  if (cause != ExitCode::ok) return cause;
+  return arguments.strict && outliers.named() > 0 ? ExitCode::check_failed : ExitCode::ok;
+}
+
+}  // namespace fathom

@@ -1,0 +1,122 @@
+#include "fleet/commands/run_arguments.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+
+#include "fleet/run/launcher.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "results/utc_time.h"
+#include "tools/suites.h"
+
+namespace fathom {
+
+void add_run_flags(CLI::App& app, FleetRunArguments& a) {
+  app.add_option("--suite", a.suite, "What every GPU runs: a suite of `fathom list`")
+      ->check(one_of(suite_names()))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option(
+         "--out", a.report.out,
+         "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
+         "that they share (default: fathom-fleet-<UTC time>)")
+      ->check(not_empty())
+      ->type_name("DIR");
+  app.add_option(
+         "--alone", a.alone,
+         "What each GPU does while its host's others are idle, before all do the same: brief (the "
+         "host's link and one copy, seconds), full (the suite), none")
+      ->check(one_of({"brief", "full", "none"}))
+      ->type_name("WHAT")
+      ->capture_default_str();
+  app.add_flag(
+      "--part", a.part,
+      "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
+  app.add_option("--host-name", a.host_name,
+                 "Name of this host in the report (default: the machine's)")
+      ->type_name("NAME");
+  app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
+  auto& counters =
+      *app.add_option(
+              "--counters", a.counters,
+              "Which GPUs of a host collect hardware counters: shared (each probe's are one GPU's, "
+              "in turn), first, all (they wait for each other), none. The others leave out the "
+              "cases that only counters can decide")
+           ->check(one_of({"shared", "first", "all", "none"}))
+           ->type_name("WHICH")
+           ->capture_default_str();
+  app.add_flag_callback(
+         "--no-counters", [&a] { a.counters = "none"; }, "The same as --counters none")
+      ->excludes(&counters);
+  app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
+  app.add_option("--gpus", a.gpus, "How many GPUs a process replays")
+      ->check(whole_number(1, 1024))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--time-limit", a.time_limit_s,
+                 "Seconds after which a part of a GPU's run is ended")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--wait", a.wait_s,
+                 "Seconds for which rank 0 waits for the others once it is done itself")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  add_report_flags(app, a.report);
+}
+
+std::vector<std::string> flags_of(const FleetRunArguments& a) {
+  std::vector<std::string> flags{"--suite",      a.suite,
+                                 "--out",        a.report.out.string(),
+                                 "--alone",      a.alone,
+                                 "--counters",   a.counters,
+                                 "--host-name",  a.host_name,
+                                 "--gpus",       std::to_string(a.gpus),
+                                 "--time-limit", fmt::format("{}", a.time_limit_s),
+                                 "--wait",       fmt::format("{}", a.wait_s),
+                                 "--least-gap",  fmt::format("{}", a.report.least_gap_percent),
+                                 "--card-noise", fmt::format("{}", a.report.card_noise_percent)};
+  const auto add = [&](bool given, const char* flag) {
+    if (given) flags.push_back(flag);
+  };
+  add(a.part, "--part");
+  add(a.no_links, "--no-links");
+  add(a.replay, "--replay");
+  add(a.report.strict, "--strict");
+  add(a.report.no_report, "--no-report");
+  if (a.report.expect_gpus)
+    flags.insert(flags.end(), {"--expect-gpus", std::to_string(*a.report.expect_gpus)});
+  if (!a.report.expect_hosts.empty())
+    flags.insert(flags.end(), {"--expect-hosts", a.report.expect_hosts});
+  for (const std::string& host : a.report.hosts) flags.insert(flags.end(), {"--host", host});
+  return flags;
+}
+
+void complete(FleetRunArguments& a) {
+  // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
+  if (a.host_name.empty()) a.host_name = slurm_node();
+  if (a.host_name.empty()) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
+    if (a.host_name.empty()) a.host_name = "host";
+  }
+  const bool one_line =
+      std::ranges::none_of(a.host_name, [](unsigned char c) { return std::iscntrl(c) != 0; });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || !one_line)
+    throw Error(ExitCode::bad_input,
+                fmt::format("`{}` cannot be a host's name, since files are named for it.",
+                            one_line ? a.host_name : "Text of several lines"));
+  if (a.gpus != 1 && !a.replay)
+    throw Error(ExitCode::bad_input, "--gpus is for --replay: a run takes the GPUs that it sees.");
+  if (a.report.out.empty())
+    a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
+  a.report.out = std::filesystem::absolute(a.report.out).lexically_normal();
+}
+
+}  // namespace fathom

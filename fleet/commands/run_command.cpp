@@ -1,0 +1,158 @@
+#include "fleet/commands/run_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "fleet/commands/run_arguments.h"
+#include "fleet/fleet.h"
+#include "fleet/run/claim_folder.h"
+#include "fleet/run/launcher.h"
+#include "fleet/run/machine.h"
+#include "fleet/run/measure.h"
+#include "fleet/run/rank_supervisor.h"
+#include "results/error.h"
+#include "results/standard_streams.h"
+#include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The only process of its host.
+class NoTurns : public HostTurns {
+ public:
+  explicit NoTurns(int gpus) : gpus_(gpus) {}
+  int gpus() const override { return gpus_; }
+  bool leader() const override { return true; }
+  bool all_here() override { return true; }
+
+ private:
+  int gpus_;
+};
+
+std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
+  std::vector<GpuJob> jobs;
+  const std::string& host = arguments.host_name;
+  if (arguments.replay) {
+    // Parts that a launcher starts are all of one host, as far as anybody knows.
+    const auto launcher = find_launcher();
+    const int first = launcher && arguments.part ? launcher->rank * arguments.gpus : 0;
+    for (int i = 0; i < arguments.gpus; ++i)
+      jobs.push_back(replay_job(host, first + i, i, std::nullopt));
+    return jobs;
+  }
+  const auto gpus = query_gpus(program_folder());
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
+    jobs.back().only_visible = gpus.size() == 1;
+    jobs.back().place = i;
+    jobs.back().measured = gpus.size();
+  }
+  return jobs;
+}
+
+/// Several jobs may write into one folder: each GPU has a place of its own there, which is held as
+/// long as what comes back. A GPU that another job measures now is left to it, and told.
+std::vector<FileDescriptor> claim_folders(const FleetFolder& folder, std::vector<GpuJob>& jobs,
+                                          std::vector<fleet::Problem>& problems) {
+  std::vector<FileDescriptor> places;
+  std::erase_if(jobs, [&](GpuJob& job) {
+    auto place = claim_folder(folder, job);
+    if (place)
+      places.push_back(std::move(*place));
+    else
+      problems.push_back(
+          {name_of(job.summary),
+           fmt::format("another job measures {} into this folder now", name_of(job.summary)),
+           to_int(ExitCode::gpu_busy)});
+    return !place;
+  });
+  // Those that are left take turns among themselves, and share the counters.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].slot = static_cast<int>(i);
+    jobs[i].place = i;
+    jobs[i].measured = jobs.size();
+  }
+  return places;
+}
+
+/// All GPUs of this host from this one process.
+ExitCode run_host(const FleetRunArguments& arguments) {
+  std::vector<GpuJob> jobs = jobs_of_host(arguments);
+  const std::string this_run = new_run();
+  for (GpuJob& job : jobs) job.summary.run = this_run;
+  const FleetFolder folder{arguments.report.out};
+  make_folder(folder.root);
+  const std::string host = claim_host_name(folder, arguments.host_name, machine_id(), jobs);
+  std::vector<fleet::Problem> problems;
+  const auto places = claim_folders(folder, jobs, problems);
+  if (jobs.empty() && !arguments.part)  // whose report is not to be overwritten
+    throw Error(ExitCode::gpu_busy,
+                fmt::format("Another run measures these GPUs into {} now: wait for its end, or "
+                            "choose another folder with --out.",
+                            folder.root.string()));
+  print_line(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
+                         arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
+                         jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
+  NoTurns turns(static_cast<int>(jobs.size()));
+  SignalInbox inbox(SignalInbox::Interrupts::collect);
+  HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
+  measurement.run();
+  problems.insert(problems.end(), measurement.problems().begin(), measurement.problems().end());
+  const bool interrupted = inbox.interrupts() > 0;
+  ExitCode code = ExitCode::ok;
+  if (arguments.part) {
+    for (const GpuJob& job : jobs) {
+      const int own = job.summary.exit_code;
+      if (own != 0 && code != ExitCode::incomplete)
+        code =
+            own == to_int(ExitCode::check_failed) ? ExitCode::check_failed : ExitCode::incomplete;
+    }
+    for (const fleet::Problem& problem : problems) {
+      fmt::print(stderr, "fathom: {}\n", problem.reason);
+      code = static_cast<ExitCode>(problem.exit_code);
+    }
+    print_line(fmt::format("Documents: {}; once all jobs are done: fathom fleet collect {}",
+                           folder.root.string(), folder.root.string()));
+  } else {
+    fleet::Expected expected = expected_of(arguments.report);
+    expected.run = this_run;
+    fleet::Fleet fleet = fleet::read_fleet(folder.root, expected);
+    for (const fleet::Problem& problem : problems) fleet.problems.push_back(problem);
+    code = publish_fleet(fleet, arguments.report);
+  }
+  return interrupted ? ExitCode::interrupted : code;
+}
+
+ExitCode run(FleetRunArguments arguments) {
+  complete(arguments);
+  expected_of(arguments.report);  // a list that cannot be read is to be known now
+  const auto launcher = find_launcher();
+  if (launcher && !arguments.part) return supervise_rank(arguments, *launcher);
+  return run_host(arguments);
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_fleet_run(CLI::App& app) {
+  const auto arguments = std::make_shared<FleetRunArguments>();
+  add_run_flags(app, *arguments);
+  app.footer(
+      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
+      "it, and "
+      "rank 0 gathers what they found. Without a launcher one process measures all GPUs of this "
+      "host. A "
+      "rank that dies, hangs or has no permission costs its own figures only (exit code 5).\n\n"
+      "Examples:\n"
+      "  fathom fleet run --out fleet                          all GPUs of this host\n"
+      "  mpirun -n 8 fathom fleet run --suite quick --out fleet\n"
+      "  srun fathom fleet run --out /shared/fleet\n"
+      "  fathom fleet run --part --out /shared/fleet           one of several independent jobs\n");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace fathom

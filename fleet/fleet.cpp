@@ -1,0 +1,187 @@
+#include "fleet/fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "fleet/machines.h"
+#include "fleet/missing.h"
+#include "results/clean_text.h"
+#include "results/exit_codes.h"
+#include "results/format.h"
+#include "results/utc_time.h"
+
+namespace fathom::fleet {
+
+struct FleetBuilder::State {
+  std::mutex mutex;
+  Fleet fleet;
+  std::unordered_map<std::string, std::size_t> places;  ///< of metrics, by name
+  /// How the last summary's names lie in the table: as a rule the next one's do too.
+  std::vector<MetricName> last_names;
+  std::vector<std::size_t> last_places;
+
+  const std::vector<std::size_t>& places_of(std::vector<MetricName>&& names) {
+    if (names == last_names && !names.empty()) return last_places;
+    last_places.clear();
+    for (const MetricName& name : names) {
+      const auto [at, is_new] = places.try_emplace(name.name, fleet.metrics.size());
+      if (is_new) fleet.metrics.push_back(name);
+      last_places.push_back(at->second);
+    }
+    last_names = std::move(names);
+    return last_places;
+  }
+};
+
+std::shared_ptr<FleetBuilder::State> FleetBuilder::make_state() {
+  return std::make_shared<State>();
+}
+
+void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
+  const std::lock_guard guard(state_->mutex);
+  const auto& places = state_->places_of(std::move(summary.names));
+  FleetGpu gpu;
+  gpu.figures.resize(state_->fleet.metrics.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    gpu.figures[places[i]] = summary.figures[i];
+    if (!summary.figures[i].alone && !summary.figures[i].together)
+      gpu.missing.push_back({state_->fleet.metrics[places[i]].name, "", "no figure"});
+  }
+  summary.names = {};
+  summary.figures = {};
+  gpu.summary = std::move(summary);
+  gpu.where = std::move(where);
+  state_->fleet.gpus.push_back(std::move(gpu));
+}
+
+void FleetBuilder::add(HostLinks&& links) {
+  const std::lock_guard guard(state_->mutex);
+  state_->fleet.links.push_back(std::move(links));
+}
+
+void FleetBuilder::add(Problem&& problem) {
+  const std::lock_guard guard(state_->mutex);
+  state_->fleet.problems.push_back(std::move(problem));
+}
+
+namespace {
+
+/// Such a card counts as one of an unknown date, or it would be the later one for ever.
+void name_future_dates(Fleet& fleet) {
+  constexpr auto apart = std::chrono::hours(24);  // clocks of hosts may be
+  const std::string latest = utc_time(std::chrono::system_clock::now() + apart);
+  for (FleetGpu& gpu : fleet.gpus) {
+    std::string& date = gpu.summary.date;
+    if (date <= latest) continue;
+    fleet.problems.push_back(
+        {name_of(gpu.summary), fmt::format("its date, {}, is still to come", quotable(date)), 0});
+    date.clear();
+  }
+}
+
+bool before(const FleetGpu& a, const FleetGpu& b) {
+  return std::tie(a.summary.host, a.summary.gpu, a.summary.date, a.where) <
+         std::tie(b.summary.host, b.summary.gpu, b.summary.date, b.where);
+}
+
+/// Of one card's several summaries the latest stays. A card without a hash, one that failed before
+/// it was known, is known by its place.
+void keep_latest(Fleet& fleet) {
+  std::ranges::sort(fleet.gpus, before);
+  std::unordered_map<std::string, std::size_t> latest;
+  const auto key = [](const GpuSummary& s) {
+    return s.uuid_hash.empty() ? name_of(s) : s.uuid_hash;
+  };
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const auto [at, is_new] = latest.try_emplace(key(fleet.gpus[i].summary), i);
+    if (is_new) continue;
+    const bool later = fleet.gpus[at->second].summary.date <= fleet.gpus[i].summary.date;
+    const std::size_t loser = later ? at->second : i;
+    fleet.problems.push_back({fleet.gpus[loser].where.string(),
+                              "the same GPU was measured again later, which counts", 0});
+    if (later) at->second = i;
+  }
+  std::vector<FleetGpu> kept;
+  kept.reserve(latest.size());
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
+    if (latest.at(key(fleet.gpus[i].summary)) == i) kept.push_back(std::move(fleet.gpus[i]));
+  fleet.gpus = std::move(kept);
+}
+
+/// Schedulers have short names where the machine's own has its domain.
+std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
+
+void find_missing(Fleet& fleet, const Expected& expected) {
+  std::set<std::string, std::less<>> there, there_in_short;
+  for (const FleetGpu& gpu : fleet.gpus) {
+    there.insert(gpu.summary.host);
+    there_in_short.emplace(short_name(gpu.summary.host));
+  }
+  const auto is_there = [&](const std::string& host) {
+    if (there.contains(host)) return true;
+    return host.find('.') == std::string::npos ? there_in_short.contains(host)
+                                               : there.contains(short_name(host));
+  };
+  const int code = to_int(ExitCode::incomplete);
+  for (const std::string& host : expected.hosts)
+    if (!is_there(host)) fleet.problems.push_back({"host " + host, "it left no result", code});
+  if (expected.gpus && fleet.gpus.size() < *expected.gpus)
+    fleet.problems.push_back(
+        {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
+         fmt::format("{} expected, {} left a result", *expected.gpus, fleet.gpus.size()), code});
+}
+
+/// What a summary says of its GPU as a code of the table, since files may hold any number: what is
+/// not complete is at least incomplete.
+int code_of(const GpuSummary& summary) {
+  const bool complete = summary.status == GpuStatus::complete;
+  const int incomplete = to_int(ExitCode::incomplete);
+  if (summary.exit_code == 0) return complete ? 0 : incomplete;
+  const bool known = (summary.exit_code >= to_int(ExitCode::output_unwritable) &&
+                      summary.exit_code <= to_int(ExitCode::setup_incomplete)) ||
+                     summary.exit_code == to_int(ExitCode::interrupted) ||
+                     (complete && summary.exit_code == to_int(ExitCode::check_failed));
+  return known ? summary.exit_code : incomplete;
+}
+
+}  // namespace
+
+Fleet FleetBuilder::finish(const Expected& expected) {
+  const std::lock_guard guard(state_->mutex);
+  Fleet fleet = std::move(state_->fleet);
+  state_->fleet = {};
+  name_future_dates(fleet);
+  tell_machines_apart(fleet);
+  keep_latest(fleet);
+  for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
+  find_missing_figures(fleet);
+  // With all figures, but a check that failed, say: a GPU that computes wrong results is no good
+  // one.
+  for (const FleetGpu& gpu : fleet.gpus)
+    if (gpu.summary.status != GpuStatus::complete || gpu.summary.exit_code != 0)
+      fleet.problems.push_back({name_of(gpu.summary), gpu.summary.reason, gpu.summary.exit_code});
+  find_missing(fleet, expected);
+  std::ranges::sort(fleet.links, {}, &HostLinks::host);
+  std::ranges::stable_sort(fleet.problems, {}, &Problem::what);
+  return fleet;
+}
+
+std::size_t Fleet::hosts() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    if (i == 0 || gpus[i].summary.host != gpus[i - 1].summary.host) ++count;
+  return count;
+}
+
+bool Fleet::replay() const {
+  return std::ranges::any_of(
+      gpus, [](const FleetGpu& gpu) { return gpu.summary.source == Source::replay; });
+}
+
+}  // namespace fathom::fleet

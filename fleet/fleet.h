@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/gpu_summary.h"
+#include "fleet/host_links.h"
+
+namespace fathom::fleet {
+
+/// A figure that is not there though it should be, and why.
+struct MissingFigure {
+  std::string figure;  ///< the metric's name
+  std::string when;    ///< "alone", "together"
+  std::string reason;  ///< a clause
+};
+
+/// One GPU of a fleet; its summary's names are in the fleet's table.
+struct FleetGpu {
+  GpuSummary summary;                  ///< without names and figures
+  std::filesystem::path where;         ///< its gpu.json or result.json
+  std::vector<MetricFigures> figures;  ///< by the fleet's metrics; may be shorter than those
+  std::vector<MissingFigure> missing;
+};
+
+/// A host or rank without figures, or a file that could not be read.
+struct Problem {
+  std::string what;    ///< "rank 3", "host node07", "node07-0/gpu.json"
+  std::string reason;  ///< one sentence or clause
+  int exit_code = 0;
+};
+
+struct Fleet {
+  std::vector<MetricName> metrics;
+  std::vector<FleetGpu> gpus;  ///< sorted by host, then number
+  std::vector<HostLinks> links;
+  std::vector<Problem> problems;
+  std::size_t hosts() const;
+  bool replay() const;  ///< any part of it
+};
+
+/// What the fleet should have; what is missing of it becomes a problem.
+struct Expected {
+  std::optional<std::size_t> gpus;
+  std::vector<std::string> hosts;
+  /// Of this run only, whatever others have left beside it; empty: of all.
+  std::string run;
+};
+
+/// Of summaries with their places.
+class FleetBuilder {
+ public:
+  /// Of two summaries of one GPU the later counts. Thread-safe.
+  void add(GpuSummary&& summary, std::filesystem::path where);
+  void add(HostLinks&& links);
+  void add(Problem&& problem);
+  Fleet finish(const Expected& expected);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_ = make_state();
+  static std::shared_ptr<State> make_state();
+};
+
+/// Reads what runs left in a folder and those below: gpu.json and links.json, and result.json where
+/// neither sums it up; what else ends in .json is looked into. Of one run only (Expected) its own
+/// gpu.json and links.json count, and what others left there half-written is not its problem. A
+/// file that is half-written or none of ours becomes a problem, and so does what is missing. Reads
+/// with `threads` threads. Throws Error(bad_input) if there is no such folder, or nothing in it.
+Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,
+                 unsigned threads = 0);
+
+}  // namespace fathom::fleet

@@ -1,0 +1,159 @@
+#include <nlohmann/json.hpp>
+
+#include "fleet/causes.h"
+#include "fleet/report.h"
+#include "fleet/summary_json.h"
+#include "results/json_values.h"
+#include "results/names.h"
+
+namespace fathom::fleet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int fleet_version = 1;
+
+Json finding_json(const Fleet& fleet, const CardScore& card, const Finding& finding,
+                  Causes& causes) {
+  const auto& figures = fleet.gpus[card.gpu].figures;
+  const MetricFigures own =
+      finding.metric < figures.size() ? figures[finding.metric] : MetricFigures{};
+  return {{"metric", fleet.metrics[finding.metric].name},
+          {"when", kind_of(finding, own)},
+          {"gap", finding.gap},
+          {"beyond_measured", beyond_measured(finding.gap)},
+          {"score", finding.score},
+          {"limit", finding.limit},
+          {"alone", or_null(own.alone.optional())},
+          {"together", or_null(own.together.optional())},
+          {"likely_causes", causes.of(card.gpu, finding)}};
+}
+
+Json named_json(const Fleet& fleet, const Outliers& outliers) {
+  std::map<std::size_t, Causes> finders;
+  Json named = Json::array();
+  for (const CardScore& card : outliers.cards) {
+    if (card.findings.empty()) break;
+    auto& causes =
+        finders.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    constexpr std::size_t most_findings = 20;  // a card slow in everything says so in fewer
+    Json findings = Json::array();
+    for (std::size_t i = 0; i < std::min(most_findings, card.findings.size()); ++i)
+      findings.push_back(finding_json(fleet, card, card.findings[i], causes));
+    const GpuSummary& s = fleet.gpus[card.gpu].summary;
+    named.push_back({{"host", s.host},
+                     {"gpu", s.gpu},
+                     {"uuid_hash", s.uuid_hash},
+                     {"metrics", card.findings.size()},
+                     {"findings", std::move(findings)}});
+  }
+  return named;
+}
+
+Json missing_json(const std::vector<MissingFigure>& missing) {
+  Json figures = Json::array();
+  for (const MissingFigure& m : missing)
+    figures.push_back({{"metric", m.figure}, {"when", m.when}, {"reason", m.reason}});
+  return figures;
+}
+
+Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
+  std::map<std::size_t, const CardScore*> scores;
+  for (const CardScore& card : outliers.cards) scores[card.gpu] = &card;
+  Json gpus = Json::array();
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const GpuSummary& s = fleet.gpus[i].summary;
+    Json worst = nullptr;
+    if (const auto found = scores.find(i);
+        found != scores.end() && found->second->worst.limit > 0) {
+      const Finding& f = found->second->worst;
+      worst = {{"metric", fleet.metrics[f.metric].name},
+               {"gap", f.gap},
+               {"score", f.score},
+               {"limit", f.limit}};
+    }
+    gpus.push_back({{"host", s.host},
+                    {"gpu", s.gpu},
+                    {"rank", or_null(s.rank)},
+                    {"machine", s.machine},
+                    {"uuid_hash", s.uuid_hash},
+                    {"model", s.model},
+                    {"run", s.run},
+                    {"date", s.date},
+                    {"suite", s.suite},
+                    {"source", to_string(s.source)},
+                    {"status", to_string(s.status)},
+                    {"reason", s.reason},
+                    {"exit_code", s.exit_code},
+                    {"no_counters", s.no_counters},
+                    {"counters_of", s.counters_of},
+                    {"summary", fleet.gpus[i].where.string()},
+                    {"missing", missing_json(fleet.gpus[i].missing)},
+                    {"elapsed_s", to_json(s.elapsed_s)},
+                    {"settings", to_json(s.settings)},
+                    {"health", to_json(s.health)},
+                    {"worst", std::move(worst)}});
+  }
+  return gpus;
+}
+
+Json links_json(const Fleet& fleet) {
+  Json hosts = Json::array();
+  for (const HostLinks& links : fleet.links) {
+    Json facts = Json::array();
+    for (const LinkFact& fact : links.facts)
+      facts.push_back({{"id", fact.id},
+                       {"value", or_null(fact.value)},
+                       {"unit", fact.unit},
+                       {"bound", or_null(fact.bound)},
+                       {"bound_source", fact.bound_source},
+                       {"reason", fact.reason}});
+    hosts.push_back({{"host", links.host}, {"facts", std::move(facts)}});
+  }
+  return hosts;
+}
+
+}  // namespace
+
+std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
+  Json distributions = Json::array();
+  for (const Distribution& d : outliers.distributions)
+    distributions.push_back({{"metric", fleet.metrics[d.metric].name},
+                             {"unit", fleet.metrics[d.metric].unit},
+                             {"model", outliers.groups[d.group].model},
+                             {"settings", outliers.groups[d.group].settings},
+                             {"cards", d.cards},
+                             {"median", d.median},
+                             {"spread", d.spread},
+                             {"gaps", d.quantiles}});
+  Json settings = Json::array();
+  for (const DifferingSetting& setting : differing_settings(fleet)) {
+    Json values = Json::array();
+    for (const auto& value : setting.values) {
+      Json hosts = Json::array();
+      for (const std::size_t gpu : value.gpus) hosts.push_back(name_of(fleet.gpus[gpu].summary));
+      // Of the most frequent value nobody wants to know who has it.
+      const bool most = &value == &setting.values.front();
+      values.push_back({{"value", value.value},
+                        {"cards", value.gpus.size()},
+                        {"which", most ? Json(nullptr) : std::move(hosts)}});
+    }
+    settings.push_back(
+        {{"model", setting.model}, {"setting", setting.name}, {"values", std::move(values)}});
+  }
+  Json problems = Json::array();
+  for (const Problem& problem : fleet.problems)
+    problems.push_back(
+        {{"what", problem.what}, {"reason", problem.reason}, {"exit_code", problem.exit_code}});
+  const Json document{{"fathom_fleet", fleet_version},
+                      {"gpus", gpus_json(fleet, outliers)},
+                      {"named", named_json(fleet, outliers)},
+                      {"problems", std::move(problems)},
+                      {"settings_that_differ", std::move(settings)},
+                      {"gap_points", distribution_points},
+                      {"distributions", std::move(distributions)},
+                      {"links", links_json(fleet)}};
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,183 @@
+#include "fleet/gpu_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::fleet {
+namespace {
+
+/// Set on a GPU that does nothing, or that follows the clock that it was told.
+bool holds_clocks_down(const std::string& reason) {
+  return reason != "gpu_idle" && reason != "applications_clocks_setting";
+}
+
+bool usable(const Entry& entry) {
+  switch (entry.verdict.status) {
+    case VerdictStatus::wrong_output:
+    case VerdictStatus::failed:
+    case VerdictStatus::above_bound:
+      return false;
+    default:
+      return entry.metric.value.has_value();
+  }
+}
+
+/// Of the run's own making: the interval of the median, or how far separate rounds are apart.
+double noise_of(const Entry& entry) {
+  double noise = entry.repeatability.value_or(0);
+  const double value = std::abs(entry.metric.value.value_or(0));
+  constexpr double half_widths = 1.96;  // a 95 % interval's half width in standard deviations
+  if (entry.interval && value > 0)
+    noise = std::max(noise, (entry.interval->high - entry.interval->low) / 2 / half_widths / value);
+  return noise;
+}
+
+std::optional<double> median_or_none(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(median(values));
+}
+
+std::optional<double> largest(const std::optional<double>& a, const std::optional<double>& b) {
+  return a && b ? std::max(*a, *b) : a ? a : b;
+}
+
+void add_telemetry(Health& health, const Document& document) {
+  std::vector<double> sm_clocks, memory_clocks;
+  std::set<std::string> reasons(health.throttle_reasons.begin(), health.throttle_reasons.end());
+  for (const Entry& entry : document.entries) {
+    const Telemetry& t = entry.telemetry;
+    if (t.sm_clock_hz.median) sm_clocks.push_back(*t.sm_clock_hz.median);
+    if (t.memory_clock_hz.median) memory_clocks.push_back(*t.memory_clock_hz.median);
+    health.temperature_c = largest(health.temperature_c, t.temperature_c.high);
+    health.power_w = largest(health.power_w, t.power_w.high);
+    std::ranges::copy_if(t.throttle_reasons, std::inserter(reasons, reasons.end()),
+                         holds_clocks_down);
+  }
+  // The later document is the longer one, and the one under the heavier load.
+  if (const auto clock = median_or_none(sm_clocks)) health.sm_clock_hz = clock;
+  if (const auto clock = median_or_none(memory_clocks)) health.memory_clock_hz = clock;
+  health.throttle_reasons.assign(reasons.begin(), reasons.end());
+}
+
+/// Suites and builds that differ are seen among the settings.
+void set(Settings& settings, const std::string& name, const std::string& value) {
+  const auto at =
+      std::ranges::lower_bound(settings, name, {}, [](const auto& s) { return s.first; });
+  if (at != settings.end() && at->first == name)
+    at->second = value;
+  else
+    settings.insert(at, {name, value});
+}
+
+std::string shown(const std::optional<double>& value, const char* unit) {
+  return value ? format_quantity(*value, unit) : "unknown";
+}
+
+Settings settings_of(const Fingerprint& f) {
+  Settings settings{{"ECC", f.ecc},
+                    {"MIG", f.mig},
+                    {"PCIe link", f.pcie_link},
+                    {"VBIOS", f.vbios},
+                    {"compute mode", f.compute_mode},
+                    {"confidential computing", f.confidential_computing},
+                    {"driver", f.driver},
+                    {"highest SM clock", shown(f.sm_clock_max_hz, "Hz")},
+                    {"highest memory clock", shown(f.memory_clock_max_hz, "Hz")},
+                    {"persistence", f.persistence},
+                    {"power limit", shown(f.power_limit_w, "W")},
+                    {"virtualization", f.virtualization}};
+  std::ranges::sort(settings);
+  return settings;
+}
+
+/// "generation 5, x8 of x16" as the fingerprint has it.
+void add_pcie(Health& health, const std::string& link) {
+  const auto number_after = [&](std::string_view before) -> std::optional<double> {
+    const auto at = link.find(before);
+    if (at == std::string::npos) return std::nullopt;
+    int value = 0;
+    const char* first = link.data() + at + before.size();
+    const auto read = std::from_chars(first, link.data() + link.size(), value);
+    return read.ec == std::errc() ? std::optional<double>(value) : std::nullopt;
+  };
+  health.pcie_generation = number_after("generation ");
+  health.pcie_width = number_after(", x");
+}
+
+void add_identity(GpuSummary& summary, const Document& document) {
+  const Fingerprint& f = document.fingerprint;
+  summary.gpu_name = f.gpu_name;
+  summary.uuid_hash = f.gpu_uuid_hash;
+  summary.date = document.date;
+  summary.source = document.source;
+  summary.model =
+      fmt::format("{}, {} SMs, {}", f.gpu_name, f.sms.value_or(0), shown(f.memory_bytes, "B"));
+  if (f.mig == "enabled") summary.model += ", MIG";
+  summary.settings = settings_of(f);
+  summary.health.power_limit_w = f.power_limit_w;
+  add_pcie(summary.health, f.pcie_link);
+}
+
+}  // namespace
+
+const char* to_string(GpuStatus status) {
+  switch (status) {
+    case GpuStatus::complete:
+      return "complete";
+    case GpuStatus::partial:
+      return "partial";
+    case GpuStatus::failed:
+      return "failed";
+  }
+  return "failed";
+}
+
+void add_document(GpuSummary& summary, const Document& document, Phase phase) {
+  if (summary.model.empty()) add_identity(summary, document);
+  summary.suite = document.suite;
+  set(summary.settings, "suite", document.suite);
+  set(summary.settings, "Fathom",
+      fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit));
+  add_telemetry(summary.health, document);
+  struct Repetitions {
+    const Entry* first;
+    std::vector<double> values;
+  };
+  std::vector<Repetitions> entries;  // in the document's order
+  std::unordered_map<std::string_view, std::size_t> known;
+  for (const Entry& entry : document.entries) {
+    if (!usable(entry)) continue;
+    const auto [at, is_new] = known.try_emplace(entry.name, entries.size());
+    if (is_new) entries.push_back({&entry, {}});
+    entries[at->second].values.push_back(*entry.metric.value);
+  }
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < summary.names.size(); ++i) places[summary.names[i].name] = i;
+  for (const Repetitions& entry : entries) {
+    const Metric& metric = entry.first->metric;
+    const auto [at, is_new] = places.try_emplace(entry.first->name, summary.names.size());
+    if (is_new) {
+      summary.names.push_back({entry.first->name, metric.unit, metric.better});
+      summary.figures.emplace_back();
+    }
+    MetricFigures& figures = summary.figures[at->second];
+    Figure& figure = phase == Phase::alone ? figures.alone : figures.together;
+    if (!figure) figure = median(entry.values);
+    if (!figures.noise) figures.noise = noise_of(*entry.first);
+    if (entry.first->telemetry.sm_clock_hz.median)
+      figures.sm_clock_hz = entry.first->telemetry.sm_clock_hz.median;
+  }
+}
+
+std::string name_of(const GpuSummary& summary) {
+  return fmt::format("{} GPU {}", summary.host, summary.gpu);
+}
+
+}  // namespace fathom::fleet

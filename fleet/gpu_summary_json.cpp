@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "fleet/gpu_summary.h"
+#include "fleet/summary_json.h"
+#include "gate/json_fields.h"
+#include "results/clean_text.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/json_values.h"
+#include "results/names.h"
+#include "results/utc_time.h"
+
+namespace fathom::fleet {
+namespace {
+
+namespace dom = simdjson::dom;
+using gate::Fields;
+using gate::Place;
+using Json = nlohmann::ordered_json;
+
+/// More GPUs than a host has, and more of anything than a result has.
+constexpr std::size_t most_metrics = 100'000;
+constexpr double largest_count = 1e9;
+
+/// The shortest number that gives the figure back: as a double it would have seventeen digits.
+Json number(const Figure& figure) {
+  if (!figure) return nullptr;
+  std::array<char, 32> text{};
+  const auto written =
+      fmt::format_to_n(text.data(), text.size(), "{}", static_cast<float>(*figure));
+  double value = 0;
+  std::from_chars(text.data(), written.out, value);
+  return value;
+}
+
+template <class Value>
+Json column(const std::vector<Value>& values, auto member) {
+  Json all = Json::array();
+  for (const Value& value : values) all.push_back(std::invoke(member, value));
+  return all;
+}
+
+Json figures_json(const GpuSummary& s, Figure MetricFigures::*which) {
+  return column(s.figures,
+                [which](const MetricFigures& figures) { return number(figures.*which); });
+}
+
+template <typename Enum>
+Enum word_of(const Fields& fields, std::string_view key, const char* expected) {
+  const auto value = from_string<Enum>(fields.text(key));
+  if (!value) fields.place().at(key).refuse(fmt::format("is none of {}", expected));
+  return *value;
+}
+
+GpuStatus status_of(const Fields& fields) {
+  const std::string word = fields.text("status");
+  for (const GpuStatus status : {GpuStatus::complete, GpuStatus::partial, GpuStatus::failed})
+    if (word == to_string(status)) return status;
+  fields.place().at("status").refuse("is none of \"complete\", \"partial\", \"failed\"");
+}
+
+int count_of(const Fields& fields, std::string_view key) {
+  const double value = fields.number(key);
+  if (!(value >= 0 && value <= largest_count) || value != std::floor(value))
+    fields.place().at(key).refuse("is no count");
+  return static_cast<int>(value);
+}
+
+Health health_of(const Fields& own) {
+  const Fields f(own.member("health"), own.place().at("health"));
+  Health h;
+  h.sm_clock_hz = f.optional_number("sm_clock_hz");
+  h.memory_clock_hz = f.optional_number("memory_clock_hz");
+  h.temperature_c = f.optional_number("temperature_c");
+  h.power_w = f.optional_number("power_w");
+  const Place reasons = f.place().at("throttle_reasons");
+  for (const dom::element reason : f.list("throttle_reasons"))
+    h.throttle_reasons.push_back(gate::text_of(reason, reasons));
+  h.power_limit_w = f.optional_number("power_limit_w");
+  h.pcie_generation = f.optional_number("pcie_generation");
+  h.pcie_width = f.optional_number("pcie_width");
+  h.uncorrected_ecc_errors = f.optional_number("uncorrected_ecc_errors");
+  h.remapped_rows = f.optional_number("remapped_rows");
+  h.remapping_failed = f.truth_or("remapping_failed", false);
+  h.remapping_pending = f.truth_or("remapping_pending", false);
+  h.other_processes = f.optional_number("other_processes");
+  return h;
+}
+
+/// Of before there was such a list: none.
+std::vector<std::string> counters_of(const Fields& own) {
+  std::vector<std::string> probes;
+  if (!own.has("counters_of")) return probes;
+  for (const dom::element probe : own.list("counters_of"))
+    probes.push_back(gate::text_of(probe, own.place().at("counters_of")));
+  return probes;
+}
+
+Settings settings_of(const Fields& own) {
+  Settings settings;
+  const Place place = own.place().at("settings");
+  dom::object object;
+  if (own.member("settings").get(object) != simdjson::SUCCESS) place.refuse("is no object");
+  const Fields checked(own.member("settings"), place);  // no key twice
+  for (const auto& [key, value] : object)
+    settings.emplace_back(std::string(key), gate::text_of(value, place.at(key)));
+  std::sort(settings.begin(), settings.end());
+  return settings;
+}
+
+void read_metrics(const Fields& own, GpuSummary& summary) {
+  const Fields f(own.member("metrics"), own.place().at("metrics"));
+  const Place names = f.place().at("name");
+  for (const dom::element name : f.list("name"))
+    summary.names.push_back({gate::text_of(name, names), "", Better::higher});
+  const std::size_t size = summary.names.size();
+  if (size > most_metrics) names.refuse("has more metrics than any result");
+  std::unordered_set<std::string_view> known;
+  for (const MetricName& metric : summary.names)
+    if (!known.insert(metric.name).second)
+      names.refuse(
+          fmt::format("has \"{}\" twice; each metric may be there once", quotable(metric.name)));
+  const auto each = [&](std::string_view key, auto read) {
+    const Place place = f.place().at(key);
+    std::size_t i = 0;
+    for (const dom::element value : f.list(key)) {
+      if (i == size) break;
+      read(i++, value, place);
+    }
+    if (i != size || f.list(key).size() != size)
+      place.refuse(fmt::format("has not as many as \"name\", which has {}", size));
+  };
+  each("unit", [&](std::size_t i, dom::element value, const Place& place) {
+    summary.names[i].unit = gate::text_of(value, place);
+  });
+  each("better", [&](std::size_t i, dom::element value, const Place& place) {
+    const auto better = from_string<Better>(gate::text_of(value, place));
+    if (!better) place.refuse("has one that is none of \"higher\", \"lower\"");
+    summary.names[i].better = *better;
+  });
+  summary.figures.resize(size);
+  const auto figures = [&](std::string_view key, Figure MetricFigures::*which) {
+    each(key, [&, which](std::size_t i, dom::element value, const Place& place) {
+      if (!value.is_null()) summary.figures[i].*which = gate::number_of(value, place);
+    });
+  };
+  figures("alone", &MetricFigures::alone);
+  figures("together", &MetricFigures::together);
+  figures("noise", &MetricFigures::noise);
+  figures("sm_clock_hz", &MetricFigures::sm_clock_hz);
+}
+
+}  // namespace
+
+Json to_json(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings) json[name] = value;
+  return json;
+}
+
+Json to_json(const Health& h) {
+  return {{"sm_clock_hz", or_null(h.sm_clock_hz)},
+          {"memory_clock_hz", or_null(h.memory_clock_hz)},
+          {"temperature_c", or_null(h.temperature_c)},
+          {"power_w", or_null(h.power_w)},
+          {"throttle_reasons", h.throttle_reasons},
+          {"power_limit_w", or_null(h.power_limit_w)},
+          {"pcie_generation", or_null(h.pcie_generation)},
+          {"pcie_width", or_null(h.pcie_width)},
+          {"uncorrected_ecc_errors", or_null(h.uncorrected_ecc_errors)},
+          {"remapped_rows", or_null(h.remapped_rows)},
+          {"remapping_failed", h.remapping_failed},
+          {"remapping_pending", h.remapping_pending},
+          {"other_processes", or_null(h.other_processes)}};
+}
+
+Json to_json(const PhaseTimes& elapsed) {
+  return {{"alone", or_null(elapsed.alone)},
+          {"together", or_null(elapsed.together)},
+          {"suite", or_null(elapsed.suite)}};
+}
+
+std::string to_text(const GpuSummary& s) {
+  return fathom::to_text(
+      Json{{std::string(summary_key), summary_version},
+           {"host", s.host},
+           {"gpu", s.gpu},
+           {"rank", or_null(s.rank)},
+           {"machine", s.machine},
+           {"gpu_name", s.gpu_name},
+           {"uuid_hash", s.uuid_hash},
+           {"model", s.model},
+           {"run", s.run},
+           {"date", s.date},
+           {"suite", s.suite},
+           {"source", to_string(s.source)},
+           {"status", to_string(s.status)},
+           {"reason", s.reason},
+           {"exit_code", s.exit_code},
+           {"no_counters", s.no_counters},
+           {"counters_of", s.counters_of},
+           {"settings", to_json(s.settings)},
+           {"health", to_json(s.health)},
+           {"elapsed_s", to_json(s.elapsed_s)},
+           {"metrics",
+            {{"name", column(s.names, &MetricName::name)},
+             {"unit", column(s.names, &MetricName::unit)},
+             {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })},
+             {"alone", figures_json(s, &MetricFigures::alone)},
+             {"together", figures_json(s, &MetricFigures::together)},
+             {"noise", figures_json(s, &MetricFigures::noise)},
+             {"sm_clock_hz", figures_json(s, &MetricFigures::sm_clock_hz)}}}});
+}
+
+void require_date(const GpuSummary& summary, const std::string& origin) {
+  // A GPU that failed before anything was measured has none.
+  if (summary.names.empty() && summary.date.empty()) return;
+  if (!is_utc_time(summary.date))
+    throw Error(ExitCode::document_malformed,
+                fmt::format("{}: its date, \"{}\", is none; expected: one such as "
+                            "2026-01-31T12:00:00Z.",
+                            origin, quotable(summary.date)));
+}
+
+GpuSummary parse_summary(std::string_view text, const std::string& origin) {
+  const gate::ParsedJson json(text, origin);
+  const Place place{&origin, nullptr, {}, std::nullopt};
+  const Fields own(json.root(), place);
+  const double version = own.number(summary_key);
+  if (version != summary_version)
+    throw Error(
+        ExitCode::document_version,
+        fmt::format("{}: is of version {} of a GPU's summary, and this Fathom reads version "
+                    "{}: use the Fathom that wrote it, or measure again.",
+                    origin, version, summary_version));
+  GpuSummary s;
+  s.host = own.text("host");
+  s.gpu = count_of(own, "gpu");
+  if (own.optional_number("rank")) s.rank = count_of(own, "rank");
+  s.machine = own.text_or("machine", "");
+  s.gpu_name = own.text("gpu_name");
+  s.uuid_hash = own.text("uuid_hash");
+  s.model = own.text("model");
+  s.run = own.text_or("run", "");
+  s.date = own.text("date");
+  s.suite = own.text("suite");
+  s.source = word_of<Source>(own, "source", "\"measured\", \"replay\"");
+  s.status = status_of(own);
+  s.reason = own.text("reason");
+  s.exit_code = count_of(own, "exit_code");
+  s.no_counters = own.text_or("no_counters", "");
+  s.counters_of = counters_of(own);
+  s.settings = settings_of(own);
+  s.health = health_of(own);
+  const Fields elapsed(own.member("elapsed_s"), own.place().at("elapsed_s"));
+  s.elapsed_s = {elapsed.optional_number("alone"), elapsed.optional_number("together"),
+                 elapsed.optional_number("suite")};
+  read_metrics(own, s);
+  require_date(s, origin);
+  return s;
+}
+
+}  // namespace fathom::fleet

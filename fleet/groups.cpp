@@ -1,0 +1,77 @@
+#include "fleet/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace fathom::fleet {
+namespace {
+
+constexpr std::array<std::string_view, 7> performance_names{"ECC",
+                                                            "MIG",
+                                                            "driver",
+                                                            "highest SM clock",
+                                                            "highest memory clock",
+                                                            "power limit",
+                                                            "confidential computing"};
+
+}  // namespace
+
+std::string performance_settings(const Settings& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings)
+    if (std::ranges::find(performance_names, name) != performance_names.end())
+      text += (text.empty() ? "" : ", ") + name + " " + value;
+  return text;
+}
+
+std::vector<Group> groups_of(const Fleet& fleet) {
+  std::map<std::string, std::map<std::string, std::vector<std::size_t>>> kinds;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const GpuSummary& summary = fleet.gpus[i].summary;
+    if (!fleet.gpus[i].figures.empty() && !summary.model.empty())
+      kinds[summary.model][performance_settings(summary.settings)].push_back(i);
+  }
+  std::vector<Group> groups;
+  for (auto& [model, by_settings] : kinds) {
+    const auto most = std::ranges::max_element(by_settings, {},
+                                               [](const auto& kind) { return kind.second.size(); });
+    const std::size_t main = groups.size();
+    groups.push_back({model, most->first, most->second});
+    for (auto& [settings, members] : by_settings) {
+      if (settings == most->first) continue;
+      if (members.size() >= enough_for_own_group) {
+        groups.push_back({model, settings, std::move(members)});
+      } else {
+        auto& into = groups[main].members;
+        into.insert(into.end(), members.begin(), members.end());
+      }
+    }
+    std::ranges::sort(groups[main].members);
+  }
+  return groups;
+}
+
+std::vector<DifferingSetting> differing_settings(const Fleet& fleet) {
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<std::size_t>>>
+      all;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const GpuSummary& summary = fleet.gpus[i].summary;
+    if (summary.model.empty()) continue;
+    for (const auto& [name, value] : summary.settings)
+      all[{summary.model, name}][value].push_back(i);
+  }
+  std::vector<DifferingSetting> differing;
+  for (auto& [key, values] : all) {
+    if (values.size() < 2) continue;
+    DifferingSetting setting{key.first, key.second, {}};
+    for (auto& [value, gpus] : values) setting.values.push_back({value, std::move(gpus)});
+    std::ranges::stable_sort(setting.values, std::greater{},
+                             [](const auto& value) { return value.gpus.size(); });
+    differing.push_back(std::move(setting));
+  }
+  return differing;
+}
+
+}  // namespace fathom::fleet

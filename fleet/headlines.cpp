@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "fleet/report.h"
+#include "fleet/sections.h"
+#include "results/clean_text.h"
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::fleet {
+namespace {
+
+/// One named card in a line: where it stands out most, by how much, and probably why.
+struct Headline {
+  std::string card, metric, gap, also, cause;
+  std::string text(const std::string& shown_metric) const {
+    return fmt::format("{} worse in {}{}; {}", gap, shown_metric, also, cause);
+  }
+};
+
+std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers, std::size_t most) {
+  std::vector<Headline> lines;
+  std::map<std::size_t, Causes> causes;
+  for (const CardScore& card : outliers.cards) {
+    if (card.findings.empty() || lines.size() == most) break;  // the named come first
+    const Finding& worst = card.findings.front();
+    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    std::string also;
+    if (card.findings.size() > 1) {
+      // The one that stands out most is also the luckiest of many: the median tells the size.
+      std::vector<double> gaps;
+      for (const Finding& finding : card.findings) gaps.push_back(finding.gap);
+      also = fmt::format(" ({} metrics, by {} in the median)", gaps.size(), gap_text(median(gaps)));
+    }
+    lines.push_back({name_of(fleet.gpus[card.gpu].summary), fleet.metrics[worst.metric].name,
+                     gap_text(worst.gap), std::move(also), cause_text(finder.of(card.gpu, worst))});
+  }
+  return lines;
+}
+
+std::string verdict_text(const Fleet& fleet, const Outliers& outliers) {
+  const std::size_t compared = static_cast<std::size_t>(std::ranges::count_if(
+      outliers.cards, [](const CardScore& card) { return card.worst.limit > 0; }));
+  return fmt::format("{} worse than their kind{}, {} missing or incomplete.", outliers.named(),
+                     compared == 0 && !fleet.gpus.empty()
+                         ? " (fewer than three of a kind: none is held against others)"
+                         : "",
+                     std::ranges::count_if(fleet.problems,
+                                           [](const Problem& p) { return p.exit_code != 0; }));
+}
+
+}  // namespace
+
+std::string counts_text(const Fleet& fleet) {
+  return counted(fleet.gpus.size(), "GPU") + " on " + counted(fleet.hosts(), "host");
+}
+
+void write_headlines(FleetWriting& to) {
+  const Fleet& fleet = to.fleet;
+  const Outliers& outliers = to.outliers;
+  reports::Page& page = to.page;
+  constexpr std::size_t most = 5;
+  page.paragraph(fmt::format("**{}**", verdict_text(fleet, outliers)));
+  std::vector<std::string> items;
+  for (const Headline& line : headlines_of(fleet, outliers, most))
+    items.push_back(fmt::format("**{}**: {} worse in {}{}{}; {}", reports::escape_text(line.card),
+                                line.gap, reports::code(line.metric), line.also.empty() ? "" : " ",
+                                reports::escape_text(line.also), reports::escape_text(line.cause)));
+  if (outliers.named() > most)
+    items.push_back(fmt::format("and [{} more](#named)", outliers.named() - most));
+  if (!items.empty()) page.list(items);
+}
+
+std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
+  constexpr std::size_t most = 10;
+  std::string text;
+  if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
+  text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
+  for (const Headline& line : headlines_of(fleet, outliers, most))
+    text += clean(fmt::format("  {}: {}", line.card, line.text(line.metric))) + "\n";
+  if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
+  std::size_t shown = 0;
+  for (const Problem& problem : fleet.problems) {
+    if (shown++ == most) {
+      text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
+      break;
+    }
+    text += clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "fleet/pictures.h"
+#include "fleet/sections.h"
+
+namespace fathom::fleet {
+namespace {
+
+using reports::Align;
+using reports::Table;
+
+constexpr std::size_t most_rows = 20;  ///< each has its name beside it
+
+/// What stands before the second slash of a metric's name: metrics of one question.
+std::string family_of(const std::string& name) {
+  const auto first = name.find('/');
+  if (first == std::string::npos) return name;
+  const std::string second = name.substr(first + 1, name.find('/', first + 1) - first - 1);
+  // "size:64KiB", "type:float": the axis, not its value.
+  return name.substr(0, first + 1) + second.substr(0, second.find(':'));
+}
+
+/// Median of the level of each metric in each group: what a card's gap is against.
+std::map<std::pair<std::size_t, std::size_t>, double> medians_of(const Outliers& outliers) {
+  std::map<std::pair<std::size_t, std::size_t>, double> medians;
+  for (const Distribution& d : outliers.distributions) medians[{d.group, d.metric}] = d.median;
+  return medians;
+}
+
+/// One row of the heat map: a host, or a card.
+struct RowGap {
+  double worst = 0;
+  std::map<std::string, double> families;  ///< the worst card's worst metric
+};
+
+/// Of a single host each card has a row.
+std::string row_of(const Fleet& fleet, const GpuSummary& summary) {
+  return fleet.hosts() == 1 ? fmt::format("GPU {}", summary.gpu) : summary.host;
+}
+
+/// Names as the picture has room for them: without the domain, and of long ones the end, in which
+/// hosts of a cluster differ. Where they would be the same then, their places in the table.
+std::vector<std::string> short_labels(const std::vector<std::string>& names) {
+  constexpr std::size_t most_characters = 14;
+  std::vector<std::string> labels;
+  for (const std::string& name : names) {
+    std::string label = name.substr(0, name.find('.'));
+    if (label.size() > most_characters)
+      label = "…" + label.substr(label.size() - (most_characters - 1));
+    labels.push_back(label);
+  }
+  if (std::set<std::string>(labels.begin(), labels.end()).size() < labels.size())
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = fmt::format("row {}", i + 1);
+  return labels;
+}
+
+std::map<std::string, RowGap> row_gaps(const Fleet& fleet, const Outliers& outliers) {
+  const auto medians = medians_of(outliers);
+  std::vector<std::string> families;
+  for (const MetricName& metric : fleet.metrics) families.push_back(family_of(metric.name));
+  std::map<std::string, RowGap> rows;
+  for (std::size_t g = 0; g < outliers.groups.size(); ++g) {
+    std::vector<std::optional<double>> usual(fleet.metrics.size());
+    for (std::size_t m = 0; m < usual.size(); ++m)
+      if (const auto found = medians.find({g, m}); found != medians.end() && found->second > 0)
+        usual[m] = found->second;
+    for (const std::size_t gpu : outliers.groups[g].members) {
+      RowGap& row = rows[row_of(fleet, fleet.gpus[gpu].summary)];
+      const auto& figures = fleet.gpus[gpu].figures;
+      std::map<std::string_view, double> worst;
+      for (std::size_t m = 0; m < figures.size(); ++m) {
+        const Figure figure = figures[m].together ? figures[m].together : figures[m].alone;
+        if (!usual[m] || !figure || !(*figure > 0)) continue;
+        const double ratio = *figure / *usual[m];
+        const double gap = fleet.metrics[m].better == Better::higher ? 1 / ratio - 1 : ratio - 1;
+        const auto [at, is_new] = worst.try_emplace(families[m], gap);
+        if (!is_new) at->second = std::max(at->second, gap);
+      }
+      for (const auto& [family, gap] : worst) {
+        const auto [at, is_new] = row.families.try_emplace(std::string(family), gap);
+        if (!is_new) at->second = std::max(at->second, gap);
+        row.worst = std::max(row.worst, gap);
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+void write_heat_map(FleetWriting& to) {
+  if (to.outliers.distributions.empty()) return;
+  const bool cards = to.fleet.hosts() == 1;
+  to.page.heading(2, cards ? "Cards and metrics" : "Hosts and metrics", "heat-map");
+  const auto rows = row_gaps(to.fleet, to.outliers);
+  std::vector<std::pair<std::string, const RowGap*>> order;
+  for (const auto& [name, gap] : rows) order.emplace_back(name, &gap);
+  std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
+  const std::size_t shown = std::min(most_rows, order.size());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(order[i].first);
+  const std::vector<std::string> labels = short_labels(names);
+  const char* axis = cards ? "card" : "host";
+  // Names of families do not fit under columns: numbers do.
+  std::map<std::string, std::int64_t> numbers;
+  for (const auto& [name, gap] : rows)
+    for (const auto& [family, value] : gap.families) numbers[family] = 0;
+  std::int64_t next = 0;
+  for (auto& [family, number] : numbers) number = ++next;
+  std::vector<Entry> entries;
+  Table table({{cards ? "Card" : "Host"}, {"Worst family"}, {"Worse by", Align::right}});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [name, gap] = order[i];
+    std::string worst_family;
+    for (const auto& [family, value] : gap->families) {
+      if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
+      entries.push_back(point(name + "/" + family,
+                              {{axis, labels[i]}, {"family", numbers.at(family)}}, 100 * value));
+    }
+    if (!worst_family.empty())
+      table.add_row({reports::escape_text(name), reports::code(worst_family),
+                     gap_text(gap->families.at(worst_family))});
+  }
+  to.page.paragraph(fmt::format(
+      "How much the worst metric of a family is worse, on {}, than the median of the cards of its "
+      "kind. Of many metrics one is worse by chance: named cards are above.{}",
+      cards ? "each card" : "the worst card of a host",
+      shown < order.size()
+          ? fmt::format(" The {} {}s with the largest gaps of {}.", shown, axis, order.size())
+          : ""));
+  View view;
+  view.kind = View::Kind::heat_map;
+  view.title = cards ? "Worst metrics of each card" : "Worst card of each host";
+  view.x = "family";
+  view.x_label = "Family of metrics, by its number in the list below";
+  view.y_axis = axis;
+  view.y_label = "Worse by";
+  show(to, view, entries, "hosts");
+  std::vector<std::string> legend;
+  for (const auto& [family, number] : numbers)
+    legend.push_back(fmt::format("{} {}", number, reports::code(family)));
+  to.page.paragraph(fmt::format("Families: {}.", fmt::join(legend, ", ")));
+  to.page.table(cards ? "The worst family of each card" : "The worst family of each host", table);
+}
+
+}  // namespace fathom::fleet

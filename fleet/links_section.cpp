@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "fleet/sections.h"
+#include "reports/plot.h"
+#include "reports/scale.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::fleet {
+
+using reports::Align;
+using reports::Table;
+
+namespace {
+
+/// A pair's link is not slower than others' by this much for nothing: pairs of one kind are within
+/// a few percent of each other.
+constexpr double slow_pair = 0.95;
+
+/// One pair of GPUs of a host, by one engine, in one direction.
+struct Pair {
+  const std::string* host;
+  const LinkPair* pair;
+};
+
+/// The slowest pair of each kind of transfer over all hosts, against the median of them all: a
+/// median for each host, as the facts have it, does not show a single bad link.
+void write_pairs(FleetWriting& to) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<Pair>> kinds;
+  for (const HostLinks& links : to.fleet.links)
+    for (const LinkPair& pair : links.pairs) {
+      const LinkKind& kind = links.kinds[pair.kind];
+      if (pair.value)
+        kinds[{kind.engine, kind.direction, kind.unit}].push_back({&links.host, &pair});
+    }
+  Table table({{"Engine"},
+               {"Direction"},
+               {"Pairs", Align::right},
+               {"Median", Align::right},
+               {"Slowest", Align::right},
+               {"Of the median", Align::right},
+               {"Of bound", Align::right},
+               {"Which"}});
+  std::vector<std::string> slow;
+  for (const auto& [kind, pairs] : kinds) {
+    const auto& [engine, direction, unit] = kind;
+    std::vector<double> values;
+    for (const Pair& pair : pairs) values.push_back(*pair.pair->value);
+    const double typical = median(values);
+    const Pair& worst =
+        *std::ranges::min_element(pairs, {}, [](const Pair& pair) { return *pair.pair->value; });
+    const double value = *worst.pair->value;
+    const std::string which =
+        fmt::format("{} GPU {} to {}", *worst.host, worst.pair->from, worst.pair->to);
+    const Figure bound = worst.pair->bound;
+    table.add_row({reports::escape_text(engine), reports::escape_text(direction),
+                   std::to_string(pairs.size()), reports::quantity(typical, unit),
+                   reports::quantity(value, unit), fmt::format("{:.1f} %", 100 * value / typical),
+                   bound ? fmt::format("{:.1f} %", 100 * value / *bound) : "–",
+                   reports::escape_text(which)});
+    if (value < slow_pair * typical)
+      slow.push_back(fmt::format("{} ({}, {})", which, engine, direction));
+  }
+  if (!slow.empty())
+    to.page.paragraph(
+        reports::escape_text(fmt::format("Slower than the median pair by more than {:.0f} %: {}.",
+                                         100 * (1 - slow_pair), fmt::join(slow, "; "))));
+  to.page.table("The slowest pair of GPUs", table);
+}
+
+/// Of a few hosts: a document is large, and its summary has what counts.
+void draw_hosts(FleetWriting& to) {
+  constexpr std::size_t most_hosts = 4;
+  if (!to.pictures) return;
+  std::map<std::string, int> times;  ///< a host is there once for each run of other GPUs of it
+  for (std::size_t i = 0; i < std::min(most_hosts, to.fleet.links.size()); ++i) {
+    const HostLinks& links = to.fleet.links[i];
+    const int before = times[links.host]++;
+    std::optional<Document> document;
+    try {
+      document = read_document(links.document);
+    } catch (const Error&) {
+      continue;  // the figures are there all the same
+    }
+    for (const ProbeSummary& probe : document->probes)
+      for (std::size_t v = 0; v < probe.views.size(); ++v) {
+        View view = probe.views[v];
+        if (view.kind == View::Kind::table) continue;
+        view.title = fmt::format("{}: {}", links.host, view.title);
+        const std::string which = before > 0 ? fmt::format("-again-{}", before) : "";
+        const std::string stem = reports::slug(fmt::format("links-{}{}-{}", links.host, which, v));
+        if (const auto picture =
+                draw_plot(view, document->entries, to.folder, stem, document->source))
+          to.page.picture(picture->light, picture->dark, picture->alt);
+      }
+  }
+}
+
+}  // namespace
+
+void write_links(FleetWriting& to) {
+  if (to.fleet.links.empty()) return;
+  to.page.heading(2, "Links", "links");
+  struct Row {
+    std::string subject, quantity, unit, reason;
+    Better better = Better::higher;
+    std::vector<double> values;
+    std::set<std::string> hosts;
+    std::optional<double> worst, bound;
+    std::string worst_host, bound_source;
+  };
+  std::vector<std::string> order;
+  std::map<std::string, Row> rows;
+  for (const HostLinks& links : to.fleet.links) {
+    for (const LinkFact& fact : links.facts) {
+      const auto [at, is_new] = rows.try_emplace(fact.id);
+      Row& row = at->second;
+      if (is_new) {
+        order.push_back(fact.id);
+        row.subject = fact.subject, row.quantity = fact.quantity, row.unit = fact.unit;
+        row.reason = fact.reason, row.better = fact.better;
+      }
+      if (!fact.value) continue;
+      row.values.push_back(*fact.value);
+      row.hosts.insert(links.host);
+      if (fact.bound) row.bound = fact.bound, row.bound_source = fact.bound_source;
+      const bool worse = !row.worst || (fact.better == Better::higher ? *fact.value < *row.worst
+                                                                      : *fact.value > *row.worst);
+      if (worse) row.worst = fact.value, row.worst_host = links.host;
+    }
+  }
+  Table table({{"Between"},
+               {"What"},
+               {"Hosts", Align::right},
+               {"Median", Align::right},
+               {"Worst", Align::right},
+               {"On"},
+               {"Bound", Align::right},
+               {"Of bound", Align::right}});
+  std::map<std::string, std::vector<std::string>> missing;
+  std::size_t without_bound = 0;
+  std::set<std::string> sources;  ///< of the bounds between GPUs
+  for (const std::string& id : order) {
+    const Row& row = rows.at(id);
+    if (row.values.empty()) {
+      missing[row.reason].push_back(row.quantity);
+      continue;
+    }
+    const double typical = median(row.values);
+    if (row.unit == "B/s" && row.subject != "host memory") {
+      without_bound += !row.bound;
+      if (row.bound) sources.insert(row.bound_source);
+    }
+    table.add_row({reports::escape_text(row.subject), reports::escape_text(row.quantity),
+                   std::to_string(row.hosts.size()), reports::quantity(typical, row.unit),
+                   reports::quantity(row.worst, row.unit), reports::escape_text(row.worst_host),
+                   reports::quantity(row.bound, row.unit),
+                   row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});
+  }
+  to.page.table("What links carry: the best size or the median pair of each host", table);
+  if (without_bound > 0)
+    to.page.paragraph(fmt::format(
+        "{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data sheet says "
+        "what links carry, or the switches may do a part of the work.",
+        counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
+        without_bound == 1 ? "it" : "them"));
+  if (!sources.empty())
+    to.page.paragraph(reports::escape_text(
+        fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));
+  write_pairs(to);
+  for (const auto& [reason, quantities] : missing)
+    to.page.paragraph(reports::escape_text(
+        fmt::format("Not measured ({}): {}.", fmt::join(quantities, ", "), reason)));
+  draw_hosts(to);
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <set>
+#include <thread>
+
+#include "fleet/fleet.h"
+#include "results/atomic_file.h"
+#include "results/document_io.h"
+#include "results/error.h"
+
+namespace fathom::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders of a run's own in which nothing is to be found, or what its document has already.
+bool is_inner(const fs::path& folder) {
+  const std::string name = folder.filename();
+  return name == "report" || name == "parts" || name == "logs";
+}
+
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
+
+/// What a process that died while writing leaves.
+bool is_torn(const fs::path& file) { return file.extension() == ".tmp"; }
+
+struct Found {
+  std::vector<fs::path> files, torn;
+  std::vector<std::pair<fs::path, std::string>> unread;  ///< and why
+};
+
+bool is_summary(const fs::path& file) {
+  return file.filename() == summary_file || file.filename() == links_file;
+}
+
+/// One folder's entries, and those of the folders below. Links to folders are not followed: they
+/// may lead round in a circle.
+void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& found) {
+  std::vector<fs::path> inner;
+  std::error_code error;
+  fs::directory_iterator at(folder, error), end;
+  for (; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    std::error_code unknown;
+    if (at->symlink_status(unknown).type() == fs::file_type::directory) {
+      if (is_summary(path)) {  // of that name there has to be a file: reading it says so
+        found.files.push_back(path);
+        summed_up.insert(folder);
+      } else if (!is_inner(path)) {
+        inner.push_back(path);
+      }
+    } else if (is_torn(path)) {
+      found.torn.push_back(path);
+    } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
+      const fs::file_type type = at->status(unknown).type();
+      if (type == fs::file_type::directory) continue;  // by a link
+      if (type == fs::file_type::regular)
+        found.files.push_back(path);
+      else  // a pipe, whose writer would be waited for, or a link that leads nowhere
+        found.unread.emplace_back(path, "it is no file");
+      if (is_summary(path)) summed_up.insert(folder);
+    }
+  }
+  if (error) found.unread.emplace_back(folder, error.message());
+  for (const fs::path& below : inner) look_into(below, summed_up, found);
+}
+
+Found find_files(const fs::path& folder) {
+  Found found;
+  std::set<fs::path> summed_up;  ///< folders with a summary
+  std::error_code error;
+  const fs::directory_iterator readable(folder, error);
+  if (error)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} cannot be read ({}): name the folder that the jobs wrote into.",
+                            folder.string(), error.message()));
+  look_into(folder, summed_up, found);
+  // A document that a summary in its folder, or in one above it, sums up is not read.
+  std::erase_if(found.files, [&](const fs::path& file) {
+    if (is_summary(file) || summed_up.empty()) return false;
+    for (fs::path above = file.parent_path(); above.string().size() >= folder.string().size();
+         above = above.parent_path()) {
+      if (summed_up.contains(above)) return true;
+      if (!above.has_relative_path()) break;
+    }
+    return false;
+  });
+  std::ranges::sort(found.files);
+  std::ranges::sort(found.torn);
+  return found;
+}
+
+/// The folder of a run, relative to where was looked: "node07-0".
+std::string folder_of(const fs::path& file, const fs::path& root) {
+  const std::string inner = file.parent_path().lexically_relative(root).string();
+  return inner.empty() || inner == "." ? file.stem().string() : inner;
+}
+
+bool is_links(const Document& document) {
+  return !document.probes.empty() &&
+         std::ranges::all_of(document.probes,
+                             [](const ProbeSummary& p) { return p.name == "links"; });
+}
+
+/// A document of a job that left no summary: `fathom run`'s own.
+void add_whole_document(const fs::path& file, const fs::path& root, const std::string& text,
+                        FleetBuilder& builder) {
+  Document document = parse_document(text, file.string());
+  if (is_links(document)) {
+    const std::string folder = file.parent_path().filename();
+    HostLinks links = links_of(folder, document);
+    links.document = file;
+    return builder.add(std::move(links));
+  }
+  GpuSummary summary;
+  summary.host = folder_of(file, root);
+  add_document(summary, document, Phase::alone);
+  require_date(summary, file.string());
+  const auto incomplete = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
+    return probe.status != ProbeStatus::complete;
+  });
+  if (incomplete != document.probes.end()) {
+    summary.status = GpuStatus::partial;
+    summary.reason = fmt::format("{}: {}", incomplete->name, incomplete->status_reason);
+    summary.exit_code = to_int(ExitCode::incomplete);
+  }
+  builder.add(std::move(summary), file);
+}
+
+/// "node07-0" as `fathom fleet run` names a GPU's folder.
+void name_by_folder(GpuSummary& summary, const std::string& name) {
+  const auto dash = name.rfind('-');
+  const char* end = name.data() + name.size();
+  summary.host = name;
+  if (dash == std::string::npos) return;
+  int number = 0;
+  const auto read = std::from_chars(name.data() + dash + 1, end, number);
+  if (read.ec != std::errc() || read.ptr != end) return;
+  summary.host = name.substr(0, dash);
+  summary.gpu = number;
+}
+
+/// A GPU whose summary cannot be read, of the documents that it would sum up; false where there are
+/// none either.
+bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& builder) {
+  GpuSummary summary;
+  name_by_folder(summary, file.parent_path().filename());
+  for (const auto& [part, phase] : {std::pair("alone", Phase::alone),
+                                    {"together", Phase::together},
+                                    {"suite", Phase::together}}) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(file.parent_path() / part, none)) {
+      if (entry.path().extension() != ".json" || !entry.is_regular_file(none)) continue;
+      try {
+        GpuSummary one = summary;
+        add_document(one, read_document(entry.path()), phase);
+        require_date(one, entry.path().string());
+        summary = std::move(one);
+      } catch (const Error&) {
+        // The others may be whole.
+      }
+    }
+  }
+  if (summary.names.empty()) return false;
+  summary.status = GpuStatus::partial;
+  summary.reason = fmt::format("its figures are those of its documents: {}", why.what());
+  summary.exit_code = to_int(why.code());
+  builder.add(std::move(summary), file);
+  return true;
+}
+
+void add_links(const fs::path& file, const std::string& text, const std::string& run,
+               FleetBuilder& builder) {
+  HostLinks links = parse_links(text, file.string());
+  links.document = file.parent_path() / "result.json";
+  if (run.empty() || links.run == run) builder.add(std::move(links));
+}
+
+/// `run`: whose; empty: anybody's.
+void read_file(const fs::path& file, const fs::path& root, const std::string& run,
+               FleetBuilder& builder) {
+  const auto shown = [&] { return file.lexically_relative(root).string(); };
+  try {
+    const std::string text = read_file_up_to(file, largest_file);
+    const auto begins_with = [&, start = std::string_view(text).substr(0, 64)](
+                                 std::string_view key) { return start.find(key) != start.npos; };
+    if (begins_with(summary_key)) {
+      GpuSummary summary = parse_summary(text, file.string());
+      if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
+    } else if (begins_with(links_key))
+      add_links(file, text, run, builder);
+    else if (run.empty())  // a run's own are summed up
+      add_whole_document(file, root, text, builder);
+  } catch (const Error& error) {
+    if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))
+      return;
+    builder.add(Problem{shown(), error.what(), to_int(error.code())});
+  }
+}
+
+}  // namespace
+
+Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned threads) {
+  const fs::path root = folder.lexically_normal();
+  Found found = find_files(root);
+  if (!expected.run.empty()) {
+    // Its own are written in one step; the others are of runs before it.
+    found.torn.clear();
+    found.unread.clear();
+    std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
+  }
+  FleetBuilder builder;
+  for (const fs::path& file : found.torn)
+    builder.add(Problem{file.lexically_relative(root).string(),
+                        "its writer died before it was complete",
+                        to_int(ExitCode::document_malformed)});
+  for (const auto& [path, why] : found.unread)
+    builder.add(Problem{path.lexically_relative(root).string(),
+                        fmt::format("it cannot be read ({})", why), to_int(ExitCode::incomplete)});
+  std::atomic<std::size_t> next = 0;
+  const auto read = [&] {
+    for (std::size_t i; (i = next++) < found.files.size();)
+      read_file(found.files[i], root, expected.run, builder);
+  };
+  {
+    std::vector<std::jthread> others;
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned i = 1; i < threads && i < found.files.size(); ++i) others.emplace_back(read);
+    read();
+  }
+  Fleet fleet = builder.finish(expected);
+  // A run that could write nothing has told why itself.
+  if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() && expected.run.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
+                            "`fathom run` wrote into.",
+                            folder.string()));
+  return fleet;
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,219 @@
+#include "fleet/run/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/probe_environment.h"
+#include "fleet/run/children.h"
+#include "fleet/run/counter_shares.h"
+#include "fleet/run/cpus.h"
+#include "fleet/run/part_result.h"
+#include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
+
+namespace fathom {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// After a part that does not decide: with all its figures, and a check that failed, it changes
+/// nothing.
+fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
+  return result.status == fleet::GpuStatus::complete ? job.summary.status
+                                                     : fleet::GpuStatus::partial;
+}
+
+}  // namespace
+
+HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
+                                 std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox)
+    : arguments_(arguments),
+      folder_(folder),
+      jobs_(jobs),
+      turns_(turns),
+      inbox_(inbox),
+      program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
+
+void HostMeasurement::run() {
+  decide_counters(arguments_, jobs_);
+  for (const GpuJob& job : jobs_) write(job);
+  using enum fleet::Phase;
+  const bool shared = turns_.gpus() > 1;
+  if (shared && arguments_.alone == "full") measure_suite_alone();
+  // A replay has nothing to take turns for.
+  if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
+  turns_.all_here();
+  std::vector<GpuJob*> all;
+  for (GpuJob& job : jobs_) all.push_back(&job);
+  if (!stopped()) run_suite(all, shared ? together : alone, "suite");
+  if (!arguments_.no_links && !arguments_.replay) measure_links();
+}
+
+void HostMeasurement::measure_suite_alone() {
+  for (int slot = 0; slot < turns_.gpus(); ++slot) {
+    const bool exclusive = turns_.all_here();
+    std::vector<GpuJob*> mine;
+    for (GpuJob& job : jobs_)
+      if (job.slot == slot) mine.push_back(&job);
+    if (mine.empty() || stopped()) continue;
+    if (exclusive)
+      run_suite(mine, fleet::Phase::alone, "alone");
+    else
+      for (GpuJob* job : mine) note_not_alone(*job);
+  }
+}
+
+void HostMeasurement::note_not_alone(GpuJob& job) {
+  note(job, fleet::GpuStatus::partial, "not measured alone: another rank of its host is gone",
+       to_int(ExitCode::incomplete));
+}
+
+ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program, int log) const {
+  ChildStart start{program, {}, log, log, {}, {}, {}};
+  if (!job.gpu) return start;
+  // Not where there is no other: a MIG device's UUID is written another way.
+  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
+  start.cpus = cpus_near(job.gpu->pci_bus_id);
+  // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+  if (start.cpus.empty() && job.summary.rank) start.cpus = all_cpus();
+  return start;
+}
+
+void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase,
+                                const std::string& part) {
+  const auto begin = Clock::now();
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  std::vector<GpuJob*> started;
+  for (GpuJob* job : jobs) {
+    if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
+    const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
+    try {
+      const FileDescriptor log = create_file(folder / (part + ".log"));
+      // What an earlier run left in the folder is not this one's.
+      std::error_code ignored;
+      fs::remove_all(folder / part, ignored);
+      ChildStart start = start_of(*job, program_, log.get());
+      start.arguments = {"run",         "--out",   (folder / part).string(),
+                         "--no-report", "--suite", arguments_.suite};
+      // Alone it is about times: what a kernel does is the same beside others.
+      if (part != "suite" || !job->summary.no_counters.empty()) {
+        start.arguments.push_back("--no-counters");
+        start.environment.emplace_back(timed_only_variable, "1");
+      } else {
+        for (const std::string& probe : job->summary.counters_of)
+          start.arguments.insert(start.arguments.end(), {"--counters-of", probe});
+      }
+      start.arguments.push_back(job->gpu ? "--require-gpu" : "--replay");
+      children.push_back(std::make_unique<ChildProcess>(start));
+      started.push_back(job);
+    } catch (const Error& error) {
+      note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
+    }
+  }
+  const auto ends = supervise_all(children, inbox_, limit(), stop_grace);
+  const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    GpuJob& job = *started[i];
+    const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+    PartResult result = result_of(ends[i], folder / part / "result.json", folder / (part + ".log"),
+                                  arguments_.time_limit_s);
+    const bool decides = part == "suite";
+    (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
+    take(job, result, phase);
+    if (decides || result.exit_code != 0)
+      note(job, decides ? result.status : status_beside(job, result),
+           result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason),
+           result.exit_code);
+    else
+      write(job);
+  }
+}
+
+void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase) {
+  if (!result.document) return;
+  fleet::GpuSummary& summary = job.summary;
+  const fleet::Health before = summary.health;
+  const std::string replayed = job.gpu ? "" : summary.uuid_hash;
+  fleet::add_document(summary, *result.document, phase);
+  // The driver's own answers are better than what the fingerprint's words say.
+  if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
+  if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
+  if (!job.gpu) summary.uuid_hash = replayed;
+}
+
+void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::string& reason,
+                           int exit_code) {
+  fleet::GpuSummary& s = job.summary;
+  const bool was_partial = s.status == fleet::GpuStatus::partial;
+  const int check_failed = to_int(ExitCode::check_failed);
+  const bool told = was_partial || s.exit_code == check_failed;  // by a part before
+  const std::string before = told ? s.reason : "";
+  s.status =
+      was_partial && status == fleet::GpuStatus::complete ? fleet::GpuStatus::partial : status;
+  s.reason = before.empty() || reason.empty() ? before + reason : before + "; " + reason;
+  const bool no_worse = exit_code == 0 || (exit_code == check_failed && s.exit_code != 0);
+  if (!told || !no_worse) s.exit_code = exit_code;
+  write(job);
+}
+
+void HostMeasurement::write(const GpuJob& job) {
+  const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+  try {
+    make_folder(folder);
+    write_file_atomically(folder / fleet::summary_file, to_text(job.summary));
+  } catch (const Error& error) {
+    if (problems_.empty())  // the same after each part
+      problems_.push_back({name_of(job.summary), error.what(), to_int(error.code())});
+  }
+}
+
+/// The fleet's report needs a small part of a document that may have megabytes.
+void HostMeasurement::sum_up_links(const fs::path& folder, const Document& document) {
+  const fleet::GpuSummary& gpu = jobs_.front().summary;
+  fleet::HostLinks links = fleet::links_of(gpu.host, document);
+  links.run = gpu.run;
+  links.machine = gpu.machine;
+  write_file_atomically(folder / fleet::links_file, to_text(links));
+}
+
+void HostMeasurement::measure_links() {
+  const bool exclusive = turns_.all_here();
+  if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
+  GpuJob& job = jobs_.front();
+  const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
+  std::string reason;
+  int code = to_int(ExitCode::incomplete);
+  try {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);  // of an earlier run
+    make_folder(folder);
+    const fs::path log_path = folder.string() + ".log";
+    const FileDescriptor log = create_file(log_path);
+    ChildStart start = start_of(job, program_, log.get());
+    start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
+                       "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};
+    start.environment.clear();  // it is about all of them
+    if (const std::string devices = turns_.visible_devices(); !devices.empty())
+      start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    children.push_back(std::make_unique<ChildProcess>(start));
+    const SupervisedEnd end = supervise_all(children, inbox_, limit(), stop_grace).front();
+    const PartResult result =
+        result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
+    reason = result.reason;
+    if (result.document) sum_up_links(folder, *result.document);
+    if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
+  } catch (const Error& error) {
+    reason = error.what();
+    code = to_int(error.code());
+  }
+  if (reason.empty() && !exclusive) reason = "measured while other ranks may have worked";
+  if (!reason.empty()) note(job, fleet::GpuStatus::partial, "links: " + reason, code);
+}
+
+}  // namespace fathom

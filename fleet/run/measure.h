@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/fleet.h"
+#include "tools/child_process.h"
+#include "tools/device_query.h"
+#include "fleet/commands/run_arguments.h"
+
+namespace fathom {
+
+/// Where a fleet's run puts what it makes.
+struct FleetFolder {
+  std::filesystem::path root;
+  std::filesystem::path gpu(const std::string& host, int number) const;
+  /// `number`: the first of the GPUs that are measured together; another run beside it has others.
+  std::filesystem::path links(const std::string& host, int number) const;
+  /// Which machine has this name here.
+  std::filesystem::path host_name(const std::string& host) const;
+  /// What the supervisor of a rank that died says of it.
+  std::filesystem::path rank_note(int rank) const;
+  /// Written by a rank once it has measured all it could.
+  std::filesystem::path rank_done(int rank) const;
+  /// Written by rank 0 as its last.
+  std::filesystem::path all_done() const;
+  /// Rank 0 has died, and of all others either has told that it is done, or its supervisor that it
+  /// has died: nobody is left to report.
+  bool all_ended_without_first(int ranks) const;
+};
+
+struct PartResult;
+
+/// One GPU that this process measures, and what is known of it so far.
+struct GpuJob {
+  std::optional<VisibleGpu> gpu;  ///< nothing in a replay
+  bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
+  int slot = 0;                   ///< its turn among the GPUs of its host
+  /// Among the GPUs of its host that are measured, in the order of their slots, and how many these
+  /// are.
+  std::size_t place = 0, measured = 1;
+  fleet::GpuSummary summary;
+};
+
+/// How the processes of one host take turns; the only process of a host has nobody to wait for.
+class HostTurns {
+ public:
+  virtual ~HostTurns() = default;
+  virtual int gpus() const = 0;  ///< of this host, in all its processes
+  /// All of them, as CUDA_VISIBLE_DEVICES has them, this process' first; empty: those that this
+  /// process sees.
+  virtual std::string visible_devices() const { return ""; }
+  virtual bool leader() const = 0;
+  /// Waits until all processes of the host are there. False where one of them is gone, or did not
+  /// come in time: from then on nobody waits, and nothing can be said to have been alone.
+  virtual bool all_here() = 0;
+};
+
+/// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
+/// (gpu.json) after each part, so that whatever ends this process costs no more than a part.
+class HostMeasurement {
+ public:
+  HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
+                  std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox);
+
+  /// Throws nothing for what fails: the others of its host wait for this process at each part.
+  void run();
+  /// What could not be written; empty: all.
+  const std::vector<fleet::Problem>& problems() const { return problems_; }
+
+ private:
+  struct BriefRun;
+  /// A run that is told to stop ends its probe first, which has five seconds itself.
+  static constexpr std::chrono::milliseconds stop_grace{15'000};
+
+  void measure_suite_alone();
+  /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
+  void measure_briefs();
+  void measure_links();
+  void sum_up_links(const std::filesystem::path& folder, const Document& document);
+  void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
+  /// On the job's GPU and the CPUs near it; without arguments yet.
+  ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
+  void note_not_alone(GpuJob& job);
+  void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
+  void write(const GpuJob& job);
+  bool stopped() const { return inbox_.interrupts() > 0; }
+  std::chrono::milliseconds limit() const {
+    return std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
+  }
+
+  const FleetRunArguments& arguments_;
+  const FleetFolder& folder_;
+  std::vector<GpuJob>& jobs_;
+  HostTurns& turns_;
+  SignalInbox& inbox_;
+  std::filesystem::path program_;  ///< `fathom`
+  std::vector<fleet::Problem> problems_;
+};
+
+/// What tells one run from those before it and beside it: random digits.
+std::string new_run();
+
+/// The job of a GPU, before anything was measured.
+GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
+              std::optional<int> rank);
+/// The same of a replay.
+GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank);
+
+}  // namespace fathom

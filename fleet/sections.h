@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fleet/causes.h"
+#include "fleet/fleet.h"
+#include "fleet/outliers.h"
+#include "reports/markdown.h"
+
+namespace fathom::fleet {
+
+/// What the sections of a fleet's report are written from and to.
+struct FleetWriting {
+  const Fleet& fleet;
+  const Outliers& outliers;
+  reports::Page& page;
+  std::filesystem::path folder;  ///< for pictures
+  bool pictures;                 ///< whether gnuplot is there
+};
+
+// The report's sections in its order; each writes its own heading, and nothing where it has nothing
+// to say.
+
+/// What an operator wants first: who is slow, in what, by how much and why; what is missing.
+/// Without a heading.
+void write_headlines(FleetWriting& to);
+/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
+/// by name where one reason holds for all. Without a heading.
+void write_counters(FleetWriting& to);
+void write_named(FleetWriting& to);
+void write_worst(FleetWriting& to);
+void write_problems(FleetWriting& to);
+void write_settings(FleetWriting& to);
+void write_losses(FleetWriting& to);
+void write_links(FleetWriting& to);
+void write_heat_map(FleetWriting& to);
+void write_distributions(FleetWriting& to);
+/// All cards and figures of one host.
+void write_host(FleetWriting& to, const std::string& host);
+
+/// "8 GPUs on 1 host"
+std::string counts_text(const Fleet& fleet);
+
+/// "1.23 %" worse or "-0.4 %" better; what no fault makes of a card is said as such.
+std::string gap_text(double gap);
+
+/// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".
+std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most);
+
+/// The likely causes in words; what to say where there are none.
+std::string cause_text(const std::vector<std::string>& causes);
+
+}  // namespace fathom::fleet

@@ -1,0 +1,235 @@
+#include "gate/baseline_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "gate/identity.h"
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto abandoned_after = std::chrono::hours(1);
+
+[[noreturn]] void fail_folder(const fs::path& folder, const std::error_code& error) {
+  throw Error(ExitCode::bad_input,
+              fmt::format("{} cannot be read ({}): give the folder of a baseline.", folder.string(),
+                          error.message()));
+}
+
+/// What is in a folder, by name; nothing where it is not there.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  fs::directory_iterator place(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return found;
+  for (; !error && place != fs::directory_iterator(); place.increment(error))
+    found.push_back(place->path());
+  if (error) fail_folder(folder, error);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::string file_stem(const RunMetrics& run, const std::string& text) {
+  return fmt::format("{}-{}", reports::slug(run.date), short_hash(text));
+}
+
+bool ends_in_hash(const std::string& name) {
+  constexpr std::size_t digits = 16;
+  return name.size() > digits && name[name.size() - digits - 1] == '-' &&
+         name.find_last_not_of("0123456789abcdef") == name.size() - digits - 1;
+}
+
+/// Whether prune may remove a file: one that `add` named, in a folder that it named. Whatever else
+/// lies in a folder given by mistake is nobody's to remove, a result that was not copied least.
+bool is_of_add(const fs::path& file) {
+  return ends_in_hash(file.stem().string()) && ends_in_hash(file.parent_path().filename().string());
+}
+
+/// What a crash in the middle of `add` leaves: "2026-...-<hash>.json.4711-0badcafe.tmp".
+bool is_unfinished_of_add(const fs::path& file) {
+  const fs::path target = file.stem().stem();
+  return is_unfinished(file.filename().string(), target.string()) &&
+         target.extension() == ".json" && is_of_add(file.parent_path() / target);
+}
+
+/// One of `add` that holds no run of any version.
+bool is_lost_run(const fs::path& file, const Error& error) {
+  return error.code() == ExitCode::document_malformed && is_of_add(file);
+}
+
+}  // namespace
+
+fs::path BaselineFolder::folder_for(const RunMetrics& run) const {
+  const std::string machine = run.fathom ? fact_of(run, "gpu_name") : fact_of(run, "host_name");
+  const std::string name = reports::slug(machine);
+  return root_ / fmt::format("{}-{}", name.empty() ? "unknown" : name, identity_key(run));
+}
+
+fs::path BaselineFolder::add(const RunMetrics& run) const {
+  if (run.replay)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is a replay of a recording: only measurements can be a baseline.",
+                            run.origin));
+  if (run.date.empty())
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("{} has no date, by which the runs of a baseline are ordered.", run.origin));
+  const bool any = std::any_of(run.metrics.begin(), run.metrics.end(),
+                               [](const MetricValue& metric) { return metric.problem.empty(); });
+  if (!any)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} has no metric with a usable value.", run.origin));
+  const fs::path folder = folder_for(run);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be made ({}): give another folder with --baseline.",
+                            folder.string(), error.message()));
+  const std::string text = baseline_text(run);
+  const fs::path file = folder / (file_stem(run, text) + ".json");
+  write_file_atomically(file, text);
+  for (const fs::path& other : entries_of(folder))
+    if (is_unfinished_of_add(other)) remove_abandoned(other);
+  return file;
+}
+
+std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
+  std::error_code error;
+  if (fs::exists(root_, error) && !is_folder(root_))
+    fail_folder(root_, std::make_error_code(std::errc::not_a_directory));
+  std::vector<Group> found;
+  for (const fs::path& folder : entries_of(root_)) {
+    if (!is_folder(folder)) continue;
+    Group group{folder, {}};
+    for (const fs::path& file : entries_of(folder))
+      if (file.extension() == ".json") group.files.push_back(file);
+    if (!group.files.empty()) found.push_back(std::move(group));
+  }
+  return found;
+}
+
+ReadRuns read_runs(const std::vector<fs::path>& files) {
+  ReadRuns read;
+  for (const fs::path& file : files) {
+    try {
+      read.runs.push_back(read_run_metrics(file));
+    } catch (const Error& error) {
+      // Else somebody pruned it meanwhile.
+      if (is_there(file)) read.unreadable.push_back({file, error});
+    }
+  }
+  std::stable_sort(read.runs.begin(), read.runs.end(),
+                   [](const RunMetrics& a, const RunMetrics& b) { return a.date < b.date; });
+  return read;
+}
+
+std::string BaselineFolder::why_empty() const {
+  return fmt::format(
+      "{} has no run yet: {}", root_.string(),
+      is_folder(root_) ? "`fathom baseline add` puts them there" : "there is no such folder");
+}
+
+std::vector<fs::path> BaselineFolder::files_like(const RunMetrics& run) const {
+  const fs::path wanted = folder_for(run);
+  for (const Group& group : groups())
+    if (group.folder == wanted) return group.files;
+  return {};
+}
+
+std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
+  ReadRuns read = read_runs(files_like(run));
+  if (read.unreadable.empty()) return std::move(read.runs);
+  const auto& [file, error] = read.unreadable.front();
+  throw Error(
+      error.code(),
+      fmt::format("{}{}", error.what(),
+                  is_lost_run(file, error)
+                      ? fmt::format(" `fathom baseline prune --baseline {}` removes such files.",
+                                    root_.string())
+                      : ""));
+}
+
+std::size_t BaselineFolder::count_like(const RunMetrics& run) const {
+  return files_like(run).size();
+}
+
+std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const {
+  const RunMetrics wanted = ratios_of(run);
+  std::vector<RunMetrics> found;
+  for (const RunMetrics& newest : newest_of_each()) {
+    if (!differences_of(ratios_of(newest), wanted, Allowed::nothing).empty()) continue;
+    for (RunMetrics& earlier : runs_like(newest)) found.push_back(ratios_of(std::move(earlier)));
+  }
+  std::ranges::stable_sort(found, {}, &RunMetrics::date);
+  return found;
+}
+
+std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
+  std::vector<RunMetrics> newest;
+  for (const Group& group : groups()) {
+    for (auto file = group.files.rbegin(); file != group.files.rend(); ++file) {
+      ReadRuns read = read_runs({*file});
+      if (read.runs.empty()) continue;
+      newest.push_back(std::move(read.runs.front()));
+      break;
+    }
+  }
+  return newest;
+}
+
+BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
+  if (!is_there(root_))
+    throw Error(ExitCode::bad_input, fmt::format("{}: there is no such folder.", root_.string()));
+  Pruned pruned;
+  std::vector<fs::path>& going = pruned.gone;
+  for (const Group& group : groups()) {
+    const auto [runs, unreadable] = read_runs(group.files);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const bool surplus = pruning.keep && runs.size() - i > *pruning.keep;
+      const bool old = !pruning.older_than.empty() && runs[i].date < pruning.older_than;
+      if ((surplus || old) && is_of_add(runs[i].origin)) going.emplace_back(runs[i].origin);
+    }
+    for (const auto& [file, error] : unreadable) {
+      pruned.unreadable.emplace_back(error.what());
+      if (is_lost_run(file, error)) going.push_back(file);
+    }
+  }
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::path& folder : entries_of(root_)) {
+    if (!is_folder(folder)) continue;
+    for (const fs::path& file : entries_of(folder)) {
+      std::error_code gone;
+      const auto written = fs::last_write_time(file, gone);
+      if (is_unfinished_of_add(file) && !gone && now - written > abandoned_after)
+        going.push_back(file);
+    }
+  }
+  if (pruning.dry_run) return pruned;
+  for (const fs::path& file : going) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error)
+      throw Error(ExitCode::output_unwritable,
+                  fmt::format("{} cannot be removed ({}).", file.string(), error.message()));
+  }
+  return pruned;
+}
+
+}  // namespace fathom::gate

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/run_metrics.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+
+/// Earlier runs in a folder: one file a run, in a subfolder for each identity. There is no index
+/// and nothing is ever rewritten: a file appears whole under a name made of its date and content,
+/// or not at all. So jobs may add at the same time, and a crash leaves at most a temporary file
+/// that nobody reads.
+class BaselineFolder {
+ public:
+  explicit BaselineFolder(std::filesystem::path root) : root_(std::move(root)) {}
+
+  /// Keeps the run and returns its file; the same run twice is there once. Throws Error(bad_input)
+  /// for a replay and for a run without any usable metric, Error(output_unwritable) and
+  /// Error(output_full).
+  std::filesystem::path add(const RunMetrics& run) const;
+
+  struct Group {
+    std::filesystem::path folder;
+    std::vector<std::filesystem::path> files;  ///< by name, which is by date
+  };
+  /// Empty where the folder is not there. Throws Error(bad_input) if it cannot be read.
+  std::vector<Group> groups() const;
+
+  /// The runs with this run's identity, oldest first; those that go while this reads are left out.
+  /// Throws Error where one cannot be read: what is left would be another baseline.
+  std::vector<RunMetrics> runs_like(const RunMetrics& run) const;
+
+  /// The ratios to opponents, of the runs of all machines with which this run can be compared by
+  /// them; oldest first.
+  std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
+
+  /// How many files there are with this run's identity.
+  std::size_t count_like(const RunMetrics& run) const;
+
+  /// The newest run of each group that can be read, to say what is there instead.
+  std::vector<RunMetrics> newest_of_each() const;
+
+  /// Why it has no run, where it has none.
+  std::string why_empty() const;
+
+  struct Pruning {
+    std::optional<std::size_t> keep;  ///< newest runs of each identity
+    std::string older_than;           ///< ISO 8601: runs from before go; empty: none
+    bool dry_run = false;
+  };
+  struct Pruned {
+    std::vector<std::filesystem::path> gone;
+    std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
+  };
+  /// Removes runs, temporary files that are an hour old, and files that hold no run of any version.
+  /// Of all these only what `add` made. Throws Error(bad_input) where there is no such folder.
+  Pruned prune(const Pruning& pruning) const;
+
+ private:
+  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
+  std::filesystem::path folder_for(const RunMetrics& run) const;
+
+  std::filesystem::path root_;
+};
+
+/// What files hold.
+struct ReadRuns {
+  struct Unreadable {
+    std::filesystem::path file;
+    Error error;
+  };
+  std::vector<RunMetrics> runs;  ///< oldest first
+  std::vector<Unreadable> unreadable;
+};
+/// A file that is gone by now is left out.
+ReadRuns read_runs(const std::vector<std::filesystem::path>& files);
+
+}  // namespace fathom::gate

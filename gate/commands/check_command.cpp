@@ -1,0 +1,346 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "gate/baseline_folder.h"
+#include "gate/commands/check_outputs.h"
+#include "gate/commands/gate_commands.h"
+#include "gate/commands/side_command.h"
+#include "gate/identity.h"
+#include "gate/paired.h"
+#include "gate/stored.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "results/utc_time.h"
+#include "tools/suites.h"
+#include "tools/temporary_folder.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CheckArguments {
+  std::vector<std::string> results;
+  std::string baseline, base, head, config, keep;
+  int rounds = 2, confirmation_rounds = 0;
+  gate::BuildRound round;
+  double time_limit_s = 180, round_limit_s = 600;
+  std::uint64_t seed = 0;
+  CheckOutputs outputs;
+  bool inconclusive_passes = false, ratios_only = false;
+  std::vector<CLI::Option*> of_paired;  ///< flags that the stored mode has no use for
+};
+
+/// A round as long as the whole check may take decides nothing.
+std::chrono::milliseconds round_limit(const CheckArguments& arguments) {
+  const std::chrono::duration<double> limit(
+      std::min(arguments.round_limit_s, arguments.time_limit_s));
+  return std::chrono::ceil<std::chrono::milliseconds>(limit);
+}
+
+gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
+  std::unique_ptr<TemporaryFolder> temporary;
+  fs::path folder = arguments.keep;
+  if (folder.empty()) {
+    temporary = std::make_unique<TemporaryFolder>("give a folder with --keep");
+    folder = temporary->path();
+  }
+  using gate::Side;
+  gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
+                             {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
+                             round_limit(arguments));
+  gate::PairedOptions options;
+  options.rounds = arguments.rounds;
+  options.confirmation_rounds = arguments.confirmation_rounds;
+  options.time_limit_s = arguments.time_limit_s;
+  options.seed =
+      arguments.seed != 0
+          ? arguments.seed
+          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  gate::CheckResult result = gate::check_paired(rounds, options, rules);
+  result.base = arguments.base;
+  result.head = arguments.head;
+  result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
+  return result;
+}
+
+void keep_ratios(std::vector<gate::RunMetrics>& results) {
+  for (gate::RunMetrics& run : results) {
+    run = gate::ratios_of(std::move(run));
+    if (run.metrics.empty())
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} has no ratio to an opponent, and --ratios-only compares nothing "
+                              "else.",
+                              run.origin));
+  }
+}
+
+gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rules) {
+  std::vector<gate::RunMetrics> head;
+  std::set<fs::path> given;
+  for (const std::string& file : arguments.results) {
+    std::error_code unknown;  // a file that cannot be read says so itself
+    const fs::path same = fs::weakly_canonical(file, unknown);
+    if (!given.insert(unknown ? fs::path(file) : same).second)
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("{} is given twice, and several results count as rounds of their own.",
+                      file));
+    head.push_back(gate::read_run_metrics(file));
+  }
+  const gate::BaselineFolder folder(arguments.baseline);
+  std::vector<gate::RunMetrics> baseline =
+      arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
+  if (arguments.ratios_only) keep_ratios(head);
+  const std::size_t themselves = gate::leave_out_themselves(baseline, head);
+  gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
+  if (baseline.empty() && themselves == 0 &&
+      gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
+    std::vector<gate::RunMetrics> others = folder.newest_of_each();
+    if (arguments.ratios_only)
+      for (gate::RunMetrics& run : others) run = gate::ratios_of(std::move(run));
+    result.refusals = others.empty() ? std::vector{folder.why_empty()}
+                                     : gate::why_none_like(head.front(), others);
+  }
+  result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
+  result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
+                            baseline.size() == 1 ? "" : "s", arguments.baseline);
+  if (themselves > 0)
+    result.notes.push_back(
+        fmt::format("the baseline has what is checked itself, which was left out ({} run{})",
+                    themselves, themselves == 1 ? "" : "s"));
+  return result;
+}
+
+void require_one_mode(const CheckArguments& arguments) {
+  const bool pair = !arguments.base.empty() || !arguments.head.empty();
+  const bool files = !arguments.results.empty() || !arguments.baseline.empty();
+  if (pair && arguments.ratios_only)
+    throw Error(ExitCode::bad_input, "--ratios-only is for RESULT with --baseline.");
+  if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
+  if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) {
+    for (const CLI::Option* flag : arguments.of_paired)
+      if (flag->count() > 0)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{} is for --base and --head.", flag->get_name()));
+    return;
+  }
+  throw Error(ExitCode::bad_input,
+              "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
+              "`fathom check --help`.");
+}
+
+void require_even_rounds(const CheckArguments& arguments) {
+  if (arguments.rounds % 2 == 0 && arguments.confirmation_rounds % 2 == 0) return;
+  throw Error(ExitCode::bad_input,
+              "--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
+}
+
+/// What is known of a check before it has measured or read anything.
+gate::CheckResult beginning_of(const CheckArguments& arguments) {
+  gate::CheckResult check;
+  const bool pair = !arguments.base.empty();
+  check.mode = pair ? "paired" : "stored";
+  check.base = pair ? arguments.base : arguments.baseline;
+  check.head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", "));
+  check.date = utc_time(std::chrono::system_clock::now());
+  return check;
+}
+
+/// What the check reads, which none of its outputs may be.
+std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : arguments.results) inputs.push_back({"the result", file});
+  if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
+  if (!arguments.base.empty()) {
+    for (const std::string& side : {arguments.base, arguments.head})
+      for (const fs::path& program : gate::programs_of_build(side))
+        inputs.push_back({"the program", program});
+    return inputs;
+  }
+  try {
+    for (const auto& group : gate::BaselineFolder(arguments.baseline).groups())
+      for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
+  } catch (const Error&) {
+    // Whoever reads it says why it cannot be read.
+  }
+  return inputs;
+}
+
+void name_useless_rules(const gate::Rules& rules, gate::CheckResult& result) {
+  if (result.metrics.empty()) return;
+  std::set<const gate::Rule*> used;
+  for (const auto& metric : result.metrics) used.insert(gate::find_rule(rules, metric.name));
+  for (const gate::Rule& rule : rules)
+    if (!used.contains(&rule))
+      result.notes.push_back(fmt::format("the rule for `{}` decides on no metric", rule.pattern));
+}
+
+/// Opens the outputs once the inputs that there are have been read, and before anything is
+/// measured.
+gate::CheckResult decide(const CheckArguments& arguments, const gate::CheckResult& beginning,
+                         std::optional<CheckReport>& report) {
+  const gate::Rules rules =
+      arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
+  gate::CheckResult result;
+  if (arguments.base.empty()) {
+    result = stored(arguments, rules);
+  } else {
+    report.emplace(arguments.outputs).begin(beginning);
+    result = paired(arguments, rules);
+  }
+  result.date = utc_time(std::chrono::system_clock::now());
+  name_useless_rules(rules, result);
+  return result;
+}
+
+/// In every file that can be written; the terminal hears it as an error.
+void tell_end(const CheckOutputs& outputs, std::optional<CheckReport>& report,
+              const gate::CheckResult& check, const Error& why) {
+  try {
+    if (!report) report.emplace(outputs);
+  } catch (const Error&) {
+    return;  // what ended the check is the news
+  }
+  report->publish_end(check, why);
+}
+
+ExitCode check(const CheckArguments& arguments) {
+  require_one_mode(arguments);
+  require_even_rounds(arguments);
+  require_distinct(inputs_of(arguments), arguments.outputs.files());
+  const auto start = std::chrono::steady_clock::now();
+  gate::CheckResult result = beginning_of(arguments);
+  std::optional<CheckReport> report;
+  try {
+    with_gate_codes([&] {
+      result = decide(arguments, result, report);
+      return ExitCode::ok;
+    });
+  } catch (const Error& error) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    result.elapsed_s = elapsed.count();
+    // A round that failed leaves nothing to decide on, which is a result.
+    if (error.code() != ExitCode::inconclusive) {
+      tell_end(arguments.outputs, report, result, error);
+      throw;
+    }
+    result.refusals = {error.what()};
+  }
+  if (!report) report.emplace(arguments.outputs);
+  report->publish(result);
+  const ExitCode code = gate::exit_code(result);
+  return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
+}
+
+void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
+  const char* group = "Paired: two builds or commands on this machine";
+  app.add_option("--base", arguments.base,
+                 "Folder of a build of Fathom, or a shell command that writes its result to {out}")
+      ->type_name("BUILD_OR_COMMAND")
+      ->group(group);
+  app.add_option("--head", arguments.head, "The same of what is to be judged")
+      ->type_name("BUILD_OR_COMMAND")
+      ->group(group);
+  app.add_option("--suite", arguments.round.suite, "What builds of Fathom run")
+      ->check(one_of(suite_names()))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--sampling-limit", arguments.round.sampling_limit_s,
+                 "Seconds for which a round of a build of Fathom samples a case at most")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--rounds", arguments.rounds, "Rounds of everything, per side; even")
+      ->check(whole_number(2, 100))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option(
+         "--confirmation-rounds", arguments.confirmation_rounds,
+         "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of "
+         "them (default: as many as the test needs, 6 for one, 10 for thirty)")
+      ->check(whole_number(2, 100))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--time-limit", arguments.time_limit_s,
+                 "Seconds of the whole check: no round begins that would pass it, and suspects "
+                 "that are not settled then are inconclusive")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--round-limit", arguments.round_limit_s,
+                 "Seconds after which a round is ended; --time-limit, if that is less")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", arguments.seed, "Seed of the rounds' order (default: from the clock)")
+      ->check(whole_number(1))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--keep", arguments.keep, "Folder in which the rounds' results and logs stay")
+      ->check(not_empty())
+      ->type_name("DIR")
+      ->group(group);
+  arguments.of_paired =
+      app.get_options([&](const CLI::Option* option) { return option->get_group() == group; });
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_check(CLI::App& app) {
+  const auto arguments = std::make_shared<CheckArguments>();
+  const char* group = "Stored: a result against earlier ones";
+  app.add_option("RESULT", arguments->results,
+                 "Result document or Google Benchmark JSON; several of the same thing count as its "
+                 "rounds")
+      ->check(not_empty())
+      ->group(group);
+  app.add_option("--baseline", arguments->baseline, "Folder made by `fathom baseline add`")
+      ->check(not_empty())
+      ->type_name("DIR")
+      ->group(group);
+  app.add_flag("--ratios-only", arguments->ratios_only,
+               "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
+               "model and toolkit as well")
+      ->group(group);
+  add_paired_flags(app, *arguments);
+  app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--markdown", arguments->outputs.markdown, "Write a summary in Markdown")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--junit", arguments->outputs.junit, "Write JUnit XML")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--json", arguments->outputs.json, "Write everything as JSON")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_flag("--github", arguments->outputs.github,
+               "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
+  app.add_flag("--inconclusive-passes", arguments->inconclusive_passes,
+               "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "
+               "written still says inconclusive");
+  app.footer(
+      "Exit codes: 0 pass, 1 confirmed regression, 2 bad input, 3 inconclusive or not comparable,\n"
+      "4 a metric of the baseline is missing.\n\n"
+      "Examples:\n"
+      "  fathom check --base build-main --head build\n"
+      "  fathom check --base './bench-old --benchmark_out={out} --benchmark_filter={filter}' \\\n"
+      "               --head './bench-new --benchmark_out={out} --benchmark_filter={filter}'\n"
+      "  fathom check results/result.json --baseline baselines --junit check.xml --github\n");
+  return [arguments] { return check(*arguments); };
+}
+
+}  // namespace fathom

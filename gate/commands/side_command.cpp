@@ -1,0 +1,180 @@
+#include "gate/commands/side_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "results/error.h"
+#include "results/probe_environment.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* out_word = "{out}";
+constexpr const char* filter_word = "{filter}";
+constexpr const char* together_flag = "--start-together";
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  return fs::is_regular_file(status) &&
+         (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+}
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+/// The words in one pass: a name in the filter may have "{out}" in it.
+std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
+  std::string result;
+  while (!text.empty()) {
+    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& entry) {
+      return text.starts_with(entry.first);
+    });
+    result += word == words.end() ? std::string(text.substr(0, 1)) : word->second;
+    text.remove_prefix(word == words.end() ? 1 : word->first.size());
+  }
+  return result;
+}
+
+/// Whether a word stands between quotes of the command's own, as a POSIX shell reads them. What a
+/// comment holds is no quote; here documents are not looked into.
+bool is_quoted(std::string_view command, std::string_view word) {
+  char quote = '\0';
+  for (std::size_t at = 0; at < command.size(); ++at) {
+    if (quote != '\0' && command.substr(at).starts_with(word)) return true;
+    const char c = command[at];
+    if (c == '#' && quote == '\0' &&
+        (at == 0 || std::isspace(static_cast<unsigned char>(command[at - 1])) != 0)) {
+      at = std::min(command.find('\n', at), command.size() - 1);
+      continue;
+    }
+    if (c == '\\' && quote != '\'')
+      ++at;
+    else if (quote == '\0' && (c == '\'' || c == '"'))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+  }
+  return false;
+}
+
+/// "copy_bandwidth" of "copy_bandwidth/type:float4/...".
+std::set<std::string> probes_of(const std::vector<std::string>& names) {
+  std::set<std::string> probes;
+  for (const std::string& name : names) probes.insert(name.substr(0, name.find('/')));
+  return probes;
+}
+
+}  // namespace
+
+std::string_view to_string(Side side) { return side == Side::base ? "base" : "head"; }
+
+std::string shell_quoted(const std::string& text) {
+  return "'" + replaced(text, "'", "'\\''") + "'";
+}
+
+std::string filter_for(const std::vector<std::string>& names) {
+  if (names.empty()) return ".";
+  std::set<std::string> wanted(names.begin(), names.end());
+  for (const std::string& name : names)
+    if (const auto opponent = name.rfind(" vs "); opponent != std::string::npos)
+      wanted.insert(name.substr(0, opponent));
+  std::vector<std::string> escaped;
+  for (const std::string& name : wanted) {
+    std::string text;
+    for (const char c : name) {
+      // Closing brackets need none, and POSIX knows no escape for them.
+      if (std::string_view("\\^$.|?*+()[{").find(c) != std::string_view::npos) text += '\\';
+      text += c;
+    }
+    escaped.push_back(std::move(text));
+  }
+  return fmt::format("^({})(/|$)", fmt::join(escaped, "|"));
+}
+
+std::vector<fs::path> programs_of_build(const fs::path& build) {
+  std::vector<fs::path> programs{build / "bin" / "fathom", build / "fathom"};
+  std::erase_if(programs, [](const fs::path& program) { return !is_program(program); });
+  return programs;
+}
+
+SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
+    : side_(side), command_(build_or_command), round_(std::move(round)) {
+  std::error_code ignored;
+  if (!fs::is_directory(build_or_command, ignored)) {
+    for (const char* word : {out_word, filter_word})
+      if (is_quoted(command_, word))
+        throw Error(ExitCode::bad_input,
+                    fmt::format("--{} has {} between quotes: it is quoted already, so write it "
+                                "without.",
+                                to_string(side), word));
+    return;
+  }
+  if (const auto programs = programs_of_build(build_or_command); !programs.empty()) {
+    program_ = fs::absolute(programs.front());
+    return;
+  }
+  throw Error(ExitCode::bad_input,
+              fmt::format("--{} {} is a folder without bin/fathom: give a build of Fathom, or a "
+                          "command that writes its result to {{out}}.",
+                          to_string(side), build_or_command));
+}
+
+bool SideCommand::was_not_found(const ProcessEnd& end) const {
+  constexpr int not_executable = 126, not_found = 127;  // POSIX, of a shell
+  return !is_build() && end.signal == 0 &&
+         (end.status == not_found || end.status == not_executable);
+}
+
+bool SideCommand::may_be_mistyped(const ProcessEnd& end) const {
+  return was_not_found(end) && command_.find(' ') == std::string::npos;
+}
+
+bool SideCommand::can_select() const {
+  return is_build() || command_.find(filter_word) != std::string::npos ||
+         command_.find("FATHOM_CHECK_FILTER") != std::string::npos;
+}
+
+bool SideCommand::can_start_together() const {
+  if (!is_build()) return false;
+  const CapturedRun help = run_and_capture(program_, {"run", "--help"}, std::chrono::seconds(10));
+  return help.output.find(together_flag) != std::string::npos;
+}
+
+SideCommand::Start SideCommand::start(const fs::path& folder,
+                                      const std::vector<std::string>& only) const {
+  const std::string filter = filter_for(only);
+  if (is_build()) {
+    Start start{program_,
+                {"run", "--suite", round_.suite, "--out", folder.string(), "--require-gpu",
+                 "--no-counters", "--no-report", "--wait"},
+                folder / "result.json",
+                {{timed_only_variable, "1"},
+                 {sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s)}}};
+    if (starts_together_) start.arguments.push_back(together_flag);
+    for (const std::string& probe : probes_of(only))
+      start.arguments.insert(start.arguments.end(), {"--probe", probe});
+    if (!only.empty()) start.arguments.push_back("--benchmark_filter=" + filter);
+    return start;
+  }
+  const fs::path result = folder / "result.json";
+  return {"/bin/sh",
+          {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
+                                   {out_word, shell_quoted(result.string())}})},
+          result,
+          {{"FATHOM_CHECK_OUT", result.string()},
+           {"FATHOM_CHECK_FILTER", filter},
+           {"FATHOM_CHECK_SIDE", std::string(to_string(side_))}}};
+}
+
+}  // namespace fathom::gate

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gate/paired.h"
+#include "tools/child_process.h"
+
+namespace fathom::gate {
+
+/// What a round of a build of Fathom measures.
+struct BuildRound {
+  std::string suite = "quick";
+  double sampling_limit_s = 0.1;  ///< of a case
+};
+
+/// Those of `fathom` that a folder of a build holds, the one that is run first.
+std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
+
+/// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
+/// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
+/// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
+/// expression of the names wanted, "." for all. Both are quoted for the shell, so that quotes of
+/// the command's own around them are refused, and are also in the environment: FATHOM_CHECK_OUT,
+/// FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters,
+/// without a report, and, by results/probe_environment.h, without the cases that only counters can
+/// decide (the gate would read nothing of them) and with each case sampled for a limited time (a
+/// round is one value of a metric, and rounds differ by more than its samples leave open).
+class SideCommand {
+ public:
+  /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
+  /// for a command that has {out} or {filter} between quotes.
+  SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
+
+  bool is_build() const { return !program_.empty(); }
+  /// Whether the shell knows no such command, or may not run it.
+  bool was_not_found(const ProcessEnd& end) const;
+  /// Whether a command that was not found may have been meant as a build's folder.
+  bool may_be_mistyped(const ProcessEnd& end) const;
+  /// Whether it runs less where less is asked for.
+  bool can_select() const;
+  /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
+  bool can_start_together() const;
+  /// From now on its rounds start all probes at once. Only where both sides do: a GPU that rests
+  /// while a probe starts is another one than one that does not.
+  void start_together() { starts_together_ = true; }
+
+  struct Start {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;
+    std::filesystem::path result;                                  ///< where the document will be
+    std::vector<std::pair<std::string, std::string>> environment;  ///< beside this process' own
+  };
+  /// What to start for one round into `folder`.
+  Start start(const std::filesystem::path& folder, const std::vector<std::string>& only) const;
+
+ private:
+  Side side_;
+  std::filesystem::path program_;  ///< of a build
+  std::string command_;
+  BuildRound round_;
+  bool starts_together_ = false;
+};
+
+/// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
+/// Google Benchmark appends to them, "/iterations:1/manual_time"; of a ratio to an opponent, its
+/// entry. "." for none.
+std::string filter_for(const std::vector<std::string>& names);
+
+/// A text as one word of a POSIX shell.
+std::string shell_quoted(const std::string& text);
+
+std::string_view to_string(Side side);
+
+/// Rounds of two commands, one process after the other, each in its own folder with its log. Of two
+/// builds that can both do it, a round's probes are started together.
+class ProcessRounds : public RoundSource {
+ public:
+  /// Throws Error(bad_input) for a folder that holds rounds already.
+  ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
+                std::chrono::milliseconds limit);
+
+  /// With the last words of its log: throws Error(interrupted), RoundFailed for a round that ended
+  /// badly, Error(inconclusive) for one that took too long, and Error(bad_input) for a command that
+  /// there is not, or that left no result.
+  RunMetrics round(Side side, const std::vector<std::string>& only) override;
+  double elapsed_s() const override;
+  bool can_select() const override { return base_.can_select() && head_.can_select(); }
+
+ private:
+  SideCommand base_, head_;
+  std::filesystem::path folder_;
+  std::chrono::milliseconds limit_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int rounds_ = 0;
+  std::set<Side> ended_well_;
+};
+
+}  // namespace fathom::gate

@@ -1,0 +1,119 @@
+#include "gate/decision.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/format.h"
+
+namespace fathom::gate {
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::unchanged:
+      return "unchanged";
+    case Outcome::improved:
+      return "improved";
+    case Outcome::regression:
+      return "regression";
+    case Outcome::inconclusive:
+      return "inconclusive";
+    case Outcome::missing:
+      return "missing";
+    case Outcome::added:
+      return "added";
+    case Outcome::ignored:
+      return "ignored";
+  }
+  return "unknown";
+}
+
+std::optional<ValueChange> value_change(const MetricDecision& decision) {
+  if (!decision.evidence || !decision.evidence->relative) return std::nullopt;
+  const Evidence& evidence = *decision.evidence;
+  const double confidence = evidence.interval.confidence;
+  if (decision.better == Better::lower)
+    return ValueChange{std::expm1(evidence.worse), std::expm1(evidence.interval.low),
+                       std::expm1(evidence.interval.high), confidence};
+  return ValueChange{std::expm1(-evidence.worse), std::expm1(-evidence.interval.high),
+                     std::expm1(-evidence.interval.low), confidence};
+}
+
+std::optional<double> change_of(const MetricDecision& decision) {
+  if (const auto change = value_change(decision)) return change->estimate;
+  if (!decision.base || !decision.head || *decision.base == 0) return std::nullopt;
+  if ((*decision.base > 0) != (*decision.head > 0)) return std::nullopt;
+  return *decision.head / *decision.base - 1;
+}
+
+std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome) {
+  std::vector<const MetricDecision*> found;
+  for (const MetricDecision& metric : result.metrics)
+    if (metric.outcome == outcome) found.push_back(&metric);
+  const auto size = [](const MetricDecision* metric) {
+    return metric->evidence ? std::abs(metric->evidence->worse) : 0;
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const auto* a, const auto* b) { return size(a) > size(b); });
+  return found;
+}
+
+std::size_t count(const CheckResult& result, Outcome outcome) {
+  return static_cast<std::size_t>(
+      std::count_if(result.metrics.begin(), result.metrics.end(),
+                    [&](const MetricDecision& metric) { return metric.outcome == outcome; }));
+}
+
+bool nothing_compared(const CheckResult& result) {
+  const auto compared = [](const MetricDecision& metric) { return metric.evidence.has_value(); };
+  const auto left_out = [](const MetricDecision& metric) {
+    return metric.outcome == Outcome::ignored && !metric.rule.empty();
+  };
+  if (std::ranges::any_of(result.metrics, compared)) return false;
+  return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
+}
+
+std::vector<std::string> why_undecided(const CheckResult& result) {
+  if (!result.refusals.empty()) return result.refusals;
+  if (nothing_compared(result) && count(result, Outcome::inconclusive) == 0 &&
+      count(result, Outcome::missing) == 0)
+    return {"nothing was compared: no metric has enough values on both sides"};
+  return {};
+}
+
+ExitCode exit_code(const CheckResult& result) {
+  if (result.ended) return *result.ended;
+  if (count(result, Outcome::regression) > 0) return ExitCode::check_failed;
+  if (count(result, Outcome::missing) > 0) return ExitCode::metric_missing;
+  if (!why_undecided(result).empty() || count(result, Outcome::inconclusive) > 0)
+    return ExitCode::inconclusive;
+  return ExitCode::ok;
+}
+
+std::string headline(const CheckResult& result) {
+  const auto of = [&](Outcome outcome, const char* one, const char* many) {
+    return counted(count(result, outcome), one, many);
+  };
+  switch (exit_code(result)) {
+    case ExitCode::check_failed:
+      return fmt::format("FAIL: {} confirmed",
+                         of(Outcome::regression, "regression", "regressions"));
+    case ExitCode::metric_missing:
+      return fmt::format("FAIL: {} of the baseline missing",
+                         of(Outcome::missing, "metric", "metrics"));
+    case ExitCode::inconclusive:
+      if (const auto why = why_undecided(result); !why.empty())
+        return "INCONCLUSIVE: " + why.front();
+      return fmt::format("INCONCLUSIVE: {} cannot be decided",
+                         of(Outcome::inconclusive, "metric", "metrics"));
+    case ExitCode::ok:
+      return fmt::format("PASS: {}, no regression",
+                         counted(result.metrics.size(), "metric", "metrics"));
+    default:
+      return fmt::format("ERROR: {}", fmt::join(result.refusals, " "));
+  }
+}
+
+}  // namespace fathom::gate

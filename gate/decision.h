@@ -1,0 +1,102 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/run_metrics.h"
+#include "results/document.h"
+#include "results/exit_codes.h"
+
+namespace fathom::gate {
+
+/// What the gate says of one metric.
+enum class Outcome { unchanged, improved, regression, inconclusive, missing, added, ignored };
+std::string_view to_string(Outcome outcome);
+
+/// How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
+struct GateOptions {
+  double effect = 0.01;     ///< changes below this never fail
+  double noise_factor = 3;  ///< nor those below this many times the metric's own noise floor
+  /// Probability of a false alarm in the whole suite, by Holm's procedure. Half of the promised 1
+  /// %, since ranks of rounds that drift are not quite exchangeable.
+  double alpha = 0.005;
+  double confidence = 0.95;  ///< of intervals
+};
+
+/// Of one metric's rounds or runs: how much worse head is than base, on the scale of logarithms
+/// where all values are above zero, else in the metric's unit; and how sure that is.
+struct Evidence {
+  bool relative = true;    ///< logarithms
+  double worse = 0;        ///< Hodges-Lehmann estimate; above zero: worse
+  Interval interval;       ///< of it
+  /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
+  /// single run from the earlier ones.
+  double noise_floor = 0;
+  double threshold = 0;    ///< the least `worse` that counts
+  double p = 1;            ///< that it is no worse than half the threshold for effects
+};
+
+struct MetricDecision {
+  std::string name, unit;
+  Better better = Better::lower;
+  Outcome outcome = Outcome::unchanged;
+  std::optional<double> base, head;  ///< medians, in the metric's unit
+  std::size_t base_runs = 0, head_runs = 0;
+  std::optional<Evidence> evidence;
+  std::optional<double> adjusted_p;  ///< by Holm's procedure
+  bool repeated = false;             ///< decided on fresh rounds
+  std::string reason;                ///< why it is not simply unchanged; one sentence
+  std::string rule;                  ///< the reason that the user's rule for it gives
+};
+
+/// What `fathom check` found.
+struct CheckResult {
+  std::string mode;        ///< "paired" or "stored"
+  std::string base, head;  ///< commands, or files and folder
+  std::string date;        ///< ISO 8601, of the check
+  std::vector<MetricDecision> metrics;
+  std::vector<std::string> refusals;  ///< why the two cannot be compared, or nothing can be decided
+  /// What ended the check before it decided anything, other than what makes it inconclusive: bad
+  /// input, an interrupt. `refusals` say why.
+  std::optional<ExitCode> ended;
+  std::vector<std::string> notes;
+  std::size_t rounds = 0, confirmation_rounds = 0;  ///< per side
+  double elapsed_s = 0;
+  GateOptions options;
+};
+
+/// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval;
+/// nothing without evidence on the scale of logarithms.
+struct ValueChange {
+  double estimate = 0, low = 0, high = 0;
+  double confidence = 0;  ///< of the interval: with few rounds less than was asked for
+};
+std::optional<ValueChange> value_change(const MetricDecision& decision);
+
+/// The one figure that all outputs give for a metric's change, negative where its value fell: that
+/// estimate, or the ratio of the medians where there is no evidence; nothing where neither has a
+/// meaning.
+std::optional<double> change_of(const MetricDecision& decision);
+
+/// Those of one outcome, the largest change first.
+std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome);
+
+std::size_t count(const CheckResult& result, Outcome outcome);
+
+/// Whether there is no metric that both sides have enough values of, other than by rules that leave
+/// out all of them: a pass would be one of nothing.
+bool nothing_compared(const CheckResult& result);
+
+/// Why there is no decision on the whole: the refusals, or that nothing was compared. Empty: there
+/// is one.
+std::vector<std::string> why_undecided(const CheckResult& result);
+
+/// What ended it; else 1 for a regression, else 4 for a missing metric, else 3 for anything
+/// inconclusive or refused and where nothing was compared, else 0.
+ExitCode exit_code(const CheckResult& result);
+
+/// One sentence for the whole: what the exit code means here.
+std::string headline(const CheckResult& result);
+
+}  // namespace fathom::gate

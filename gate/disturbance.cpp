@@ -1,0 +1,122 @@
+#include "gate/disturbance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "gate/rank_statistics.h"
+#include "results/format.h"
+#include "results/statistics.h"
+
+namespace fathom::gate {
+namespace {
+
+constexpr double limit = 0.01;
+constexpr std::size_t enough = 5;
+
+double mid_hinge(const std::vector<double>& values) {
+  return (quantile(values, 0.25) + quantile(values, 0.75)) / 2;
+}
+
+/// The largest difference between two rounds of one side, relative.
+std::optional<double> spread_of_rounds(const std::vector<MetricSeries>& series) {
+  double largest = 0;
+  bool known = false;
+  for (const bool head : {false, true}) {
+    std::vector<std::vector<double>> by_round;
+    for (const MetricSeries& metric : series) {
+      const Badness values = badness_of(metric);
+      const std::vector<double>& side = head ? values.head : values.base;
+      if (!values.relative || side.size() < 2) continue;
+      const double centre = median(side);
+      by_round.resize(std::max(by_round.size(), side.size()));
+      for (std::size_t round = 0; round < side.size(); ++round)
+        by_round[round].push_back(side[round] - centre);
+    }
+    std::vector<double> shifts;
+    for (const auto& deviations : by_round) {
+      if (deviations.size() >= enough) shifts.push_back(mid_hinge(deviations));
+    }
+    if (shifts.size() < 2) continue;
+    known = true;
+    const auto [low, high] = std::minmax_element(shifts.begin(), shifts.end());
+    largest = std::max(largest, *high - *low);
+  }
+  return known ? std::optional(largest) : std::nullopt;
+}
+
+/// How far apart the two sides are in at least two metrics, in one direction, relative: over all
+/// rounds of a side noise is small, and it is not in two of a few metrics at once.
+std::optional<double> shift_of_sides(const std::vector<MetricSeries>& steady) {
+  std::vector<double> shifts;
+  for (const MetricSeries& metric : steady) {
+    const Badness values = badness_of(metric);
+    if (!values.relative || values.base.empty() || values.head.empty()) continue;
+    shifts.push_back(hodges_lehmann(values.base, values.head));
+  }
+  if (shifts.size() < enough) return std::nullopt;
+  std::sort(shifts.begin(), shifts.end());
+  return std::max({shifts[shifts.size() - 2], -shifts[1], 0.0});
+}
+
+template <class Act>
+void each_round(const Rounds& rounds, const Act& act) {
+  for (const auto* side : {&rounds.base, &rounds.head})
+    for (const RunMetrics& run : *side) act(run);
+}
+
+std::optional<double> fewest_processes(const Rounds& rounds, std::optional<double> fewest) {
+  each_round(rounds, [&](const RunMetrics& run) {
+    if (run.other_processes)
+      fewest = std::min(*run.other_processes, fewest.value_or(*run.other_processes));
+  });
+  return fewest;
+}
+
+/// What rounds say of themselves, beside the metrics' values.
+std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
+  std::size_t all = 0, visited = 0, unsteady = 0;
+  double worst = 0;
+  each_round(rounds, [&](const RunMetrics& run) {
+    ++all;
+    visited += run.other_processes && *run.other_processes > fewest;
+    unsteady += run.unsteadiness && *run.unsteadiness > limit;
+    worst = std::max(worst, run.unsteadiness.value_or(0));
+  });
+  if (visited > 0)
+    return fmt::format("another process used the GPU during {} of {} rounds", visited, all);
+  if (unsteady > 0)
+    return fmt::format(
+        "in {} of {} rounds what one process measured several times differed by up to {} in the "
+        "median",
+        unsteady, all, format_percent(worst));
+  return {};
+}
+
+}  // namespace
+
+std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series) {
+  const std::string said = disturbance_in(rounds, fewest_processes(rounds, std::nullopt));
+  if (!said.empty()) return said;
+  const double spread = spread_of_rounds(series).value_or(0);
+  if (spread <= limit) return {};
+  return fmt::format("the rounds of one side differ by {} over all metrics",
+                     format_percent(spread));
+}
+
+std::string disturbance_of_fresh(const Rounds& fresh, const Rounds& before,
+                                 const std::vector<MetricSeries>& steady) {
+  const auto fewest = fewest_processes(before, fewest_processes(fresh, std::nullopt));
+  const std::string said = disturbance_in(fresh, fewest);
+  if (!said.empty()) return said;
+  const double spread = spread_of_rounds(steady).value_or(0);
+  const double shift = shift_of_sides(steady).value_or(0);
+  if (spread <= limit && shift <= limit) return {};
+  return fmt::format("metrics that had not changed before differ by {} between {}",
+                     format_percent(std::max(spread, shift)),
+                     spread >= shift ? "rounds of one side" : "the sides");
+}
+
+}  // namespace fathom::gate

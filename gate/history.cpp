@@ -1,0 +1,127 @@
+#include "gate/history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "gate/identity.h"
+#include "results/segmentation.h"
+
+namespace fathom::gate {
+namespace {
+
+using Machine = std::tuple<bool, std::string, std::string, std::string>;
+
+Machine machine_of(const RunMetrics& run) {
+  const std::string name = fact_of(run, run.fathom ? "gpu_name" : "host_name");
+  return {run.fathom, name, fact_of(run, "gpu_uuid_hash"), run.suite};
+}
+
+/// Values of one metric, and of which runs they are.
+struct Course {
+  const MetricValue* first;
+  std::vector<double> values;
+  std::vector<std::size_t> runs;
+};
+
+/// Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As far
+/// as doubles go.
+double place_of(std::size_t index, std::size_t count) {
+  const double step = std::min(1.0, 1000.0 / static_cast<double>(count));
+  return std::exp2(step * static_cast<double>(index));
+}
+
+void add_changes(const std::string& name, const Course& course, double effect,
+                 std::vector<HistoryChange>& changes) {
+  // Relative to one of them, since squares of what a hostile file may hold would overflow.
+  const auto [low, high] = std::minmax_element(course.values.begin(), course.values.end());
+  constexpr double widest = 1e6;
+  if (*high > widest * *low) return;
+  const double unit = *low;
+  std::vector<CurvePoint> curve;
+  for (std::size_t i = 0; i < course.values.size(); ++i)
+    curve.push_back({place_of(i, course.values.size()), {course.values[i] / unit}});
+  SegmentationOptions options;
+  options.bootstraps = 0;
+  const Segmentation cut = segment(curve, options);
+  const auto add = [&](std::size_t first, std::size_t last, double before, double after,
+                       bool drift) {
+    if (!(before > 0 && after > 0) || std::abs(std::log(after / before)) < std::log1p(effect))
+      return;
+    const bool grew = after > before;
+    changes.push_back({name, course.first->unit, course.first->better, course.runs[first], before,
+                       after, drift, grew == (course.first->better == Better::lower),
+                       course.runs[last]});
+  };
+  for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
+    const Regime& regime = cut.regimes[i];
+    if (regime.kind == Regime::Kind::ramp)
+      add(regime.first, regime.last, regime.first_y * unit, regime.last_y * unit, true);
+    if (i == 0) continue;
+    // Between two regimes: a step, unless a ramp leads there.
+    const Regime& before = cut.regimes[i - 1];
+    if (before.kind == Regime::Kind::plateau && regime.kind == Regime::Kind::plateau)
+      add(regime.first, regime.last, before.level * unit, regime.level * unit, false);
+  }
+}
+
+MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double effect) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const auto* a, const auto* b) { return a->date < b->date; });
+  MachineHistory history;
+  std::unordered_map<std::string_view, std::size_t> places;
+  std::vector<std::pair<std::string, Course>> courses;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    history.dates.push_back(runs[i]->date);
+    std::vector<std::string>& changes = history.identity_changes.emplace_back();
+    if (i > 0)
+      for (const auto& [fact, before, after] :
+           changed_facts(*runs[i - 1], *runs[i], Allowed::nothing))
+        changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
+    for (const MetricValue& metric : runs[i]->metrics) {
+      if (!metric.problem.empty() || !(metric.value > 0)) continue;
+      const auto [found, is_new] = places.try_emplace(metric.name, courses.size());
+      if (is_new) courses.push_back({metric.name, {&metric, {}, {}}});
+      Course& course = courses[found->second].second;
+      course.values.push_back(metric.value);
+      course.runs.push_back(i);
+    }
+  }
+  history.metrics = courses.size();
+  if (runs.size() < fewest_history_runs) return history;
+  for (const auto& [name, course] : courses) {
+    if (course.values.size() < fewest_history_runs) continue;
+    const std::size_t before = history.changes.size();
+    add_changes(name, course, effect, history.changes);
+    if (history.changes.size() == before) continue;
+    std::vector<double> values(runs.size(), 0);
+    for (std::size_t i = 0; i < course.runs.size(); ++i) values[course.runs[i]] = course.values[i];
+    history.values.emplace_back(name, std::move(values));
+  }
+  std::stable_sort(history.changes.begin(), history.changes.end(),
+                   [](const HistoryChange& a, const HistoryChange& b) {
+                     return std::abs(std::log1p(a.relative())) > std::abs(std::log1p(b.relative()));
+                   });
+  return history;
+}
+
+}  // namespace
+
+std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect) {
+  std::map<Machine, std::vector<const RunMetrics*>> machines;
+  for (const RunMetrics& run : runs) machines[machine_of(run)].push_back(&run);
+  std::vector<MachineHistory> histories;
+  for (auto& [machine, of_machine] : machines) {
+    histories.push_back(history_of_machine(std::move(of_machine), effect));
+    const std::string& uuid = std::get<2>(machine);
+    histories.back().machine = std::get<1>(machine) + (uuid.empty() ? "" : " " + uuid);
+    histories.back().suite = std::get<3>(machine);
+  }
+  return histories;
+}
+
+}  // namespace fathom::gate

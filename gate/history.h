@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gate/run_metrics.h"
+#include "results/document.h"
+
+namespace fathom::gate {
+
+/// Where a metric changed for good, over the runs of one machine.
+struct HistoryChange {
+  std::string metric, unit;
+  Better better = Better::lower;
+  std::size_t run = 0;           ///< the first of the new level, or of the drift
+  double before = 0, after = 0;  ///< levels; of a drift at its two ends
+  bool drift = false;
+  bool worse = false;
+  std::size_t last_run = 0;  ///< of a drift
+  double relative() const { return after / before - 1; }
+};
+
+/// The runs of one machine and suite, whatever their software, oldest first.
+struct MachineHistory {
+  std::string machine, suite;
+  std::vector<std::string> dates;
+  /// What of the identity differs from the run before: "driver: from 580.95 to 590.44".
+  std::vector<std::vector<std::string>> identity_changes;
+  std::size_t metrics = 0;
+  std::vector<HistoryChange> changes;  ///< the largest first
+  /// Of each metric with a change: its values, 0 where a run lacks it.
+  std::vector<std::pair<std::string, std::vector<double>>> values;
+};
+
+/// Fewer runs than these have no history: two levels of three runs each.
+inline constexpr std::size_t fewest_history_runs = 6;
+
+/// Change points by penalised segmentation (results/segmentation.h) of each metric's values over
+/// the runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
+std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect);
+
+/// For a terminal.
+std::string history_text(const std::vector<MachineHistory>& histories);
+
+/// Writes `folder`/README.md with a picture of each machine's largest changes. Throws
+/// Error(output_unwritable) or Error(output_full).
+std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
+                                    const std::filesystem::path& folder);
+
+}  // namespace fathom::gate

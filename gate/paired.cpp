@@ -1,0 +1,212 @@
+#include "gate/paired.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "gate/confirmation.h"
+#include "gate/disturbance.h"
+#include "gate/evidence.h"
+#include "gate/verdicts.h"
+#include "results/format.h"
+
+namespace fathom::gate {
+namespace {
+
+constexpr std::size_t controls_wanted = 8, improvements_shown = 8;
+
+bool worst_first(const Candidate& a, const Candidate& b) { return a.severity > b.severity; }
+
+class PairedCheck {
+ public:
+  PairedCheck(RoundSource& source, const PairedOptions& options, const Rules& rules)
+      : source_(source), options_(options), rules_(rules) {
+    result_.mode = "paired";
+    result_.options = options.gate;
+  }
+
+  CheckResult check() {
+    Rounds all;
+    const std::vector<Side> order = round_order(options_.rounds, options_.seed);
+    Taken taken{};
+    try {
+      taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+    } catch (const RoundFailed& failed) {
+      if (!head_never_works(all)) throw;
+      miss_all(all, failed);
+      result_.elapsed_s = source_.elapsed_s();
+      return std::move(result_);
+    }
+    result_.rounds = all.base.size();
+    if (taken == Taken::all) decide(all);
+    if (taken == Taken::out_of_time)
+      result_.refusals.push_back(fmt::format(
+          "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
+          "raise --time-limit, or measure less",
+          all.base.size() + all.head.size(), order.size(), format_time(source_.elapsed_s()),
+          format_time(options_.time_limit_s)));
+    result_.elapsed_s = source_.elapsed_s();
+    return std::move(result_);
+  }
+
+ private:
+  /// Of a round that failed, whether it is the head's own fault: it fails again although the base,
+  /// in a round between, does not. Its rounds are added.
+  bool head_never_works(Rounds& all) {
+    if (!all.head.empty()) return false;
+    // As long as the base's round took, the head's may.
+    const auto fits = [&](double round_s) {
+      return source_.elapsed_s() + round_s <= options_.time_limit_s;
+    };
+    const double began_s = source_.elapsed_s();
+    if (!fits(2 * began_s / (static_cast<double>(all.base.size()) + 1))) return false;
+    try {
+      all.base.push_back(source_.round(Side::base, {}));
+    } catch (const RoundFailed&) {
+      return false;
+    }
+    if (!fits(source_.elapsed_s() - began_s)) return false;
+    try {
+      source_.round(Side::head, {});
+    } catch (const RoundFailed&) {
+      return true;
+    }
+    return false;
+  }
+
+  void miss_all(const Rounds& all, const RoundFailed& failed) {
+    result_.notes.push_back("the head failed again after a round of --base that did not");
+    for (const MetricSeries& series : series_of(all.base, {})) {
+      result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
+      MetricDecision& decision = result_.metrics.back();
+      if (decision.outcome == Outcome::missing) decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+    }
+  }
+
+  void decide(const Rounds& all) {
+    series_ = series_of(all.base, all.head);
+    const double round_s = source_.elapsed_s() / (2.0 * static_cast<double>(result_.rounds));
+    for (const MetricSeries& series : series_) {
+      result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
+      require_all_rounds(series, result_.metrics.back());
+      screen(series, result_.metrics.back());
+    }
+    if (stop_if_disturbed(all)) return;
+    for (auto* group : {&found_.suspects, &found_.improvements})
+      std::stable_sort(group->begin(), group->end(), worst_first);
+    found_.improvements.resize(std::min(found_.improvements.size(), improvements_shown));
+    choose_controls();
+    Confirmation(source_, options_, rules_, all, overhead_of(round_s), result_).decide(found_);
+  }
+
+  /// What a round takes beside measuring; all of it where no round can leave anything out.
+  double overhead_of(double round_s) {
+    if (!source_.can_select()) {
+      for (auto* group : {&found_.suspects, &found_.improvements, &found_.controls})
+        for (Candidate& candidate : *group) candidate.elapsed_s = 0;
+      return round_s;
+    }
+    double measuring = 0;
+    for (const MetricSeries& series : series_) measuring += elapsed_of(series);
+    return std::max(0.0, round_s - measuring);
+  }
+
+  static double elapsed_of(const MetricSeries& series) {
+    return series.base.empty() ? 0 : series.base.front().elapsed_s;
+  }
+
+  /// One that is there now and then is no metric that could be compared.
+  void require_all_rounds(const MetricSeries& series, MetricDecision& decision) const {
+    const std::size_t rounds = result_.rounds;
+    if (decision.outcome != Outcome::unchanged ||
+        (series.base.size() == rounds && series.head.size() == rounds))
+      return;
+    const bool lost = series.head.size() < rounds;
+    decision.outcome = lost ? Outcome::missing : Outcome::inconclusive;
+    decision.reason = fmt::format("the {} has it in {} of {} rounds.", lost ? "head" : "base",
+                                  lost ? series.head.size() : series.base.size(), rounds);
+  }
+
+  double effect_of(const MetricSeries& series) const {
+    return effect_for(find_rule(rules_, series.name), options_.gate);
+  }
+
+  void screen(const MetricSeries& series, MetricDecision& decision) {
+    if (decision.outcome != Outcome::unchanged) return;
+    decision.evidence = evidence_of_rounds(series, options_.gate, effect_of(series));
+    const Evidence& evidence = *decision.evidence;
+    const double counts = least_effect(evidence, series, effect_of(series));
+    const std::size_t index = result_.metrics.size() - 1;
+    const double severity = evidence.worse / std::max(counts, 1e-300);
+    const double elapsed_s = elapsed_of(series);
+    if (looks_worse(evidence, series, effect_of(series)) && evidence.worse > evidence.noise_floor)
+      found_.suspects.push_back({index, severity, elapsed_s});
+    else if (-evidence.worse > std::max(counts, evidence.noise_floor))
+      found_.improvements.push_back({index, -severity, elapsed_s});
+    else if (evidence.relative)
+      found_.controls.push_back(
+          {index, -options_.gate.noise_factor * evidence.noise_floor / counts, elapsed_s});
+  }
+
+  /// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
+  /// which like stands beside like, those whose noise is below what counts; only where these are
+  /// too few, the least noisy of the others as well.
+  void choose_controls() {
+    std::vector<Candidate>& controls = found_.controls;
+    const auto quiet = [](const Candidate& control) { return control.severity >= -1; };
+    std::stable_partition(controls.begin(), controls.end(), quiet);
+    const auto noisy = std::find_if_not(controls.begin(), controls.end(), quiet);
+    std::stable_sort(noisy, controls.end(), worst_first);
+    const auto enough =
+        std::max<std::size_t>(static_cast<std::size_t>(noisy - controls.begin()), controls_wanted);
+    controls.resize(std::min(controls.size(), enough));
+    if (controls.size() <= controls_wanted) return;
+    std::vector<Candidate> chosen;
+    for (std::size_t i = 0; i < controls_wanted; ++i)
+      chosen.push_back(controls[i * controls.size() / controls_wanted]);
+    controls = std::move(chosen);
+  }
+
+  /// Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
+  bool stop_if_disturbed(const Rounds& all) {
+    const std::string why = disturbance_of(all, series_);
+    if (why.empty()) return false;
+    result_.refusals.push_back(why + ": the machine was disturbed, measure again");
+    for (const Candidate& suspect : found_.suspects) {
+      MetricDecision& decision = result_.metrics[suspect.index];
+      decision.outcome = Outcome::inconclusive;
+      decision.reason = fmt::format("it looked worse by {}, but the machine was disturbed.",
+                                    change_words(decision));
+    }
+    return true;
+  }
+
+  RoundSource& source_;
+  const PairedOptions& options_;
+  const Rules& rules_;
+  CheckResult result_;
+  std::vector<MetricSeries> series_;
+  Candidates found_;
+};
+
+}  // namespace
+
+std::vector<Side> round_order(int rounds, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<Side> order;
+  for (int block = 0; block < 2 * rounds / rounds_of_block; ++block) {
+    const bool base_first = (generator() >> 63) == 0;
+    const Side outer = base_first ? Side::base : Side::head;
+    const Side inner = base_first ? Side::head : Side::base;
+    order.insert(order.end(), {outer, inner, inner, outer});
+  }
+  return order;
+}
+
+CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules) {
+  return PairedCheck(source, options, rules).check();
+}
+
+}  // namespace fathom::gate

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gate/decision.h"
+#include "gate/rules.h"
+#include "gate/run_metrics.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+
+enum class Side { base, head };
+
+/// A round whose command ended badly, by its own fault or the machine's: inconclusive by itself.
+class RoundFailed : public Error {
+ public:
+  /// One sentence.
+  explicit RoundFailed(const std::string& sentence) : Error(ExitCode::inconclusive, sentence) {}
+};
+
+/// Where rounds come from: two commands, or a simulation of them.
+class RoundSource {
+ public:
+  virtual ~RoundSource() = default;
+  /// One round in a process of its own: all metrics, or at least those named in `only`. Throws
+  /// RoundFailed.
+  virtual RunMetrics round(Side side, const std::vector<std::string>& only) = 0;
+  /// Seconds since the beginning.
+  virtual double elapsed_s() const = 0;
+  /// Whether `only` saves time.
+  virtual bool can_select() const = 0;
+};
+
+struct PairedOptions {
+  GateOptions gate;
+  int rounds = 2;  ///< of all metrics, per side; even
+  /// Of the suspects, per side; 0: as many as the test needs, with some to spare. More are taken
+  /// where so few could not be sure of them.
+  int confirmation_rounds = 0;
+  std::size_t max_suspects = 32;
+  double time_limit_s = 180;  ///< of the check: no round begins that would pass it
+  std::uint64_t seed = 1;     ///< of the order of the rounds
+};
+
+/// Rounds of both sides in a block.
+inline constexpr int rounds_of_block = 4;
+
+/// The order of `rounds` (even) rounds per side: blocks of A B B A or B A A B, by the toss of a
+/// coin. Within a block both sides have the same mean place in time, so that a steady drift
+/// cancels.
+std::vector<Side> round_order(int rounds, std::uint64_t seed);
+
+/// Rounds per side for which the rank test can be sure enough of one of `suspects` metrics, with a
+/// factor of `spare` for ranks that are not perfectly apart; even, at least 6.
+int confirmation_rounds_for(std::size_t suspects, double alpha, double spare = 4);
+
+/// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
+/// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone
+/// decide (what was seen before chose them, so it cannot also judge them), and are measured no
+/// longer once no further round could confirm them. With them a few metrics run again that did not
+/// change: if those move too, the machine was disturbed. A head whose first round fails is tried
+/// once more, after a round of the base: where that ends well and the head fails again, all metrics
+/// of the base are missing.
+CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
+
+}  // namespace fathom::gate

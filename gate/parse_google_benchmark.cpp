@@ -1,0 +1,178 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "gate/parse.h"
+#include "results/clean_text.h"
+#include "results/format.h"
+#include "results/statistics.h"
+#include "results/utc_time.h"
+
+// What the fields of Google Benchmark's JSON mean: its docs/user_guide.md and src/json_reporter.cc.
+
+namespace fathom::gate {
+namespace {
+
+namespace dom = simdjson::dom;
+
+double seconds_in(const std::string& unit, const Place& place) {
+  if (unit == "ns") return 1e-9;
+  if (unit == "us") return 1e-6;
+  if (unit == "ms") return 1e-3;
+  if (unit == "s") return 1;
+  place.refuse("is none of \"ns\", \"us\", \"ms\", \"s\"");
+}
+
+/// All rows of one name.
+struct Rows {
+  std::vector<double> times;
+  std::optional<double> aggregate_median;
+  double elapsed_s = 0;
+  std::string problem;
+};
+
+/// The context's facts that stay the same from run to run of one machine and build type; the clock
+/// that it also names is a reading of the moment. A container's host name is another one each time:
+/// FATHOM_MACHINE says instead which machine it is.
+Identity identity_of_context(const Fields& context) {
+  const char* machine = std::getenv("FATHOM_MACHINE");
+  const std::string host = context.text_or("host_name", "");
+  Identity identity{{"host_name", machine && *machine ? machine : host}};
+  const auto cpus = context.optional_number("num_cpus");
+  identity.emplace_back("num_cpus", cpus ? fmt::format("{}", *cpus) : "");
+  if (context.has("cpu_scaling_enabled")) {
+    identity.emplace_back("cpu_scaling_enabled",
+                          context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
+  }
+  identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
+  return identity;
+}
+
+/// The local time that Google Benchmark writes, in UTC: with its zone, and in old versions without
+/// one. Empty where there is none.
+std::string date_of_context(const Fields& context) {
+  const std::string date = context.text_or("date", "");
+  if (date.empty() && !context.has("date")) return {};
+  for (const char* format :
+       {"%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d-%H:%M:%S"}) {
+    std::tm parts{};
+    const char* end = strptime(date.c_str(), format, &parts);
+    if (end == nullptr || *end != '\0') continue;
+    // As text first: what is not in the calendar would become another day.
+    const std::string local = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
+    const long offset = parts.tm_gmtoff;
+    if (is_utc_time(local))
+      return utc_time(std::chrono::system_clock::from_time_t(timegm(&parts) - offset));
+  }
+  return date_of(date, context.place().at("date"));
+}
+
+std::string failure_of(const Fields& row) {
+  if (row.truth_or("error_occurred", false))
+    return "it failed: " + row.text_or("error_message", "no message");
+  if (row.truth_or("skipped", false))
+    return "it was skipped: " + row.text_or("skip_message", "no message");
+  return {};
+}
+
+/// What a row is: one measurement, or a figure about several of them.
+struct Kind {
+  std::string name;       ///< of the benchmark
+  std::string aggregate;  ///< "median", ...; empty for a measurement
+};
+
+/// Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". So may a
+/// benchmark of its own be called, which then has neither rows of the rest of its name beside it
+/// nor both a mean and a deviation of it.
+Kind kind_by_name(const std::string& name, const std::set<std::string>& names) {
+  for (const char* aggregate : {"mean", "median", "stddev", "cv"}) {
+    const std::string suffix = std::string("_") + aggregate;
+    if (!name.ends_with(suffix)) continue;
+    const std::string base = name.substr(0, name.size() - suffix.size());
+    if (names.contains(base) ||
+        (names.contains(base + "_mean") && names.contains(base + "_stddev")))
+      return {base, aggregate};
+  }
+  return {name, {}};
+}
+
+Kind kind_of(const Fields& row, const std::set<std::string>& names) {
+  const std::string name = row.text("name");
+  std::string aggregate = row.text_or("aggregate_name", "");
+  const std::string type = row.text_or("run_type", "");
+  if (type.empty() && aggregate.empty()) {
+    // The fit of a complexity has coefficients and no time.
+    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
+    return kind_by_name(name, names);
+  }
+  if (type == "iteration") aggregate.clear();
+  if (type == "aggregate" && aggregate.empty()) aggregate = "unnamed";
+  const std::string run_name = row.text_or("run_name", "");
+  if (!run_name.empty()) return {run_name, aggregate};
+  const std::string suffix = "_" + aggregate;
+  return {!aggregate.empty() && name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size())
+                                                       : name,
+          aggregate};
+}
+
+void add_row(const Fields& row, const std::set<std::string>& names, std::vector<std::string>& order,
+             std::map<std::string, Rows>& rows) {
+  const auto [name, aggregate] = kind_of(row, names);
+  if (!aggregate.empty() && aggregate != "median") return;
+  const auto [found, is_new] = rows.try_emplace(name);
+  if (is_new) order.push_back(name);
+  Rows& of_name = found->second;
+  if (const std::string failure = failure_of(row); !failure.empty()) {
+    of_name.problem = failure;
+    return;
+  }
+  const double time = row.number("real_time") *
+                      seconds_in(row.text_or("time_unit", "ns"), row.place().at("time_unit"));
+  // Others of the same name might hide it in their median.
+  const bool too_small = time != 0 && std::abs(time) < smallest_value;
+  if (too_small || !(std::abs(time) <= largest_value))
+    row.place()
+        .at("real_time")
+        .refuse(fmt::format("is {} than any measurement's: \"{}\"",
+                            too_small ? "smaller" : "larger", quotable(name)));
+  if (!aggregate.empty()) {
+    of_name.aggregate_median = time;
+    return;
+  }
+  of_name.times.push_back(time);
+  of_name.elapsed_s += time * row.optional_number("iterations").value_or(1);
+}
+
+}  // namespace
+
+void parse_google_benchmark(const Fields& document, RunMetrics& run) {
+  const Fields context(document.member("context"), document.place().at("context"));
+  run.date = date_of_context(context);
+  run.identity = identity_of_context(context);
+  std::vector<std::string> order;
+  std::map<std::string, Rows> rows;
+  const Place place = document.place().at("benchmarks");
+  std::set<std::string> names;
+  const dom::array all = rows_of(document, "benchmarks");
+  std::size_t index = 0;
+  for (const dom::element row : all) names.insert(Fields(row, place.at(index++)).text("name"));
+  index = 0;
+  for (const dom::element row : all) add_row(Fields(row, place.at(index++)), names, order, rows);
+  for (const std::string& name : order) {
+    const Rows& of_name = rows.at(name);
+    MetricValue metric{name, "s", Better::lower, 0, of_name.elapsed_s, {}, of_name.problem};
+    if (!of_name.times.empty())
+      metric.value = median(of_name.times);
+    else if (of_name.aggregate_median)
+      metric.value = *of_name.aggregate_median;
+    run.metrics.push_back(std::move(metric));
+  }
+}
+
+}  // namespace fathom::gate

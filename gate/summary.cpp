@@ -1,0 +1,208 @@
+#include <fmt/color.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "gate/log_text.h"
+#include "gate/outputs.h"
+#include "reports/markdown.h"
+#include "results/clean_text.h"
+#include "results/format.h"
+
+namespace fathom::gate {
+namespace {
+
+/// In the order in which a reader wants to see them.
+constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconclusive,
+                          Outcome::improved,   Outcome::added,   Outcome::ignored};
+
+/// Lines of one kind that a terminal gets.
+constexpr std::size_t most_listed = 20;
+
+/// What intervals have where nothing else is said. Of the two rounds a side that find suspects none
+/// has as much.
+constexpr double interval_confidence = GateOptions{}.confidence;
+
+std::string interval_text(const MetricDecision& metric) {
+  const auto change = value_change(metric);
+  if (!change) return "";
+  const bool as_said = change->confidence > interval_confidence - 0.005;
+  return fmt::format(
+      "{} to {}{}", format_signed_percent(change->low), format_signed_percent(change->high),
+      as_said ? "" : fmt::format(" (with {} confidence)", format_percent(change->confidence)));
+}
+
+std::string threshold_text(const MetricDecision& metric) {
+  if (!metric.evidence) return "";
+  return metric.evidence->relative ? format_percent(std::expm1(metric.evidence->threshold))
+                                   : format_number(metric.evidence->threshold);
+}
+
+/// Clean: the unit is the document's.
+std::string value_text(const std::optional<double>& value, const MetricDecision& metric) {
+  return value ? clean(format_quantity(*value, metric.unit)) : "";
+}
+
+std::string counts(const CheckResult& result) {
+  std::string text = counted(result.metrics.size(), "metric", "metrics") + ": ";
+  const char* separator = "";
+  for (const Outcome outcome :
+       {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
+        Outcome::unchanged, Outcome::added, Outcome::ignored}) {
+    const std::size_t number = count(result, outcome);
+    if (number == 0) continue;
+    text += fmt::format("{}{} {}", separator, format_count(number), to_string(outcome));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string method(const CheckResult& result) {
+  if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
+  if (result.rounds == 0) return fmt::format("{} in all.", format_time(result.elapsed_s));
+  return fmt::format("{} a side{}, {} in all.", counted(result.rounds, "round", "rounds"),
+                     result.confirmation_rounds > 0
+                         ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
+                         : "",
+                     format_time(result.elapsed_s));
+}
+
+/// Metrics that no change short of 5 % would show in: worth knowing, no reason to fail.
+std::size_t hardly_guarded(const CheckResult& result) {
+  constexpr double wide = 0.05;
+  return static_cast<std::size_t>(std::count_if(
+      result.metrics.begin(), result.metrics.end(), [&](const MetricDecision& metric) {
+        return metric.evidence && metric.evidence->relative &&
+               metric.evidence->threshold > std::log1p(std::max(wide, result.options.effect));
+      }));
+}
+
+fmt::text_style style_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::regression:
+    case Outcome::missing:
+      return fmt::fg(fmt::terminal_color::red) | fmt::emphasis::bold;
+    case Outcome::inconclusive:
+      return fmt::fg(fmt::terminal_color::yellow);
+    case Outcome::improved:
+      return fmt::fg(fmt::terminal_color::green);
+    default:
+      return {};
+  }
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t shown = reports::width(text);
+  return text + std::string(width > shown ? width - shown : 0, ' ');
+}
+
+}  // namespace
+
+std::string change_text(const MetricDecision& metric) {
+  const auto change = change_of(metric);
+  return change ? format_signed_percent(*change) : "";
+}
+
+std::string one_line(const MetricDecision& metric) {
+  std::string text = clean(metric.name) + ": ";
+  if (metric.base && metric.head)
+    text +=
+        fmt::format("{} to {}", value_text(metric.base, metric), value_text(metric.head, metric));
+  if (const std::string change = change_text(metric); !change.empty())
+    text += fmt::format(" ({})", change);
+  if (!metric.reason.empty())
+    text += (metric.base && metric.head ? ": " : "") + clean(metric.reason);
+  return text;
+}
+
+std::string terminal_table(const CheckResult& result, bool colour) {
+  const auto paint = [&](const std::string& text, fmt::text_style style) {
+    return colour ? fmt::format(style, "{}", text) : text;
+  };
+  const bool passed = exit_code(result) == ExitCode::ok;
+  std::string text = paint(log_text(headline(result)), passed ? fmt::fg(fmt::terminal_color::green)
+                                                              : fmt::fg(fmt::terminal_color::red)) +
+                     "\n";
+  if (!result.metrics.empty()) text += counts(result) + "\n";
+  text += log_text(method(result)) + "\n";
+  for (const std::string& why : why_undecided(result)) text += "  " + log_text(why) + "\n";
+  for (const std::string& note : result.notes) text += "  note: " + log_text(note) + "\n";
+  std::size_t name_width = 0, change_width = 0;
+  for (const MetricDecision& metric : result.metrics) {
+    if (metric.outcome == Outcome::unchanged) continue;
+    name_width =
+        std::max(name_width, std::min<std::size_t>(reports::width(log_text(metric.name)), 60));
+    change_width = std::max(change_width, change_text(metric).size());
+  }
+  for (const Outcome outcome : told) {
+    const auto metrics = with_outcome(result, outcome);
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (i == most_listed) {
+        text += fmt::format("  {}  and {} more: --markdown or --json has them all\n",
+                            padded(std::string(to_string(outcome)), 12),
+                            format_count(metrics.size() - i));
+        break;
+      }
+      const MetricDecision* metric = metrics[i];
+      text += fmt::format(
+          "  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
+          padded(change_text(*metric), change_width), padded(log_text(metric->name), name_width));
+      if (metric->base && metric->head)
+        text += fmt::format("  {} to {}", log_text(value_text(metric->base, *metric)),
+                            log_text(value_text(metric->head, *metric)));
+      if (!metric->reason.empty()) text += "  " + log_text(metric->reason);
+      text += "\n";
+    }
+  }
+  if (const std::size_t hardly = hardly_guarded(result); hardly > 0)
+    text += fmt::format("  {} so noisy that less than 5 % would not show in {}.\n",
+                        hardly == 1 ? "1 of the metrics is"
+                                    : fmt::format("{} of the metrics are", format_count(hardly)),
+                        hardly == 1 ? "it" : "them");
+  return text;
+}
+
+std::string markdown_summary(const CheckResult& result) {
+  reports::Page page(false);
+  page.heading(1, "fathom check: " + reports::escape_text(headline(result)), "check");
+  page.paragraph(reports::escape_text(method(result)) + " " +
+                 (result.metrics.empty() ? "" : reports::escape_text(counts(result)) + "."));
+  std::vector<std::string> sentences;
+  for (const std::string& why : why_undecided(result))
+    sentences.push_back(reports::escape_text(why));
+  for (const std::string& note : result.notes) sentences.push_back(reports::escape_text(note));
+  if (!sentences.empty()) page.list(sentences);
+  using reports::Align;
+  const std::vector<reports::Table::Column> columns{
+      {"Outcome"},
+      {"Metric"},
+      {"Base", Align::right},
+      {"Head", Align::right},
+      {"Change", Align::right},
+      {fmt::format("Interval, {} unless said", format_percent(interval_confidence)), Align::right},
+      {"Counts from", Align::right},
+      {"Why"}};
+  const auto row = [](const MetricDecision& metric) {
+    return std::vector<std::string>{std::string(to_string(metric.outcome)),
+                                    reports::code(metric.name),
+                                    reports::escape_text(value_text(metric.base, metric)),
+                                    reports::escape_text(value_text(metric.head, metric)),
+                                    change_text(metric),
+                                    interval_text(metric),
+                                    threshold_text(metric),
+                                    reports::escape_text(metric.reason)};
+  };
+  reports::Table changed(columns), same(columns);
+  for (const Outcome outcome : told)
+    for (const MetricDecision* metric : with_outcome(result, outcome))
+      changed.add_row(row(*metric));
+  for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
+    same.add_row(row(*metric));
+  page.table("What is to be told", changed);
+  page.table("Unchanged", same, "", 0);
+  return page.text();
+}
+
+}  // namespace fathom::gate

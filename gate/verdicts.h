@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/decision.h"
+#include "gate/evidence.h"
+#include "gate/rules.h"
+
+namespace fathom::gate {
+
+// The steps from evidence to a verdict that both modes share.
+
+/// The least relative effect that counts for a metric, by its rule or by default.
+double effect_for(const Rule* rule, const GateOptions& options);
+
+/// The same on the scale of the evidence.
+double least_effect(const Evidence& evidence, const MetricSeries& series, double effect);
+
+/// By half of what counts: worth another look.
+bool looks_worse(const Evidence& evidence, const MetricSeries& series, double effect);
+
+/// Medians, and what is decided without any statistics: ignored, missing, added; else unchanged.
+MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
+
+/// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
+std::string change_words(const MetricDecision& decision);
+
+/// "p = 0.0012"; below a millionth only that it is: the distributions' far ends are nobody's data.
+std::string p_words(double p);
+
+/// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
+/// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged.
+/// `decisions[i]` is of `series[i]`.
+void judge_suspects(const std::vector<MetricSeries>& series,
+                    const std::vector<MetricDecision*>& decisions, const Rules& rules,
+                    const GateOptions& options, const std::string& disturbed);
+
+/// The same for what may have become better: improved or unchanged.
+void judge_improvements(const std::vector<MetricSeries>& series,
+                        const std::vector<MetricDecision*>& decisions, const Rules& rules,
+                        const GateOptions& options, const std::string& disturbed);
+
+/// What the evidence for a change that is significant amounts to; empty reason: it is one.
+std::string objection_to(const MetricSeries& series, const Evidence& evidence,
+                         const GateOptions& options, double effect);
+
+}  // namespace fathom::gate

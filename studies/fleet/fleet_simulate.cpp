@@ -1,0 +1,118 @@
+// fleet_simulate: a fleet made from a recording, with faults planted in some of its cards, and how
+// well `fathom fleet collect` finds them. docs/fleet.md's figures come from it.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "fleet/fleet.h"
+#include "fleet/outliers.h"
+#include "studies/fleet/simulation.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+
+namespace {
+
+using namespace fathom;
+
+fleet::GpuSummary recorded_gpu(const std::string& recording) {
+  fleet::GpuSummary recorded;
+  fleet::add_document(recorded, read_document(recording), fleet::Phase::together);
+  return recorded;
+}
+
+/// In memory: nothing is written.
+int check(const fleet::GpuSummary& recorded, fleet::SimulatedFleet options, int repeats) {
+  fmt::print("{:>6} {:>8} {:>6} {:>12} {:>14} {:>7}\n", "seed", "planted", "found", "false names",
+             "healthy cards", "causes");
+  for (int i = 0; i < repeats; ++i, ++options.seed) {
+    fleet::FleetBuilder builder;
+    for (std::size_t number = 0; number < options.gpus; ++number)
+      builder.add(fleet::simulated_gpu(recorded, options, number), "");
+    const fleet::Fleet made = builder.finish({});
+    const auto recall = fleet::recall_of(made, fleet::find_outliers(made, {}), options);
+    fmt::print("{:>6} {:>8} {:>6} {:>12} {:>14} {:>3}/{}\n", options.seed, recall.planted,
+               recall.found, recall.false_names, recall.healthy, recall.causes_right,
+               recall.causes);
+    for (const auto& missed : recall.missed) fmt::print("       missed: {}\n", missed);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Makes a fleet from a recording, with faults planted in some of its cards.",
+               "fleet_simulate");
+  fleet::SimulatedFleet options;
+  std::string recording, out;
+  int repeats = 0;
+  double noise_percent = 100 * options.noise, gap_percent = 100 * options.gap;
+  app.add_option("RECORDING", recording, "Result document to make the cards from")->required();
+  app.add_option("--out", out, "Write each card's gpu.json below this folder")->type_name("DIR");
+  app.add_option("--check", repeats, "Make this many fleets, and say what of them is found")
+      ->check(whole_number(1))
+      ->type_name("N");
+  app.add_option("--gpus", options.gpus, "Cards of the fleet")
+      ->check(whole_number(1))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--gpus-per-host", options.gpus_per_host, "Of them on each host")
+      ->check(whole_number(1, 64))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--planted", options.planted, "Cards with a fault")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--noise", noise_percent,
+                 "Standard deviation of each figure of each card, in percent")
+      ->check(positive_number())
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  app.add_option("--gap", gap_percent, "What a fault costs, in percent")
+      ->check(positive_number())
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the noise, and of which cards have a fault")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--together-only", options.together_only,
+               "One figure a metric, as a run with --alone none leaves it");
+  app.footer(
+      "Examples:\n"
+      "  fleet_simulate recordings/h200/result.json --check 5\n"
+      "  fleet_simulate recordings/h200/result.json --gpus 400 --out fleet\n");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : to_int(ExitCode::bad_input);
+  }
+  if (out.empty() == (repeats == 0))
+    throw Error(ExitCode::bad_input, "One of --out and --check is needed: see --help.");
+  options.noise = noise_percent / 100;
+  options.gap = gap_percent / 100;
+  const fleet::GpuSummary recorded = recorded_gpu(recording);
+  if (repeats > 0) return check(recorded, options, repeats);
+  fleet::write_simulated_fleet(recorded, options, out);
+  for (const auto& planted : fleet::planted_faults(options))
+    fmt::print("{} GPU {}: {}\n", planted.host, planted.gpu, fleet::to_string(planted.fault));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "fleet_simulate: {}\n", error.what());
+    return to_int(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fleet_simulate: {}\n", error.what());
+    return to_int(ExitCode::output_unwritable);
+  }
+}

@@ -1,0 +1,262 @@
+#include "studies/fleet/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "fleet/causes.h"
+#include "fleet/host_links.h"
+#include "results/error.h"
+
+namespace fathom::fleet {
+namespace {
+
+std::string host_of(const SimulatedFleet& options, std::size_t number) {
+  return fmt::format("node{:04}", number / static_cast<std::size_t>(options.gpus_per_host));
+}
+
+int gpu_of(const SimulatedFleet& options, std::size_t number) {
+  return static_cast<int>(number % static_cast<std::size_t>(options.gpus_per_host));
+}
+
+/// Numbers of the planted cards, in the order of the faults.
+std::vector<std::size_t> planted_numbers(const SimulatedFleet& options) {
+  std::vector<std::size_t> all(options.gpus);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::mt19937_64 random(options.seed);
+  // Not std::shuffle, whose result the standard leaves open.
+  for (std::size_t i = 0; i < std::min(options.planted, all.size()); ++i)
+    std::swap(all[i], all[i + random() % (all.size() - i)]);
+  all.resize(std::min(options.planted, all.size()));
+  return all;
+}
+
+std::map<std::size_t, Fault> faults_by_number(const SimulatedFleet& options) {
+  std::map<std::size_t, Fault> by_number;
+  const auto numbers = planted_numbers(options);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    by_number[numbers[i]] = faults[i % std::size(faults)];
+  return by_number;
+}
+
+/// Which metrics a fault touches; `chosen` is the one of those that touch one.
+bool touches(Fault fault, const MetricName& metric, bool chosen) {
+  const bool bandwidth = metric.unit == "B/s";
+  switch (fault) {
+    case Fault::memory:
+      return bandwidth;
+    case Fault::sm_clock:
+    case Fault::hot:
+      return bandwidth || metric.unit == "s" || metric.unit == "FLOP/s";
+    default:
+      return chosen;
+  }
+}
+
+/// A figure of 0, a number of mismatches say, is not worse by a percentage.
+std::vector<std::size_t> metrics_above_zero(const GpuSummary& gpu) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < gpu.figures.size(); ++i) {
+    const MetricFigures& f = gpu.figures[i];
+    if ((f.together && *f.together > 0) || (!f.together && f.alone && *f.alone > 0))
+      places.push_back(i);
+  }
+  return places;
+}
+
+double worsened(double value, Better better, double gap) {
+  return better == Better::higher ? value * (1 - gap) : value * (1 + gap);
+}
+
+void show(Fault fault, Health& health, double gap) {
+  switch (fault) {
+    case Fault::memory:
+      health.uncorrected_ecc_errors = 4;
+      break;
+    case Fault::hot:
+      health.temperature_c = health.temperature_c.value_or(60) + 25;
+      health.throttle_reasons = {"sw_thermal_slowdown"};
+      [[fallthrough]];
+    case Fault::sm_clock:
+      if (health.sm_clock_hz) *health.sm_clock_hz *= 1 - gap;
+      break;
+    case Fault::pcie:
+      if (health.pcie_width) *health.pcie_width /= 2;
+      break;
+    case Fault::unexplained:
+      break;
+  }
+}
+
+/// What `fathom fleet run` sums up of a host's links: all pairs by a few engines, both ways.
+HostLinks simulated_links(const std::string& host, const SimulatedFleet& options,
+                          std::size_t number) {
+  std::mt19937_64 random(options.seed * 1'000'033 + number);
+  std::normal_distribution<double> normal(0, options.noise);
+  constexpr double bandwidth = 390e9, bound = 450e9;
+  HostLinks links;
+  links.host = host;
+  for (const char* engine : {"copy engine", "copy engine reads", "SM loads", "SM stores"})
+    for (const char* direction : {"one way", "both"}) {
+      links.facts.push_back({fmt::format("peer.{}.{}", engine, direction), "GPU to GPU",
+                             fmt::format("{}, {}", engine, direction), "B/s", Better::higher,
+                             bandwidth * (1 + normal(random)), bound, "18 NVLinks", ""});
+      for (int from = 0; from < options.gpus_per_host; ++from)
+        for (int to = 0; to < options.gpus_per_host; ++to)
+          if (from != to)
+            links.pairs.push_back({links.kinds.size(), std::to_string(from), std::to_string(to),
+                                   bandwidth * (1 + normal(random)), bound});
+      links.kinds.push_back({engine, direction, "B/s"});
+    }
+  return links;
+}
+
+/// Not atomically: nobody reads it meanwhile, and ten thousand fsyncs take their time.
+void write_plainly(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush())
+    throw Error(ExitCode::output_full,
+                fmt::format("{} cannot be written: make room there.", path.string()));
+}
+
+/// The words that one of the causes must hold.
+std::string expected_cause(Fault fault) {
+  switch (fault) {
+    case Fault::sm_clock:
+      return "SM clock";
+    case Fault::memory:
+      return "ECC errors";
+    case Fault::hot:
+      return "temperature";
+    case Fault::pcie:
+      return "PCIe lanes";
+    case Fault::unexplained:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+const char* to_string(Fault fault) {
+  switch (fault) {
+    case Fault::sm_clock:
+      return "SM clock";
+    case Fault::memory:
+      return "memory";
+    case Fault::hot:
+      return "hot";
+    case Fault::pcie:
+      return "PCIe";
+    case Fault::unexplained:
+      return "unexplained";
+  }
+  return "";
+}
+
+std::vector<Planted> planted_faults(const SimulatedFleet& options) {
+  std::vector<Planted> planted;
+  for (const auto& [number, fault] : faults_by_number(options))
+    planted.push_back({host_of(options, number), gpu_of(options, number), fault});
+  return planted;
+}
+
+GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& options,
+                         std::size_t number) {
+  GpuSummary gpu = recorded;
+  gpu.host = host_of(options, number);
+  gpu.gpu = gpu_of(options, number);
+  gpu.uuid_hash = fmt::format("{:016x}", number + 1);
+  gpu.source = Source::replay;  // nobody measured it
+  // The same for every card of a fleet: kept from one to the next.
+  thread_local SimulatedFleet known_options{};
+  thread_local std::map<std::size_t, Fault> known;
+  if (known.empty() || known_options.seed != options.seed || known_options.gpus != options.gpus ||
+      known_options.planted != options.planted) {
+    known = faults_by_number(options);
+    known_options = options;
+  }
+  const auto planted = known.find(number);
+  std::mt19937_64 random(options.seed * 1'000'003 + number);
+  std::normal_distribution<double> normal(0, options.noise);
+  const std::vector<std::size_t> choice = metrics_above_zero(gpu);
+  const std::size_t chosen = choice.empty() ? 0 : choice[random() % choice.size()];
+  if (!gpu.health.uncorrected_ecc_errors) gpu.health.uncorrected_ecc_errors = 0;
+  for (std::size_t i = 0; i < gpu.names.size(); ++i) {
+    MetricFigures& figures = gpu.figures[i];
+    const Figure recorded_figure = figures.together ? figures.together : figures.alone;
+    if (!recorded_figure) continue;
+    double value = *recorded_figure;
+    if (planted != known.end() && touches(planted->second, gpu.names[i], i == chosen))
+      value = worsened(value, gpu.names[i].better, options.gap);
+    figures.together = value * (1 + normal(random));
+    figures.alone = options.together_only ? Figure() : Figure(value * (1 + normal(random)));
+    figures.noise = options.noise;  // what such a run's own samples would show
+    if (planted != known.end() && figures.sm_clock_hz &&
+        (planted->second == Fault::sm_clock || planted->second == Fault::hot))
+      figures.sm_clock_hz = *figures.sm_clock_hz * (1 - options.gap);
+  }
+  if (planted != known.end()) show(planted->second, gpu.health, options.gap);
+  return gpu;
+}
+
+void write_simulated_fleet(const GpuSummary& recorded, const SimulatedFleet& options,
+                           const std::filesystem::path& folder) {
+  std::atomic<std::size_t> next = 0;
+  const auto write = [&] {
+    for (std::size_t number; (number = next++) < options.gpus;) {
+      const GpuSummary gpu = simulated_gpu(recorded, options, number);
+      write_plainly(folder / gpu.host / std::to_string(gpu.gpu) / summary_file, to_text(gpu));
+      if (gpu.gpu == 0)
+        write_plainly(folder / gpu.host / "links" / links_file,
+                      to_text(simulated_links(gpu.host, options, number)));
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (unsigned i = 1; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    others.push_back(std::async(std::launch::async, write));
+  write();
+  for (auto& other : others) other.get();
+}
+
+Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFleet& options) {
+  std::map<std::string, Fault> planted;
+  for (const Planted& p : planted_faults(options))
+    planted[fmt::format("{} GPU {}", p.host, p.gpu)] = p.fault;
+  Recall recall;
+  recall.planted = planted.size();
+  std::map<std::size_t, Causes> causes;
+  for (const CardScore& card : outliers.cards) {
+    const std::string name = name_of(fleet.gpus[card.gpu].summary);
+    const auto fault = planted.find(name);
+    const bool named = !card.findings.empty();
+    if (fault == planted.end()) {
+      ++recall.healthy;
+      recall.false_names += named;
+      continue;
+    }
+    if (!named) {
+      recall.missed.push_back(fmt::format("{} ({})", name, to_string(fault->second)));
+      continue;
+    }
+    ++recall.found;
+    const std::string expected = expected_cause(fault->second);
+    if (expected.empty()) continue;
+    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
+    const auto told = finder.of(card.gpu, card.findings.front());
+    ++recall.causes;
+    recall.causes_right += std::ranges::any_of(
+        told, [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });
+  }
+  return recall;
+}
+
+}  // namespace fathom::fleet

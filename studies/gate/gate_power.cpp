@@ -1,0 +1,182 @@
+// How often the gate would fail suites of which nothing changed, and how small a slowdown it finds,
+// by simulation on the noise of recordings. docs/gate.md shows what it wrote.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+#include "studies/gate/simulation.h"
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "results/format.h"
+#include "results/statistics.h"
+#include "studies/gate/power_curve.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace fathom;
+using gate::FalseAlarms;
+using gate::PowerPoint;
+using gate::RecordedNoise;
+using gate::Share;
+using gate::share_text;
+
+struct Arguments {
+  std::vector<std::string> recordings;
+  std::size_t decisions = 10'000, trials = 1000;
+  double between_percent = 0.2;
+  std::uint64_t seed = 1;
+  std::string out;
+};
+
+constexpr double slowdowns[] = {0.0025, 0.005, 0.0075, 0.01, 0.0125, 0.015, 0.02,
+                                0.025,  0.03,  0.04,   0.05, 0.07,   0.1};
+constexpr double stored_slowdowns[] = {0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2};
+constexpr std::size_t baseline_sizes[] = {5, 10, 30};
+
+RecordedNoise read_noise(const Arguments& arguments) {
+  if (arguments.recordings.size() == 1)
+    return RecordedNoise::of_samples(read_document(arguments.recordings.front()),
+                                     arguments.between_percent / 100);
+  std::vector<gate::RunMetrics> rounds;
+  for (const std::string& file : arguments.recordings)
+    rounds.push_back(gate::read_run_metrics(file));
+  return RecordedNoise::of_rounds(rounds);
+}
+
+std::string noise_text(const RecordedNoise& noise) {
+  std::vector<double> spreads;
+  std::size_t quiet = 0;
+  for (std::size_t i = 0; i < noise.metrics(); ++i) {
+    spreads.push_back(noise.spread(i));
+    quiet += spreads.back() <= 0.01 / 3;
+  }
+  return fmt::format(
+      "{} metrics; standard deviation between rounds {} in the median, {} at the 90th "
+      "percentile, of {} a third of 1 % at most.",
+      noise.metrics(), format_percent(median(spreads)), format_percent(quantile(spreads, 0.9)),
+      quiet);
+}
+
+int simulate(const Arguments& arguments) {
+  const RecordedNoise noise = read_noise(arguments);
+  gate::PairedOptions options;
+  options.seed = arguments.seed;
+  reports::Page page(false);
+  page.heading(2, "Simulated error rates of the gate", "simulation");
+  page.paragraph(reports::escape_text(
+      fmt::format("Noise from {}: {}",
+                  arguments.recordings.size() == 1
+                      ? fmt::format("the samples of one run, and {} % from process to process",
+                                    arguments.between_percent)
+                      : fmt::format("{} recorded rounds", arguments.recordings.size()),
+                  noise_text(noise))));
+  fmt::print("{}\n", noise_text(noise));
+
+  reports::Table alarms({{"Mode"},
+                         {"Decisions", reports::Align::right},
+                         {"False alarms", reports::Align::right},
+                         {"Inconclusive", reports::Align::right}});
+  const auto add_alarms = [&](const std::string& mode, const FalseAlarms& found) {
+    alarms.add_row({mode, fmt::format("{}", found.regressions.trials),
+                    share_text(found.regressions), share_text(found.inconclusive)});
+    fmt::print("{}: {} false alarms in {} suites, {}; inconclusive {}\n", mode,
+               found.regressions.hits, found.regressions.trials, share_text(found.regressions),
+               share_text(found.inconclusive));
+    std::fflush(stdout);
+  };
+  add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
+  for (const std::size_t runs : baseline_sizes)
+    add_alarms(
+        fmt::format("stored, {} earlier runs", runs),
+        gate::simulate_stored_false_alarms(noise, runs, {}, arguments.decisions, arguments.seed));
+  page.table("Suites of which nothing changed", alarms);
+
+  reports::Table power({{"Slowdown", reports::Align::right},
+                        {"Trials", reports::Align::right},
+                        {"Confirmed", reports::Align::right}});
+  std::vector<PowerPoint> curve;
+  for (const double slower : slowdowns) {
+    const Share caught = gate::simulate_power(noise, options, slower, arguments.trials);
+    curve.push_back({slower, caught});
+    power.add_row({format_percent(slower), fmt::format("{}", caught.trials), share_text(caught)});
+    fmt::print("slower by {}: confirmed in {} of {}, {}\n", format_percent(slower), caught.hits,
+               caught.trials, share_text(caught));
+    std::fflush(stdout);
+  }
+  std::vector<reports::Table::Column> columns{{"Slowdown", reports::Align::right}};
+  for (const std::size_t runs : baseline_sizes)
+    columns.push_back({fmt::format("{} earlier runs", runs), reports::Align::right});
+  reports::Table stored_power(std::move(columns));
+  for (const double slower : stored_slowdowns) {
+    std::vector<std::string> row{format_percent(slower)};
+    for (const std::size_t runs : baseline_sizes) {
+      const Share caught =
+          gate::simulate_stored_power(noise, runs, {}, slower, arguments.trials, arguments.seed);
+      row.push_back(share_text(caught));
+      fmt::print("stored, {} earlier runs, slower by {}: confirmed in {} of {}, {}\n", runs,
+                 format_percent(slower), caught.hits, caught.trials, share_text(caught));
+      std::fflush(stdout);
+    }
+    stored_power.add_row(std::move(row));
+  }
+  if (arguments.out.empty()) return 0;
+  fs::create_directories(arguments.out);
+  if (const auto picture = gate::draw_power(curve, "Slowdowns of one metric that the gate confirms",
+                                            arguments.out, "power"))
+    page.picture(picture->light, picture->dark, picture->alt);
+  page.table("A slowdown of one metric, another one in each trial", power);
+  page.table("The same in the stored mode: confirmed", stored_power);
+  write_file_atomically(fs::path(arguments.out) / "simulation.md", page.text());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("The gate's error rates by simulation on the noise of recordings.", "gate_power");
+  Arguments arguments;
+  app.add_option(
+         "RESULT", arguments.recordings,
+         "One result document, of whose samples the noise is taken, or at least three of the "
+         "same suite, whose differences are the noise")
+      ->required();
+  app.add_option("--decisions", arguments.decisions, "Suites without a change")
+      ->check(whole_number(10, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--trials", arguments.trials, "Suites for each slowdown")
+      ->check(whole_number(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--between", arguments.between_percent,
+                 "Of one document: standard deviation from process to process, in percent")
+      ->check(positive_number())
+      ->capture_default_str();
+  app.add_option("--seed", arguments.seed, "Seed")->check(whole_number(1))->capture_default_str();
+  app.add_option("--out", arguments.out, "Folder for simulation.md and the curve's picture");
+  app.footer(
+      "Examples:\n"
+      "  gate_power recordings/h200/result.json --out docs/gate\n"
+      "  gate_power rounds/round-*/result.json --decisions 10000\n");
+  try {
+    app.parse(argc, argv);
+    return simulate(arguments);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "gate_power: {}: see gate_power --help.\n", complaint(error));
+    return to_int(ExitCode::bad_input);
+  } catch (const Error& error) {
+    fmt::print(stderr, "gate_power: {}\n", error.what());
+    return to_int(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gate_power: {}\n", error.what());
+    return to_int(ExitCode::bad_input);
+  }
+}

@@ -1,0 +1,236 @@
+// The gate's error rates as measured: whole runs of `fathom check` with a known truth, each judged
+// and kept in a journal, and what several journals come to. docs/gate.md says how it is used.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+
+#include "gate/log_text.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "studies/gate/trials/decide.h"
+#include "studies/gate/trials/summary.h"
+#include "tools/probe_binaries.h"
+
+namespace {
+
+using namespace fathom;
+using namespace fathom::gate;
+namespace fs = std::filesystem;
+
+struct RunArguments {
+  std::string kind, journal, base, head, suite, device, keep;
+  std::string fathom, victim, load;
+  std::size_t decisions = 60, slowed = 0;
+  std::vector<double> sizes_percent{0.25, 0.4, 0.5, 1, 1.5, 2, 3, 5};
+  std::vector<std::string> patterns{"once", "bursts", "sides", "head"};
+  double time_limit_s = 1e6, expected_s = 20;
+  std::uint64_t seed = 1;
+  bool resume = false, another_tool = false;
+};
+
+/// Why these options do not go together; empty if they do.
+std::string objection(const RunArguments& arguments, TrialKind kind) {
+  const bool sides = !arguments.base.empty() || !arguments.head.empty();
+  if (sides && (arguments.base.empty() || arguments.head.empty()))
+    return "--base and --head belong together.";
+  if (sides && (kind == TrialKind::slowed || kind == TrialKind::faults))
+    return "Faults are planted in the victim: --base and --head are for unchanged and disturbed.";
+  if (!arguments.suite.empty() && !sides) return "--suite is of builds: give --base and --head.";
+  return {};
+}
+
+TrialOptions options_of(const RunArguments& arguments, TrialKind kind) {
+  TrialOptions options;
+  options.kind = kind;
+  options.seed = arguments.seed;
+  options.slowed = arguments.slowed;
+  for (const double percent : arguments.sizes_percent) options.sizes.push_back(percent / 100);
+  for (const std::string& pattern : arguments.patterns)
+    options.patterns.push_back(load_pattern(pattern));
+  return options;
+}
+
+JournalHeader header_of(const RunArguments& arguments, TrialKind kind, std::string tool) {
+  std::string how = arguments.base.empty()
+                        ? "the victim"
+                        : fmt::format("{} against {}", arguments.head, arguments.base);
+  if (kind == TrialKind::slowed)
+    how += fmt::format(", {} metrics a decision slowed by {} %",
+                       arguments.slowed == 0 ? "a third of the" : std::to_string(arguments.slowed),
+                       fmt::join(arguments.sizes_percent, ", "));
+  if (kind == TrialKind::disturbed)
+    how += fmt::format(", load {}", fmt::join(arguments.patterns, ", "));
+  const bool builds = !arguments.base.empty() && fs::is_directory(arguments.base);
+  return {kind, arguments.seed, builds && arguments.suite.empty() ? "quick" : arguments.suite,
+          std::move(how), std::move(tool)};
+}
+
+Journal::Start start_of(const RunArguments& arguments) {
+  if (arguments.another_tool) return Journal::Start::resume_with_another_tool;
+  return arguments.resume ? Journal::Start::resume : Journal::Start::anew;
+}
+
+TrialSetup setup_of(const RunArguments& arguments) {
+  const auto program = [](const std::string& given, const char* name) {
+    return fs::absolute(given.empty() ? program_folder() / name : fs::path(given));
+  };
+  return {program(arguments.fathom, "fathom"),
+          program(arguments.victim, "gate_victim"),
+          program(arguments.load, "gate_load"),
+          arguments.base,
+          arguments.head,
+          arguments.suite,
+          arguments.device,
+          arguments.keep.empty() ? fs::path() : fs::absolute(arguments.keep),
+          start_of(arguments) != Journal::Start::anew};
+}
+
+/// So many decisions in a row without a metric: this machine measures nothing, and no more are
+/// made.
+constexpr int most_empty_decisions = 3;
+
+int run(const RunArguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  const TrialKind kind = trial_kind(arguments.kind);
+  if (const std::string why = objection(arguments, kind); !why.empty())
+    throw Error(ExitCode::bad_input, why);
+  const TrialOptions options = options_of(arguments, kind);
+  const TrialSetup setup = setup_of(arguments);
+  Journal journal(arguments.journal, header_of(arguments, kind, tool_of(setup)),
+                  start_of(arguments));
+  std::vector<std::string> metrics;
+  if (kind == TrialKind::slowed || kind == TrialKind::faults) metrics = victim_metrics(setup);
+  std::vector<double> seconds;
+  for (const TrialRecord& record : journal.records()) seconds.push_back(record.seconds);
+  int empty = 0;
+  for (std::size_t index = 0; index < arguments.decisions; ++index) {
+    if (journal.has(index)) continue;
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
+    if (gone.count() >= arguments.time_limit_s) {
+      fmt::print("The time is over; go on with --resume.\n");
+      break;
+    }
+    // Of the shortest so far, so that the other load begins while there is something to disturb.
+    const double expected = seconds.empty() ? arguments.expected_s : std::ranges::min(seconds);
+    const auto record = decide(setup, plan_trial(options, metrics, index), expected);
+    if (!record) return to_int(ExitCode::interrupted);
+    journal.add(*record);
+    seconds.push_back(record->seconds);
+    fmt::print("{} {} of {}: {:.1f} s, exit code {}, {}\n", arguments.kind, index + 1,
+               arguments.decisions, record->seconds, record->exit_code, log_text(record->headline));
+    std::fflush(stdout);
+    empty = record->metrics == 0 ? empty + 1 : 0;
+    if (empty == most_empty_decisions)
+      throw Error(ExitCode::setup_incomplete,
+                  fmt::format("{} decisions in a row measured nothing; the last said: {}", empty,
+                              log_text(record->headline)));
+  }
+  return 0;
+}
+
+int report(const std::vector<std::string>& files, const std::string& out) {
+  std::vector<JournalText> journals;
+  for (const std::string& file : files) journals.push_back(read_journal(file));
+  fmt::print("{}", write_trial_summary(journals, out));
+  return 0;
+}
+
+void add_run_flags(CLI::App& app, RunArguments& arguments) {
+  app.add_option("--kind", arguments.kind, "unchanged, slowed, faults or disturbed")
+      ->check(one_of({"unchanged", "slowed", "faults", "disturbed"}))
+      ->type_name("KIND")
+      ->required();
+  app.add_option("--journal", arguments.journal, "File for the decisions, a line each")
+      ->type_name("FILE")
+      ->required();
+  app.add_flag("--resume", arguments.resume, "Go on with a journal that is there");
+  app.add_flag("--another-tool", arguments.another_tool,
+               "The same with another `fathom` than the journal's; its first line then names both");
+  app.add_option("--decisions", arguments.decisions, "How many in all")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--time-limit", arguments.time_limit_s, "Seconds after which none begins")
+      ->check(seconds())
+      ->type_name("SECONDS");
+  app.add_option("--seed", arguments.seed, "Of what is planted where; another for each journal")
+      ->check(whole_number(1, 1'000'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--device", arguments.device, "The GPU, as in CUDA_VISIBLE_DEVICES")
+      ->type_name("GPU");
+  app.add_option("--base", arguments.base, "Instead of the victim: as of `fathom check`")
+      ->type_name("BUILD_OR_COMMAND");
+  app.add_option("--head", arguments.head, "The same; may be the same build")
+      ->type_name("BUILD_OR_COMMAND");
+  app.add_option("--suite", arguments.suite, "What builds run (default: quick)")->type_name("NAME");
+  app.add_option("--slowed", arguments.slowed, "Metrics slowed in a decision (default: a third)")
+      ->check(whole_number(1, 10'000))
+      ->type_name("N");
+  app.add_option("--sizes", arguments.sizes_percent, "By how many percent, each equally often")
+      ->check(positive_number())
+      ->check(CLI::Range(0.0, 100.0))
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--patterns", arguments.patterns,
+                 "When the other load runs: once, bursts, sides, head")
+      ->check(one_of({"once", "bursts", "sides", "head"}))
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--expected", arguments.expected_s,
+                 "About how many seconds the first decision takes, for the other load")
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--keep", arguments.keep, "Folder in which all rounds' results stay")
+      ->type_name("DIR");
+  app.add_option("--fathom", arguments.fathom, "Instead of the one beside this program")
+      ->type_name("PROGRAM");
+  app.add_option("--victim", arguments.victim, "The same, of gate_victim")->type_name("PROGRAM");
+  app.add_option("--load", arguments.load, "The same, of gate_load")->type_name("PROGRAM");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("The gate's error rates as measured on a GPU.", "gate_trials");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  gate_trials run --kind unchanged --base build --head build --journal unchanged.jsonl\n"
+      "  gate_trials run --kind slowed --decisions 70 --journal slowed-1.jsonl --seed 1 --device "
+      "0\n"
+      "  gate_trials report *.jsonl --out docs/gate\n");
+  RunArguments arguments;
+  std::vector<std::string> journals;
+  std::string out;
+  CLI::App* running = app.add_subcommand("run", "Makes decisions and keeps them in a journal");
+  add_run_flags(*running, arguments);
+  CLI::App* reporting = app.add_subcommand("report", "What journals come to, as Markdown");
+  reporting->add_option("JOURNAL", journals, "Journals of `gate_trials run`")->required();
+  reporting->add_option("--out", out, "Folder for trials.md and the curve's pictures")
+      ->type_name("DIR")
+      ->required();
+  try {
+    app.parse(argc, argv);
+    return running->parsed() ? run(arguments) : report(journals, out);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "gate_trials: {}: see gate_trials --help.\n", complaint(error));
+    return to_int(ExitCode::bad_input);
+  } catch (const Error& error) {
+    fmt::print(stderr, "gate_trials: {}\n", error.what());
+    return to_int(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gate_trials: {}\n", error.what());
+    return to_int(ExitCode::bad_input);
+  }
+}

@@ -1,0 +1,220 @@
+#include "studies/gate/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <unordered_set>
+
+#include "gate/evidence.h"
+#include "gate/stored.h"
+#include "results/distributions.h"
+#include "results/statistics.h"
+
+namespace fathom::gate {
+namespace {
+
+/// Two sides that draw from the same noise.
+class SimulatedRounds : public RoundSource {
+ public:
+  SimulatedRounds(const RecordedNoise& noise, std::uint64_t seed, std::size_t slowed, double slower)
+      : noise_(noise), generator_(seed), slowed_(slowed), slower_(slower) {}
+
+  RunMetrics round(Side side, const std::vector<std::string>& only) override {
+    elapsed_s_ += noise_.seconds_of(only).value_or(1);
+    return noise_.draw(generator_, slowed_, side == Side::head ? slower_ : 0);
+  }
+  double elapsed_s() const override { return elapsed_s_; }
+  bool can_select() const override { return true; }
+
+ private:
+  const RecordedNoise& noise_;
+  std::mt19937_64 generator_;
+  std::size_t slowed_;
+  double slower_;
+  double elapsed_s_ = 0;
+};
+
+bool usable(const MetricValue& metric) { return metric.problem.empty() && metric.value > 0; }
+
+std::size_t below(std::mt19937_64& generator, std::size_t count) {
+  return static_cast<std::size_t>(generator() % count);
+}
+
+/// The median of as many draws as a third of the samples has, from a third in a row.
+double bootstrapped_third(const std::vector<double>& samples, std::mt19937_64& generator) {
+  const std::size_t size = std::max<std::size_t>(samples.size() / 3, 1);
+  const std::size_t first = below(generator, samples.size() - size + 1);
+  std::vector<double> drawn(size);
+  for (double& value : drawn) value = samples[first + below(generator, size)];
+  return median(drawn);
+}
+
+std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
+                              std::mt19937_64& generator) {
+  std::vector<RunMetrics> drawn;
+  for (std::size_t run = 0; run < runs; ++run) drawn.push_back(noise.draw(generator));
+  return drawn;
+}
+
+bool confirms(const CheckResult& result, const std::string& metric) {
+  const auto found = std::ranges::find(result.metrics, metric, &MetricDecision::name);
+  return found != result.metrics.end() && found->outcome == Outcome::regression;
+}
+
+PairedOptions seeded(PairedOptions options, std::uint64_t seed) {
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+RecordedNoise RecordedNoise::of_rounds(const std::vector<RunMetrics>& rounds) {
+  if (rounds.size() < 3) throw std::invalid_argument("noise between rounds needs three of them");
+  RecordedNoise noise;
+  noise.shape_ = rounds.front();
+  noise.shape_.metrics.clear();
+  std::vector<double> seconds;
+  for (const RunMetrics& round : rounds) seconds.push_back(round.elapsed_s);
+  noise.shape_.elapsed_s = std::ranges::min(seconds) > 0 ? median(seconds) : 0;
+  for (const MetricSeries& series : series_of(rounds, {})) {
+    if (series.base.size() != rounds.size()) continue;
+    std::vector<double> logs;
+    for (const MetricValue& value : series.base)
+      if (usable(value)) logs.push_back(std::log(value.value));
+    if (logs.size() != rounds.size()) continue;
+    const double centre = median(logs);
+    // A median was fitted to so few: the deviations are made as wide as those to the true one.
+    const double n = static_cast<double>(logs.size());
+    for (double& value : logs) value = (value - centre) * std::sqrt(n / (n - 1));
+    MetricValue metric = series.base.front();
+    metric.value = std::exp(centre);
+    noise.shape_.metrics.push_back(std::move(metric));
+    noise.deviations_.push_back(std::move(logs));
+  }
+  if (noise.metrics() == 0) throw std::invalid_argument("no metric is in all the rounds");
+  return noise;
+}
+
+RecordedNoise RecordedNoise::of_samples(const Document& run, double between) {
+  RecordedNoise noise;
+  noise.by_rounds_ = false;
+  noise.between_ = between;
+  noise.shape_.fathom = true;
+  noise.shape_.suite = run.suite;
+  noise.shape_.date = run.date;
+  for (const Entry& entry : run.entries) {
+    const auto above_zero = [](double sample) { return sample > 0; };
+    if (!entry.metric.value || !(*entry.metric.value > 0) || entry.samples.empty() ||
+        !std::all_of(entry.samples.begin(), entry.samples.end(), above_zero))
+      continue;
+    std::vector<double> logs;
+    const double centre = std::log(median(entry.samples));
+    for (const double sample : entry.samples) logs.push_back(std::log(sample) - centre);
+    noise.shape_.metrics.push_back(
+        {entry.name, entry.metric.unit, entry.metric.better, *entry.metric.value, 0, {}, {}});
+    noise.deviations_.push_back(std::move(logs));
+  }
+  if (noise.metrics() == 0) throw std::invalid_argument("no metric of the run has samples");
+  return noise;
+}
+
+double RecordedNoise::spread(std::size_t index) const {
+  const double own = robust_spread(deviations_[index]);
+  return std::hypot(own, between_);
+}
+
+std::optional<double> RecordedNoise::seconds_of(const std::vector<std::string>& only) const {
+  if (shape_.elapsed_s <= 0) return std::nullopt;
+  if (only.empty()) return shape_.elapsed_s;
+  const std::unordered_set<std::string_view> wanted(only.begin(), only.end());
+  double of_wanted = 0, of_all = 0;
+  for (const MetricValue& metric : shape_.metrics) {
+    of_all += metric.elapsed_s;
+    if (wanted.contains(metric.name)) of_wanted += metric.elapsed_s;
+  }
+  if (of_all <= 0) return shape_.elapsed_s;
+  const double start_s = std::min(round_start_s, shape_.elapsed_s);
+  return start_s + (shape_.elapsed_s - start_s) * of_wanted / of_all;
+}
+
+RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
+                               double slower) const {
+  RunMetrics round = shape_;
+  std::normal_distribution<double> between(0, between_ > 0 ? between_ : 1);
+  const std::size_t chosen = by_rounds_ ? below(generator, deviations_.front().size()) : 0;
+  for (std::size_t i = 0; i < metrics(); ++i) {
+    double deviation =
+        by_rounds_ ? deviations_[i][chosen] : bootstrapped_third(deviations_[i], generator);
+    if (between_ > 0) deviation += between(generator);
+    MetricValue& metric = round.metrics[i];
+    if (i == slowed && slower != 0)
+      deviation += (metric.better == Better::lower ? 1 : -1) * std::log1p(slower);
+    metric.value *= std::exp(deviation);
+  }
+  return round;
+}
+
+Interval Share::interval() const {
+  return share_interval(static_cast<double>(trials), static_cast<double>(hits), 0.025);
+}
+
+FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
+                                  std::size_t decisions, const std::function<void()>& tick) {
+  FalseAlarms found;
+  for (std::size_t i = 0; i < decisions; ++i) {
+    const std::uint64_t seed = options.seed + i;
+    SimulatedRounds rounds(noise, seed, 0, 0);
+    const CheckResult result = check_paired(rounds, seeded(options, seed), {});
+    found.regressions.hits += exit_code(result) == ExitCode::check_failed;
+    found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
+    if (tick) tick();
+  }
+  found.regressions.trials = found.inconclusive.trials = decisions;
+  return found;
+}
+
+FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t runs,
+                                         const GateOptions& options, std::size_t decisions,
+                                         std::uint64_t seed) {
+  FalseAlarms found;
+  std::mt19937_64 generator(seed);
+  for (std::size_t i = 0; i < decisions; ++i) {
+    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
+                                  head = draws(noise, 1, generator);
+    const CheckResult result = check_stored(baseline, head, options, {});
+    found.regressions.hits += exit_code(result) == ExitCode::check_failed;
+    found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
+  }
+  found.regressions.trials = found.inconclusive.trials = decisions;
+  return found;
+}
+
+Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
+                     std::size_t trials) {
+  Share caught{0, trials};
+  std::mt19937_64 generator(options.seed);
+  for (std::size_t i = 0; i < trials; ++i) {
+    const std::size_t slowed = below(generator, noise.metrics());
+    const std::uint64_t seed = options.seed + 1'000'003 * (i + 1);
+    SimulatedRounds rounds(noise, seed, slowed, slower);
+    const CheckResult result = check_paired(rounds, seeded(options, seed), {});
+    caught.hits += confirms(result, noise.metric(slowed).name);
+  }
+  return caught;
+}
+
+Share simulate_stored_power(const RecordedNoise& noise, std::size_t runs,
+                            const GateOptions& options, double slower, std::size_t trials,
+                            std::uint64_t seed) {
+  Share caught{0, trials};
+  std::mt19937_64 generator(seed);
+  for (std::size_t i = 0; i < trials; ++i) {
+    const std::size_t slowed = below(generator, noise.metrics());
+    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
+                                  head{noise.draw(generator, slowed, slower)};
+    caught.hits += confirms(check_stored(baseline, head, options, {}), noise.metric(slowed).name);
+  }
+  return caught;
+}
+
+}  // namespace fathom::gate

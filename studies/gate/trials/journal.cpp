@@ -1,0 +1,211 @@
+#include "studies/gate/trials/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+namespace fathom::gate {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Of a hundred thousand decisions.
+constexpr std::size_t largest_journal = std::size_t{1} << 30;
+
+OrderedJson to_json(const JudgedMetric& metric) {
+  return {{"metric", metric.planted.metric},
+          {"fault", metric.planted.fault},
+          {"size", metric.planted.size},
+          {"outcome", metric.outcome},
+          {"worse", metric.worse ? OrderedJson(*metric.worse) : OrderedJson(nullptr)}};
+}
+
+JudgedMetric judged_metric(const OrderedJson& json) {
+  JudgedMetric metric{
+      {json.at("metric"), json.at("fault"), json.at("size")}, json.at("outcome"), std::nullopt};
+  if (!json.at("worse").is_null()) metric.worse = json.at("worse").get<double>();
+  return metric;
+}
+
+OrderedJson to_json(const std::vector<JudgedMetric>& metrics) {
+  OrderedJson list = OrderedJson::array();
+  for (const JudgedMetric& metric : metrics) list.push_back(to_json(metric));
+  return list;
+}
+
+std::vector<JudgedMetric> judged_metrics(const OrderedJson& json) {
+  std::vector<JudgedMetric> metrics;
+  for (const OrderedJson& metric : json) metrics.push_back(judged_metric(metric));
+  return metrics;
+}
+
+std::string line_of(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+std::string header_line(const JournalHeader& header) {
+  return line_of({{"gate_trials", 1},
+                  {"kind", to_string(header.kind)},
+                  {"seed", header.seed},
+                  {"suite", header.suite},
+                  {"how", header.how},
+                  {"tool", header.tool}});
+}
+
+JournalHeader header_of(const OrderedJson& json) {
+  if (json.at("gate_trials") != 1) throw Error(ExitCode::bad_input, "of another version");
+  return {trial_kind(json.at("kind")), json.at("seed"), json.at("suite"), json.at("how"),
+          json.value("tool", "")};
+}
+
+std::string record_line(const TrialRecord& record) {
+  OrderedJson load = nullptr;
+  if (record.load)
+    load = {{"pattern", to_string(record.load->plan.pattern)},
+            {"work", record.load->plan.work},
+            {"seconds", record.load->seconds},
+            {"base_rounds", record.load->base_rounds},
+            {"head_rounds", record.load->head_rounds}};
+  return line_of({{"index", record.index},
+                  {"seed", record.seed},
+                  {"date", record.date},
+                  {"gpu", record.gpu},
+                  {"exit_code", record.exit_code},
+                  {"headline", record.headline},
+                  {"seconds", record.seconds},
+                  {"metrics", record.metrics},
+                  {"rounds", record.rounds},
+                  {"confirmation_rounds", record.confirmation_rounds},
+                  {"planted", to_json(record.planted)},
+                  {"flagged", to_json(record.flagged)},
+                  {"load", std::move(load)},
+                  {"undecided", record.undecided}});
+}
+
+TrialRecord record_of(const OrderedJson& json) {
+  TrialRecord record{json.at("index"),
+                     json.at("seed"),
+                     json.at("date"),
+                     json.at("gpu"),
+                     json.at("exit_code"),
+                     json.at("headline"),
+                     json.at("seconds"),
+                     json.at("metrics"),
+                     json.at("rounds"),
+                     json.at("confirmation_rounds"),
+                     judged_metrics(json.at("planted")),
+                     judged_metrics(json.at("flagged")),
+                     std::nullopt,
+                     json.value("undecided", std::vector<std::string>{})};
+  if (const OrderedJson& load = json.at("load"); !load.is_null())
+    record.load = LoadRecord{{load_pattern(load.at("pattern")), load.at("work")},
+                             load.at("seconds"),
+                             load.at("base_rounds"),
+                             load.at("head_rounds")};
+  return record;
+}
+
+std::string tool_of_both(const std::string& before, const std::string& now, Journal::Start how,
+                         const std::filesystem::path& journal) {
+  if (before == now) return now;
+  const std::string named = before.empty() ? unnamed_tool : before;
+  if (how != Journal::Start::resume_with_another_tool)
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format(
+            "{} is of {}, and this is {}: name another journal, or mix them with --another-tool.",
+            journal.string(), named, now));
+  return named.find(now) == std::string::npos ? fmt::format("{}, then {}", named, now) : named;
+}
+
+}  // namespace
+
+JournalText read_journal(const std::filesystem::path& path) {
+  const std::string text = read_file_up_to(path, largest_journal);
+  JournalText journal;
+  std::size_t number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = text.find('\n', start);
+    if (end == std::string::npos) break;  // cut off
+    const auto line = std::string_view(text).substr(start, end - start);
+    start = end + 1;
+    try {
+      const OrderedJson json = OrderedJson::parse(line);
+      if (number++ == 0)
+        journal.header = header_of(json);
+      else
+        journal.records.push_back(record_of(json));
+    } catch (const std::exception& error) {
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: line {} is none of a journal of trials ({}).", path.string(),
+                              std::max<std::size_t>(number, 1), error.what()));
+    }
+  }
+  if (number == 0)
+    throw Error(ExitCode::bad_input, fmt::format("{}: is no journal of trials.", path.string()));
+  return journal;
+}
+
+Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
+    : path_(std::move(path)) {
+  std::string records;
+  std::error_code ignored;
+  if (std::filesystem::file_size(path_, ignored) > 0 && !ignored) {
+    if (how == Start::anew)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} is there already: go on with --resume, or name another journal.",
+                              path_.string()));
+    JournalText before = read_journal(path_);
+    const std::string tool = std::exchange(header.tool, before.header.tool);
+    if (before.header != header)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} was made with other options ({}, seed {}, {}): give the same, or "
+                              "another journal.",
+                              path_.string(), to_string(before.header.kind), before.header.seed,
+                              before.header.how));
+    header.tool = tool_of_both(before.header.tool, tool, how, path_);
+    records_ = std::move(before.records);
+    for (const TrialRecord& record : records_) records += record_line(record);
+  }
+  write_file_atomically(path_, header_line(header) + records);
+  file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (file_.get() < 0)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+}
+
+bool Journal::has(std::size_t index) const {
+  return std::ranges::any_of(records_,
+                             [&](const TrialRecord& record) { return record.index == index; });
+}
+
+void Journal::add(const TrialRecord& record) {
+  write(record_line(record));
+  records_.push_back(record);
+}
+
+void Journal::write(const std::string& line) {
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0)
+      throw Error(ExitCode::output_unwritable,
+                  fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fsync(file_.get()) != 0 && errno != EINVAL)  // a pipe has nothing to be synchronised
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+}
+
+}  // namespace fathom::gate

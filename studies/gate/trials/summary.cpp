@@ -1,0 +1,320 @@
+#include "studies/gate/trials/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <regex>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/format.h"
+#include "results/statistics.h"
+#include "studies/gate/power_curve.h"
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using reports::Align;
+using reports::Table;
+
+/// Below this nothing may be flagged.
+constexpr double never_flagged = 0.005;
+/// The other load has to be there for at least so long to have disturbed anything.
+constexpr double least_load_s = 1;
+
+constexpr int regression_code = to_int(ExitCode::check_failed);
+constexpr int inconclusive_code = to_int(ExitCode::inconclusive);
+
+std::string count_text(const Share& share) {
+  if (share.trials == 0) return "";
+  return fmt::format("{} of {}, {}", share.hits, share.trials, share_text(share));
+}
+
+/// Each decision once.
+void refuse_doubles(const std::vector<JournalText>& journals) {
+  std::set<std::tuple<TrialKind, std::uint64_t, std::string, std::string, std::string, std::size_t>>
+      seen;
+  for (const JournalText& journal : journals)
+    for (const TrialRecord& record : journal.records)
+      if (const JournalHeader& header = journal.header;
+          !seen.insert(
+                   {header.kind, header.seed, header.suite, header.how, header.tool, record.index})
+               .second)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("Decision {} of {} with seed {} is there twice: give each journal "
+                                "once.",
+                                record.index + 1, to_string(header.kind), header.seed));
+}
+
+/// The journals of one tool, which has error rates of its own.
+struct OfOneTool {
+  std::string tool, newest;  ///< the date of its newest decision
+  std::vector<const JournalText*> journals;
+};
+
+/// The one with the newest decision first.
+std::vector<OfOneTool> by_tool(const std::vector<JournalText>& journals) {
+  std::map<std::string, OfOneTool> tools;
+  for (const JournalText& journal : journals) {
+    OfOneTool& of_tool = tools[journal.header.tool];
+    of_tool.tool = journal.header.tool;
+    of_tool.journals.push_back(&journal);
+    for (const TrialRecord& record : journal.records)
+      of_tool.newest = std::max(of_tool.newest, record.date);
+  }
+  std::vector<OfOneTool> sorted;
+  for (auto& [name, of_tool] : tools) sorted.push_back(std::move(of_tool));
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &OfOneTool::newest);
+  return sorted;
+}
+
+std::string title_of(const std::string& tool) {
+  return tool.empty() ? "Decided before commits were noted"
+                      : "Decided by " + reports::escape_text(tool);
+}
+
+/// A part of the page: the rates of some journals.
+class Summary {
+ public:
+  Summary(std::vector<const JournalText*> journals, reports::Page& page)
+      : journals_(std::move(journals)), page_(page) {}
+
+  /// `title` is Markdown. The curve goes into `pictures`; none is drawn without.
+  void write(const std::string& title, const std::optional<fs::path>& pictures) {
+    page_.heading(3, title, "tool");
+    page_.paragraph(origin());
+    unchanged();
+    slowed(pictures);
+    faults();
+    disturbed();
+  }
+
+ private:
+  void each(TrialKind kind,
+            const std::function<void(const JournalHeader&, const TrialRecord&)>& act) const {
+    for (const JournalText* journal : journals_)
+      if (journal->header.kind == kind)
+        for (const TrialRecord& record : journal->records) act(journal->header, record);
+  }
+
+  std::string origin() const {
+    std::set<std::string> gpus, days;
+    std::size_t decisions = 0;
+    for (const JournalText* journal : journals_) {
+      for (const TrialRecord& record : journal->records) {
+        ++decisions;
+        if (!record.gpu.empty()) gpus.insert(reports::escape_text(record.gpu));
+        days.insert(reports::escape_text(record.date.substr(0, 10)));
+      }
+    }
+    return fmt::format("{} decision{} of `fathom check`, each with rounds of its own{}{}.",
+                       decisions, decisions == 1 ? "" : "s",
+                       gpus.empty() ? "" : fmt::format(", on {}", fmt::join(gpus, ", ")),
+                       days.empty() ? "" : fmt::format(", measured on {}", fmt::join(days, ", ")));
+  }
+
+  static std::string seconds_text(const std::vector<double>& seconds) {
+    if (seconds.empty()) return "";
+    return fmt::format("{:.1f}, {:.1f}", median(seconds),
+                       *std::max_element(seconds.begin(), seconds.end()));
+  }
+
+  /// Decisions about two sides that do not differ, by what was run.
+  void unchanged() {
+    struct Row {
+      Share alarms, inconclusive;
+      std::vector<double> seconds;
+      std::size_t metrics = 0;
+    };
+    std::map<std::string, Row> rows;
+    each(TrialKind::unchanged, [&](const JournalHeader& header, const TrialRecord& record) {
+      Row& row = rows[header.suite.empty() ? "commands" : "suite " + header.suite];
+      row.alarms.hits += record.exit_code == regression_code;
+      row.inconclusive.hits += record.exit_code == inconclusive_code;
+      ++row.alarms.trials;
+      ++row.inconclusive.trials;
+      row.seconds.push_back(record.seconds);
+      row.metrics = std::max(row.metrics, record.metrics);
+    });
+    Table table({{"What"},
+                 {"Metrics", Align::right},
+                 {"False alarms", Align::right},
+                 {"Inconclusive", Align::right},
+                 {"Seconds (median, longest)", Align::right}});
+    for (const auto& [what, row] : rows)
+      table.add_row({reports::escape_text(what), fmt::format("{}", row.metrics),
+                     count_text(row.alarms), count_text(row.inconclusive),
+                     seconds_text(row.seconds)});
+    page_.table("Decisions of which nothing changed", table);
+  }
+
+  /// Adds the metrics in which nothing was planted, and writes the table.
+  void finish(const std::string& caption, Table table, TrialKind kind) {
+    Share flagged;
+    std::vector<double> seconds;
+    each(kind, [&](const JournalHeader&, const TrialRecord& record) {
+      flagged.hits += record.flagged.size();
+      flagged.trials += record.metrics - std::min(record.metrics, record.planted.size());
+      seconds.push_back(record.seconds);
+    });
+    table.add_row({"nothing", count_text(flagged), "", ""});
+    page_.table(
+        caption, table,
+        fmt::format("seconds of a decision, median and longest: {}", seconds_text(seconds)));
+  }
+
+  struct Fates {
+    Share confirmed, inconclusive;
+    std::vector<double> worse;
+
+    void add(const JudgedMetric& metric) {
+      confirmed.hits += metric.outcome == "regression";
+      inconclusive.hits += metric.outcome == "inconclusive" || metric.outcome.empty();
+      ++confirmed.trials;
+      ++inconclusive.trials;
+      if (metric.worse) worse.push_back(*metric.worse);
+    }
+    std::vector<std::string> row(std::string what) const {
+      return {std::move(what), count_text(confirmed), fmt::format("{}", inconclusive.hits),
+              worse.empty() ? "" : format_percent(median(worse))};
+    }
+  };
+
+  static Table fate_table(const char* first) {
+    return Table({{first},
+                  {"Confirmed", Align::right},
+                  {"Inconclusive", Align::right},
+                  {"Measured change (median)", Align::right}});
+  }
+
+  void slowed(const std::optional<fs::path>& pictures) {
+    std::map<double, Fates> sizes;
+    Fates small;
+    each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
+      for (const JudgedMetric& metric : record.planted) {
+        sizes[metric.planted.size].add(metric);
+        if (metric.planted.size < never_flagged) small.add(metric);
+      }
+    });
+    if (sizes.empty()) return;
+    Table table = fate_table("More work");
+    std::vector<PowerPoint> curve;
+    for (const auto& [size, fates] : sizes) {
+      table.add_row(fates.row(format_percent(size)));
+      curve.push_back({size, fates.confirmed});
+    }
+    if (small.confirmed.trials > 0)
+      table.add_row(small.row("all below " + format_percent(never_flagged)));
+    const auto picture = pictures
+                             ? draw_power(curve, "Slowdowns that the gate confirms, as measured",
+                                          *pictures, "measured")
+                             : std::nullopt;
+    if (picture) page_.picture(picture->light, picture->dark, picture->alt);
+    finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
+  }
+
+  void faults() {
+    std::map<std::pair<std::string, double>, Fates> by_share;
+    std::map<std::string, Fates> large;
+    each(TrialKind::faults, [&](const JournalHeader&, const TrialRecord& record) {
+      for (const JudgedMetric& metric : record.planted) {
+        by_share[{metric.planted.fault, metric.planted.size}].add(metric);
+        for (const double least : {0.03, 0.05})
+          if (metric.worse.value_or(0) >= least)
+            large[fmt::format("any measured to cost {} or more", format_percent(least))].add(
+                metric);
+      }
+    });
+    if (by_share.empty()) return;
+    Table table = fate_table("Fault and its share");
+    for (const auto& [key, fates] : by_share)
+      table.add_row(fates.row(fmt::format("{}, {}", key.first, format_percent(key.second))));
+    for (const auto& [what, fates] : large) table.add_row(fates.row(what));
+    finish("Real faults in single metrics", std::move(table), TrialKind::faults);
+  }
+
+  void disturbed() {
+    struct Row {
+      Share inconclusive, regressions, passes;
+      std::vector<double> seconds;
+    };
+    std::map<std::string, Row> rows;
+    std::size_t undisturbed = 0;
+    each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
+      if (!record.load || record.load->seconds < least_load_s) {
+        ++undisturbed;
+        return;
+      }
+      for (const std::string& name :
+           {std::string(to_string(record.load->plan.pattern)), std::string("together")}) {
+        Row& row = rows[name];
+        row.inconclusive.hits += record.exit_code == inconclusive_code;
+        row.regressions.hits += record.exit_code == regression_code;
+        row.passes.hits += record.exit_code == to_int(ExitCode::ok);
+        for (Share* share : {&row.inconclusive, &row.regressions, &row.passes}) ++share->trials;
+        row.seconds.push_back(record.seconds);
+      }
+    });
+    if (rows.empty()) return;
+    Table table({{"The other load"},
+                 {"Inconclusive", Align::right},
+                 {"Regression", Align::right},
+                 {"Passed", Align::right},
+                 {"Seconds (median, longest)", Align::right}});
+    for (const auto& [name, row] : rows)
+      table.add_row({name, count_text(row.inconclusive), count_text(row.regressions),
+                     fmt::format("{}", row.passes.hits), seconds_text(row.seconds)});
+    page_.table("Two equal sides with another load beside them", table,
+                undisturbed == 0 ? ""
+                                 : fmt::format("{} more decisions ended before the load had begun",
+                                               undisturbed));
+    disturbed_by_sign();
+  }
+
+  /// A sign that hardly ever decided has no measured rate, however good the rate of all of them.
+  void disturbed_by_sign() {
+    static const std::regex number("[0-9]+");
+    std::map<std::string, std::size_t> headlines;
+    each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
+      if (record.load && record.load->seconds >= least_load_s)
+        ++headlines[std::regex_replace(record.headline, number, "N")];
+    });
+    Table table({{"How these decisions ended"}, {"Decisions", Align::right}});
+    for (const auto& [headline, decisions] : headlines)
+      table.add_row({reports::escape_text(headline), fmt::format("{}", decisions)});
+    page_.table("By what they were decided", table);
+  }
+
+  std::vector<const JournalText*> journals_;
+  reports::Page& page_;
+};
+
+}  // namespace
+
+std::string write_trial_summary(const std::vector<JournalText>& journals, const fs::path& folder) {
+  refuse_doubles(journals);
+  fs::create_directories(folder);
+  reports::Page page(false);
+  page.heading(2, "Measured error rates of the gate", "trials");
+  const std::vector<OfOneTool> tools = by_tool(journals);
+  if (tools.size() > 1) {
+    std::vector<const JournalText*> all;
+    for (const JournalText& journal : journals) all.push_back(&journal);
+    Summary(std::move(all), page).write("Decided by all of them together", folder);
+  }
+  for (const OfOneTool& of_tool : tools)
+    Summary(of_tool.journals, page)
+        .write(title_of(of_tool.tool), tools.size() > 1 ? std::nullopt : std::optional(folder));
+  write_file_atomically(folder / "trials.md", page.text());
+  return page.text();
+}
+
+}  // namespace fathom::gate

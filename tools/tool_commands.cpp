@@ -1,0 +1,162 @@
+#include <memory>
+#include <string>
+
+#include "results/flag_checks.h"
+#include "tools/command_line.h"
+#include "tools/commands.h"
+#include "tools/predict/predict_command.h"
+#include "tools/program_commands.h"
+#include "tools/suites.h"
+
+namespace fathom {
+namespace {
+
+void add_run(CLI::App& app, RunArguments& options) {
+  app.add_option(
+         "--suite", options.suite,
+         "quick (under a minute), default (under three minutes), or another of `fathom list`")
+      ->check(one_of(suite_names()))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--probe", options.probes,
+                 "Only this probe, of whichever group; may be given several times")
+      ->type_name("NAME");
+  app.add_option("--out", options.out,
+                 "Folder for document, report, pictures and logs; what an earlier run left there "
+                 "is overwritten (default: fathom-<gpu>-<UTC time>)")
+      ->check(not_empty())
+      ->type_name("DIR");
+  app.add_option("--device", options.device, "CUDA device ordinal")
+      ->check(ordinal())
+      ->type_name("N")
+      ->capture_default_str();
+  CLI::Option* no_counters =
+      app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
+  app.add_option("--counters-of", options.counters_of,
+                 "Only this probe collects hardware counters, and the others leave out the cases "
+                 "that only counters can decide; may be given several times")
+      ->excludes(no_counters)
+      ->type_name("NAME");
+  app.add_flag("--require-gpu", options.require_gpu,
+               "Fail with exit code 3 where there is no GPU, instead of replaying a recording");
+  app.add_flag("--replay", options.replay, "Replay the recording even if there is a GPU");
+  app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
+  // Profilers of several processes get into each other's way, even of those that wait.
+  app.add_flag("--start-together", options.start_together,
+               "Start all probes at once, as far as the GPU's memory has room for them; they still "
+               "measure one after the other, and a short run ends sooner (with --no-counters)")
+      ->needs(no_counters);
+  app.add_flag("--no-report", options.no_report, "Write the document only");
+  app.add_option("--seed", options.seed, "Seed of the random data")
+      ->check(whole_number())
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s,
+                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, "
+                 "else 300)")
+      ->check(seconds())
+      ->type_name("SECONDS");
+  app.footer(
+      "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
+      "--benchmark_repetitions=N, ...\n\n"
+      "Examples:\n"
+      "  fathom run                                   everything, about three minutes\n"
+      "  fathom run --suite quick --out results       under a minute, into ./results\n"
+      "  fathom run --suite atlas                     the memory hierarchy, level by level\n"
+      "  fathom run --probe bank_conflicts            one probe\n"
+      "  fathom run --benchmark_filter=1GiB           only the cases with 1GiB in their name\n"
+      "  fathom run --require-gpu                     for CI: no replay where there is no GPU\n");
+}
+
+void add_report(CLI::App& app, ReportArguments& options) {
+  app.add_option("FILE", options.documents, "Result document of a run; with --html also several")
+      ->check(not_empty())
+      ->required();
+  app.add_option("--out", options.out,
+                 "Folder of the report, or with --html the page (default: report or "
+                 "report/index.html, beside FILE)")
+      ->check(not_empty())
+      ->type_name("PATH");
+  app.add_flag("--html", options.html,
+               "Only the HTML page: one file that shows all documents over each other");
+  app.add_flag("--conclude", options.conclude,
+               "With what today's probes conclude from it, instead of what they concluded when it "
+               "was measured");
+  app.footer(
+      "Examples:\n"
+      "  fathom report fathom-h200-20260131T120000Z/result.json\n"
+      "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n"
+      "  fathom report --html before/result.json after/result.json --out page.html\n");
+}
+
+void add_compare(CLI::App& app, CompareArguments& options) {
+  app.add_option("A", options.a, "Result document of a run")->check(not_empty())->required();
+  app.add_option("B", options.b, "Result document of another run")->check(not_empty())->required();
+  app.add_option("--markdown", options.markdown, "Write it as Markdown into this file")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--json", options.json, "Write every figure that both have into this file")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.footer(
+      "The two may come from any GPUs, drivers, commits or dates. The exit code is 0 whatever\n"
+      "differs, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
+      "Examples:\n"
+      "  fathom compare before/result.json after/result.json\n"
+      "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n");
+}
+
+void add_doctor(CLI::App& app, DoctorArguments& options) {
+  app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
+      ->check(ordinal())
+      ->type_name("N");
+  app.add_flag("--json", options.json, "Print the checks as JSON");
+  app.footer(
+      "Examples:\n"
+      "  fathom doctor\n"
+      "  fathom doctor --device 1 --json\n");
+}
+
+/// A command with arguments of its own.
+template <typename Arguments>
+TopCommand with_arguments(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
+                          ExitCode (*act)(const Arguments&)) {
+  return {.name = name, .summary = summary, .add = [add, act](CLI::App& app) {
+            const auto arguments = std::make_shared<Arguments>();
+            add(app, *arguments);
+            return [arguments, act] { return act(*arguments); };
+          }};
+}
+
+}  // namespace
+
+std::vector<TopCommand> tool_commands() {
+  const auto run = std::make_shared<RunArguments>();
+  const auto add_run_to = [run](CLI::App& app) {
+    add_run(app, *run);
+    return [run] { return run_command(*run); };
+  };
+  const auto add_list = [](CLI::App& app) {
+    app.footer("Example:\n  fathom list\n");
+    return list_command;
+  };
+  std::vector<TopCommand> commands{
+      {.name = "run",
+       .summary = "Measure the GPU and write document and report",
+       .add = add_run_to,
+       .benchmark_flags = &run->benchmark_flags},
+      {.name = "list", .summary = "Show the probes, their questions and claims", .add = add_list},
+      with_arguments("doctor", "Check driver, permissions and tools", add_doctor, doctor_command),
+      with_arguments("report", "Make the report of a result document", add_report, report_command),
+      with_arguments("compare", "Two result documents side by side, of any GPUs", add_compare,
+                     compare_command),
+      {.name = "predict",
+       .summary = "Predict counters, occupancy, ... without a GPU",
+       .noun = "prediction",
+       .add_subcommands = add_predict}};
+  for (const ProgramCommand& other : program_commands)
+    commands.push_back({.name = other.name, .summary = other.summary, .program = other.program});
+  return commands;
+}
+
+}  // namespace fathom
