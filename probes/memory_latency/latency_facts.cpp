@@ -13,7 +13,7 @@
 namespace fathom::memory_latency {
 namespace {
 
-struct Level {
+struct FactLevel {
   const char* id;
   const char* subject;
   const char* level;
@@ -23,7 +23,7 @@ struct Level {
 
 constexpr const char* left_out = "its cases were left out of this run or failed";
 
-constexpr Level levels[] = {
+constexpr FactLevel levels[] = {
     {"shared.latency", "shared memory", "shared", "ld.shared", left_out},
     {"l1.latency", "L1", "L1", "ld.global", left_out},
     {"l1.read_only_latency", "L1, read-only loads", "L1", "ld.global.nc", left_out},
@@ -33,7 +33,8 @@ constexpr Level levels[] = {
     {"const.l1_5.latency", "constant L1.5", "constant L1.5", "ld.const", left_out},
     {"const.l2.latency", "constants in the L2", "constant L2", "ld.const", left_out},
     {"param.latency", "kernel parameters, constant L1", "parameters L1", "ld.param", left_out},
-    {"param.l1_5_latency", "kernel parameters, constant L1.5", "parameters L1.5", "ld.param", left_out},
+    {"param.l1_5_latency", "kernel parameters, constant L1.5", "parameters L1.5", "ld.param",
+     left_out},
     {"param.first_use_latency", "kernel parameters, first use", "parameters first use", "ld.param",
      left_out},
     {"texture.latency", "texture path, L1", "texture L1", "tex1Dfetch", left_out},
@@ -49,7 +50,7 @@ constexpr Level levels[] = {
      "there is no other GPU whose memory this one can read, or its cases were left out"},
 };
 
-const Entry* entry_of(std::span<const Entry> entries, const Level& level, const char* method) {
+const Entry* entry_of(std::span<const Entry> entries, const FactLevel& level, const char* method) {
   return find_measured(entries, {{"sweep", "latency"},
                                  {"level", level.level},
                                  {"instruction", level.instruction},
@@ -90,7 +91,7 @@ Fact in_seconds(Fact fact, const Entry& entry) {
   return fact;
 }
 
-void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
+void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const FactLevel& level) {
   const Entry* mean = entry_of(entries, level, "unrolled chase");
   if (mean == nullptr) {
     facts.push_back(missing_latency(level.id, level.subject, level.absent));
@@ -177,9 +178,9 @@ Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::stri
   fact.interval = median_interval(latencies);
   fact.reason.clear();
   const auto [low, high] = std::ranges::minmax(latencies);
-  fact.method = fmt::format("unrolled chase, median of {} pairs of blocks ({} to {})",
-                            latencies.size(), format_quantity(low, fact.unit),
-                            format_quantity(high, fact.unit));
+  fact.method =
+      fmt::format("unrolled chase, median of {} pairs of blocks ({} to {})", latencies.size(),
+                  format_quantity(low, fact.unit), format_quantity(high, fact.unit));
   return fact;
 }
 
@@ -195,14 +196,15 @@ void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const char* operation : {"add", "cas"}) {
     const std::string id = fmt::format("dsmem.atomic_{}_latency", operation);
     const std::string atomic =
-        fmt::format("{}, {}", subject, operation == std::string_view("cas") ? "compare and swap" : "atomic add");
+        fmt::format("{}, {}", subject,
+                    operation == std::string_view("cas") ? "compare and swap" : "atomic add");
     const Entry* entry = find_measured(
         entries, {{"sweep", "distance"},
                   {"instruction", fmt::format("atom.shared::cluster.{}", operation)}});
-    facts.push_back(entry == nullptr
-                        ? missing_latency(id, atomic,
-                                          "this GPU has no clusters, or its cases were left out")
-                        : latency_of(*entry, id, atomic));
+    facts.push_back(
+        entry == nullptr
+            ? missing_latency(id, atomic, "this GPU has no clusters, or its cases were left out")
+            : latency_of(*entry, id, atomic));
   }
 }
 
@@ -210,7 +212,7 @@ void add_distances(std::vector<Fact>& facts, std::span<const Entry> entries) {
 
 std::vector<Fact> latency_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  for (const Level& level : levels) add_level(facts, entries, level);
+  for (const FactLevel& level : levels) add_level(facts, entries, level);
   add_near_and_far(facts, entries);
   add_distances(facts, entries);
   return facts;

@@ -13,7 +13,7 @@
 namespace fathom::topology {
 namespace {
 
-constexpr const char* left_out = "its cases were left out of this run or failed";
+constexpr const char* left_out_of_latency = "its cases were left out of this run or failed";
 
 /// Most sides that are looked for: GPUs of today have one or two.
 constexpr std::size_t most_partitions = 4;
@@ -129,7 +129,7 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
     if (*sm == AxisValue(all_sms)) return matrix_in_one(*entry);
   }
   if (by_sm.empty()) {
-    matrix.reason = left_out;
+    matrix.reason = left_out_of_latency;
     return matrix;
   }
   const double all = by_sm.begin()->second->extras.at("sms");

@@ -20,7 +20,7 @@ int nested(const Labels& inner, const Labels& outer) {
   return whole;
 }
 
-std::string method_of(const Topology& t) {
+std::string tpc_method_of(const Topology& t) {
   const ContentionPairs& c = t.contention;
   const ClusterPairs& p = t.cluster_pairs;
   std::string method =
@@ -58,7 +58,7 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
     facts.push_back(missing(size, reason));
   } else {
     const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
-    const std::string method = method_of(t);
+    const std::string method = tpc_method_of(t);
     facts.push_back(stated(number, number_of_groups(labels), method, matrix));
     add_published(facts.back(), t.published_tpcs);
     facts.push_back(stated(size, fewest_and_most(labels).second, method, matrix));
