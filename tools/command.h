@@ -1,11 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <string>
 
 #include "results/exit_codes.h"
+
+namespace CLI {
+class App;
+}
 
 namespace fathom {
 

@@ -2,6 +2,7 @@
 #include "results/flag_checks.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

@@ -1,3 +1,5 @@
+#include <CLI/CLI.hpp>
+
 #include "fleet/commands/collect_command.h"
 #include "fleet/commands/fleet_commands.h"
 #include "fleet/commands/run_command.h"

@@ -1,19 +1,20 @@
 #include <stdlib.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <string>
 
-#include "results/error.h"
-#include "tests/unit/fleet_folder.h"
+#include "fleet/commands/run_arguments.h"
 #include "fleet/run/assign_gpus.h"
 #include "fleet/run/counter_shares.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
 #include "fleet/run/parcel.h"
 #include "fleet/run/rank_note.h"
-#include "fleet/commands/run_arguments.h"
+#include "results/error.h"
+#include "tests/unit/fleet_folder.h"
 
 using namespace fathom;
 

@@ -2,6 +2,7 @@
 // <prefix>/share. Part of the build; what it writes is what the commands' own help says.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,7 @@
 #include "tools/predict/global_kernel.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <nlohmann/json.hpp>

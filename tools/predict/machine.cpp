@@ -1,6 +1,7 @@
 #include "tools/predict/machine.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "tools/predict/pattern_flags.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <bit>
 #include <charconv>

@@ -1,5 +1,6 @@
 #include "tools/predict/predict_command.h"
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <stdexcept>
 

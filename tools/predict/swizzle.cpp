@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <memory>
@@ -114,8 +115,10 @@ void print_text(const SwizzleFlags& flags, const LayoutCost& plain,
     fmt::print("\nNo conflicts with `tile[{}]`, by the model of every warp access.\n",
                index_formula(tile, best.layout));
   else
-    fmt::print("\nNone of the layouts tried, paddings and XOR swizzles, is without conflicts; {} has the fewest.\n",
-               description(best.layout));
+    fmt::print(
+        "\nNone of the layouts tried, paddings and XOR swizzles, is without conflicts; {} has the "
+        "fewest.\n",
+        description(best.layout));
 }
 
 ExitCode predict(SwizzleFlags flags) {

@@ -1,6 +1,7 @@
 #include "models/transformer.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <map>
 #include <memory>
@@ -113,7 +114,8 @@ Transformer model_of(const TransformerArguments& a) {
 
 /// The peak of the precision asked for, or of the weights' own; where the GPU lacks that, or has
 /// none for 4 bits, of the 16-bit formats that weights are widened to.
-std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const TransformerArguments& a) {
+std::pair<std::string, MachineFigure> peak_of(const Machine& machine,
+                                              const TransformerArguments& a) {
   if (!a.compute.empty()) {
     if (const auto peak = machine.peak(a.compute)) return {a.compute, *peak};
     throw Error(ExitCode::bad_input, fmt::format("The {} has no units for {}: choose another "
@@ -130,8 +132,8 @@ std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const Tran
                           machine.name(), a.formats.weights));
 }
 
-TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
-                        std::optional<std::int64_t> gpus) {
+TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model,
+                        const TransformerArguments& a, std::optional<std::int64_t> gpus) {
   TransformerOnGpu on;
   on.bandwidth = machine.bandwidth(Direction::read);
   std::tie(on.precision, on.peak) = peak_of(machine, a);
