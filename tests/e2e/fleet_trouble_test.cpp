@@ -56,11 +56,18 @@ TEST_CASE("A time limit names the probe that hung", "[e2e][fleet]") {
         "suite: it hit its time limit of 3 s (--time-limit) at the probe hang");
 }
 
-TEST_CASE("Without MPI a launcher's ranks say what to install", "[e2e][fleet]") {
+TEST_CASE(
+    "Without MPI a launcher's ranks say what to install, and without fathom-fleet fathom does",
+    "[e2e][fleet]") {
   Sandbox box({"first"});
   const fs::path alone = box.folder() / "without" / "fathom";  // and no fathom-fleet-rank beside it
   fs::create_directories(alone.parent_path());
   fs::copy_file(FATHOM_PROGRAM, alone);
+  const auto lost = run_and_capture(alone.string(), {"fleet", "run"}, std::chrono::seconds(60));
+  CHECK(code(lost) == to_int(ExitCode::setup_incomplete));
+  CHECK_THAT(lost.errors, ContainsSubstring("`./fathom fleet` builds it"));
+  const fs::path fleet = fs::path(FATHOM_PROGRAM).replace_filename("fathom-fleet");
+  fs::copy_file(fleet, alone.parent_path() / fleet.filename());
   box.set("OMPI_COMM_WORLD_RANK", "0");
   box.set("OMPI_COMM_WORLD_SIZE", "4");
   const auto run = run_and_capture(alone.string(), fleet_run(box), std::chrono::seconds(60));

@@ -18,6 +18,7 @@
 #include "gate/stored.h"
 #include "results/clean_text.h"
 #include "results/error.h"
+#include "tests/fuzz/printable.h"
 
 namespace fathom::gate {
 namespace {
@@ -37,13 +38,8 @@ void require_sentence(const Error& error) {
           "an exit code for bad input");
 }
 
-/// Whatever the document held, nothing in an output is obeyed by a terminal or hidden from a
-/// reader, but for the output's own line breaks.
-void require_plain(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    require(clean(line) == line, "printable text only");
-}
+/// Whatever the document held.
+void require_plain(std::string_view text) { require(is_printable(text), "printable text only"); }
 
 /// Nor has XML a reference to one, which it does not allow.
 void require_no_reference(const std::string& xml) {
@@ -64,8 +60,8 @@ void require_no_command(const std::string& text) {
 void write_all(const CheckResult& result) {
   const std::string table = terminal_table(result, false);
   require_no_command(table);
-  for (const std::string& text : {table, markdown_summary(result), junit_xml(result),
-                                  decision_json(result)}) {
+  for (const std::string& text :
+       {table, markdown_summary(result), junit_xml(result), decision_json(result)}) {
     require(!text.empty(), "every output");
     require_plain(text);
   }
