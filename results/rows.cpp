@@ -75,12 +75,15 @@ std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilte
 const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
   const Entry* found = nullptr;
   for (const Entry* entry : entries) {
-    const double value = figure(*entry);
+    const double value = pick == Pick::best ? metric_of(*entry) : figure(*entry);
     if (std::isnan(value)) continue;
+    const double known = found == nullptr     ? nothing
+                         : pick == Pick::best ? metric_of(*found)
+                                              : figure(*found);
     const bool lower =
         pick == Pick::least || (pick == Pick::best && entry->metric.better == Better::lower);
     if (found == nullptr || pick == Pick::last ||
-        (pick != Pick::first && (lower ? value < figure(*found) : value > figure(*found))))
+        (pick != Pick::first && (lower ? value < known : value > known)))
       found = entry;
   }
   return found;
@@ -220,11 +223,11 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   if (any && !applies) {
     claim.verdict = ClaimVerdict::does_not_apply;
     claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet);
-  } else if (failed > 0 && (row.rule == Rule::all || (held == 0 && missing == 0))) {
+  } else if (failed > 0 && (row.rule != Rule::cases || (held == 0 && missing == 0))) {
     claim.verdict = ClaimVerdict::refuted;
   } else if (failed > 0 && held > 0) {
     claim.verdict = ClaimVerdict::conditional;
-  } else if (missing > 0) {
+  } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
     claim.figure += fmt::format("{}not measured: {}", claim.figure.empty() ? "" : "; ", why);
   } else if (held > 0) {
     claim.verdict = ClaimVerdict::confirmed;

@@ -37,7 +37,7 @@ Figure axis_of(std::string name);
 /// 1 where the test holds, else 0: summed up, how many entries pass.
 Figure passes(std::function<bool(const Entry&)> test);
 
-/// Which of several entries speaks, or what all of them say together.
+/// Which of several entries speaks, or what all of them say together. best: by their metric.
 enum class Pick { first, last, best, least, most, sum, count };
 
 /// A number, by the name that formulas, rules and sentences know it by.
@@ -97,8 +97,12 @@ struct Check {
 };
 
 /// all: a check that fails refutes. cases: each check is a case that the claim's words cover, and
-/// the claim is conditional where some hold and some do not.
-enum class Rule { all, cases };
+/// the claim is conditional where some hold and some do not. those_measured: as all, but checks
+/// whose case a short suite leaves out are passed over.
+enum class Rule { all, cases, those_measured };
+
+/// The largest number below 1: what is less than 1 is this at most.
+inline constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() / 2;
 
 /// Whose claims these are.
 struct ClaimSource {

@@ -1,150 +1,142 @@
 #include "probes/claims.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::occupancy_probe {
 namespace {
 
-constexpr const char* theoretical = "theoretical occupancy (%)";
+using I = std::int64_t;
 
-/// Bandwidth within this of the best counts as full: two cards of one model differ by up to 4 % in the
-/// same entry (H200), so less than 5 % is no difference that a claim about GPUs could rest on.
-constexpr double full_share = 0.95;
-/// What O3's author had: 37.6 %.
+const char* const theory = "theoretical occupancy (%)";
+const char* const loads = "16-byte loads in flight";
+/// What O2's and O3's author had with blocks of 1024 threads.
 constexpr double low_occupancy = 37.6;
 
-double theoretical_percent(const Entry& entry) { return std::get<double>(*find_axis(entry, theoretical)); }
+bool measured(const Entry& e) { return e.metric.value.has_value(); }
+bool as_the_driver_says(const Entry& e) {
+  return e.extras.at("model_blocks_per_sm") == e.extras.at("driver_blocks_per_sm");
+}
+/// Of the theoretical occupancy, what was achieved.
+double share_achieved(const Entry& e) {
+  return counter_of("achieved_occupancy")(e) / axis_of(theory)(e);
+}
+bool at_low_occupancy(const Entry& e) { return axis_of(theory)(e) <= low_occupancy; }
 
-std::vector<const Entry*> measured(std::span<const Entry> entries, const AxisFilter& filter = {}) {
-  std::vector<const Entry*> found = select(entries, filter);
-  std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
-  return found;
+ClaimRow o1() {
+  const auto percent = [](const char* name, I threads) {
+    return Quantity{
+        name, {{"turned", "block size"}, {"block", threads}}, Pick::first, axis_of(theory), "%"};
+  };
+  return {"O1",
+          "Theoretical occupancy is known before the run from block size, registers and shared "
+          "memory",
+          "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %", toyx,
+          {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", measured},
+            {"kernels", {}, Pick::count, metric_of, "", measured},
+            percent("of 1024", 1024), percent("of 256", 256)},
+           {ratio("share", "right", "kernels")}},
+          {{"share", 1, 1}},
+          "resident blocks as the driver says for {right:.0f} of {kernels:.0f} kernels[; 1024 "
+          "threads: {of 1024:.1f} %][; 256 threads: {of 256:.1f} %]"};
 }
 
-bool model_equals_driver(const Entry& entry) {
-  return entry.extras.at("model_blocks_per_sm") == entry.extras.at("driver_blocks_per_sm");
-}
-
-void add_evidence(Claim& claim, const std::vector<const Entry*>& entries) {
-  for (const Entry* entry : entries) claim.evidence.push_back(entry->name);
-}
-
-Claim o1(std::span<const Entry> entries) {
-  Claim claim = make_claim("O1", "Theoretical occupancy is known before the run from block size, registers and shared memory",
-                           "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %");
-  const std::vector<const Entry*> all = measured(entries);
-  if (all.empty()) return claim;
-  const auto equal = std::count_if(all.begin(), all.end(), [](const Entry* e) { return model_equals_driver(*e); });
-  claim.verdict = static_cast<std::size_t>(equal) == all.size() ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("resident blocks as the driver says for {} of {} kernels", equal, all.size());
-  for (const int threads : {1024, 256}) {
-    const Entry* entry = find_measured(entries, {{"turned", "block size"}, {"block", std::int64_t{threads}}});
-    if (entry != nullptr) {
-      claim.figure += fmt::format("; {} threads: {:.1f} %", threads, theoretical_percent(*entry));
-    }
+/// The controls: blocks that live as long as the kernel do away with launches, and in one whole
+/// wave of equal ones no SM has more than another.
+ClaimRow o2() {
+  const auto least = [](const char* name, I in_flight) {
+    return Quantity{
+        name, {{"grid", "persistent"}, {loads, in_flight}}, Pick::least, share_achieved};
+  };
+  Reading reading{{{"short", {{"turned", "block size"}}, Pick::most, share_achieved},
+                   least("one", 1), least("four", 4)}};
+  std::string listed;
+  for (const I threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
+    const std::string name = std::to_string(threads) + " threads";
+    const AxisFilter where{{"turned", "block size"}, {"block", threads}};
+    reading.quantities.push_back({name, where, Pick::first, counter_of("achieved_occupancy")});
+    reading.quantities.push_back({"of " + name, where, Pick::first, axis_of(theory)});
+    listed += "[" + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %, ]";
   }
-  add_evidence(claim, all);
-  return claim;
+  return {"O2", "Achieved occupancy is lower, from launch overhead and imbalance",
+          "37.6 % at 1024 threads", toyx, std::move(reading),
+          {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}},
+          listed + "so at most {short:%} of the theoretical; one wave of blocks that live as long as "
+                   "the kernel has at least {one:%} with one load in flight a thread and {four:%} "
+                   "with four",
+          Rule::cases};
 }
 
-Claim o2(std::span<const Entry> entries) {
-  Claim claim = make_claim("O2", "Achieved occupancy is lower, from launch overhead and imbalance",
-                           "37.6 % at 1024 threads");
-  int lower = 0, counted = 0;
-  for (const Entry* entry : measured(entries, {{"turned", "block size"}})) {
-    const auto achieved = counter_value(*entry, "achieved_occupancy");
-    if (!achieved) continue;
-    ++counted;
-    lower += *achieved < theoretical_percent(*entry);
-    claim.figure += fmt::format("{}{} threads: {:.1f} of {:.1f} %", claim.figure.empty() ? "" : ", ",
-                                std::get<std::int64_t>(*find_axis(*entry, "block")), *achieved,
-                                theoretical_percent(*entry));
-    claim.evidence.push_back(entry->name);
-  }
-  if (counted > 0) claim.verdict = lower == counted ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  return claim;
+ClaimRow o3() {
+  const auto low = [](const char* name, I in_flight) {
+    return Quantity{name, {{"turned", "shared memory"}, {"grid", "one-shot"}, {loads, in_flight}},
+                    Pick::best, metric_of, "", at_low_occupancy};
+  };
+  return {"O3", "A memory-bound kernel stays at full bandwidth at low occupancy",
+          "V1's bandwidth at 37.6 %", toyx,
+          {{low("one", 1), low("four", 4), {"top", {}, Pick::best}},
+           {ratio("one share", "one", "top"), ratio("four share", "four", "top")}},
+          {{"one share", same_speed}, {"four share", same_speed}},
+          "with one 16-byte load a thread {one} at {one theoretical occupancy (%)} % occupancy, "
+          "{one share:%} of {top} at best; with four in flight {four}, {four share:%}",
+          Rule::cases};
 }
 
-/// The entry of lowest theoretical occupancy that still has the full bandwidth of `all`'s best.
-const Entry* lowest_with_full_bandwidth(const std::vector<const Entry*>& all) {
-  const Entry* top = best(all);
-  const Entry* lowest = nullptr;
-  for (const Entry* entry : all) {
-    if (*entry->metric.value < full_share * *top->metric.value) continue;
-    if (lowest == nullptr || theoretical_percent(*entry) < theoretical_percent(*lowest)) lowest = entry;
-  }
-  return lowest;
-}
-
-Claim o3(std::span<const Entry> entries, std::string& answer) {
-  Claim claim = make_claim("O3", "A memory-bound kernel stays at full bandwidth at low occupancy",
-                           "V1's bandwidth at 37.6 %");
-  const std::vector<const Entry*> all = measured(entries);
-  if (all.empty()) return claim;
-  const Entry* top = best(all);
-  const Entry* lowest = lowest_with_full_bandwidth(all);
-  const double percent = theoretical_percent(*lowest);
-  claim.verdict = percent <= low_occupancy ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{:.3f} TB/s at {:.1f} % occupancy ({} 16-byte loads in flight a thread), {:.1f} % of {:.3f} TB/s at best",
-                             *lowest->metric.value / 1e12, percent,
-                             std::get<std::int64_t>(*find_axis(*lowest, "16-byte loads in flight")),
-                             100 * *lowest->metric.value / *top->metric.value, *top->metric.value / 1e12);
-  claim.evidence = {lowest->name, top->name};
-  answer = fmt::format("A copy keeps {:.0f} % of its best bandwidth ({:.3f} TB/s) down to {:.1f} % occupancy.",
-                       100 * full_share, *top->metric.value / 1e12, percent);
-  return claim;
-}
-
-Claim o4(std::span<const Entry> entries) {
-  Claim claim = make_claim("O4", "More shared memory or registers per block lowers occupancy in steps",
-                           "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps");
-  std::vector<const Entry*> turned;
-  for (const char* what : {"shared memory", "registers", "registers and shared memory"}) {
-    for (const Entry* entry : measured(entries, {{"turned", what}})) turned.push_back(entry);
-  }
-  if (turned.empty()) return claim;
-  const bool steps = std::all_of(turned.begin(), turned.end(), [](const Entry* e) { return model_equals_driver(*e); });
-  claim.verdict = steps ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = "the driver's answer at every step";
-  for (const Entry* entry : turned) {
-    const auto registers = std::get<std::int64_t>(*find_axis(*entry, "registers"));
-    if (registers < 100) continue;
-    claim.figure += fmt::format("; {} threads x {} registers with {} KiB: {:.0f} warps",
-                                std::get<std::int64_t>(*find_axis(*entry, "block")), registers,
-                                std::get<std::int64_t>(*find_axis(*entry, "dynamic shared (B)")) / 1024,
-                                entry->extras.at("theoretical_warps"));
-  }
-  add_evidence(claim, turned);
-  return claim;
+/// The steps themselves are what the counter saw where no launch and no imbalance hides them.
+ClaimRow o4() {
+  const auto by_resource = [](const Entry& e) {
+    return measured(e) && !matches(e, {{"turned", "block size"}});
+  };
+  const auto warps = [](const char* name, const char* turned, I threads, bool most_registers) {
+    return Quantity{name, {{"turned", turned}, {"block", threads}}, Pick::first,
+                    extra_of("theoretical_warps"), "", [=](const Entry& e) {
+                      const double registers = axis_of("registers")(e);
+                      return most_registers ? registers > 150 : registers > 100 && registers < 150;
+                    }};
+  };
+  return {"O4", "More shared memory or registers per block lowers occupancy in steps",
+          "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps",
+          toyx,
+          {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", by_resource},
+            {"kernels", {}, Pick::count, metric_of, "", by_resource},
+            {"step", {{"grid", "persistent"}, {loads, I{1}}}, Pick::least, share_achieved, "",
+             by_resource},
+            warps("a", "registers", 128, false), warps("b", "registers", 256, false),
+            warps("c", "registers", 128, true), warps("d", "registers", 256, true),
+            warps("e", "registers and shared memory", 256, false)},
+           {ratio("share", "right", "kernels")}},
+          {{"share", 1, 1}, {"step", same_speed}, {"c", 8, 8}, {"e", 16, 16}},
+          "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least "
+          "{step:%} of each; 128 threads x {a registers} registers with 0 KiB: {a:.0f} warps; 256 "
+          "threads x {b registers} registers with 0 KiB: {b:.0f} warps; 128 threads x {c registers} "
+          "registers with 0 KiB: {c:.0f} warps; 256 threads x {d registers} registers with 0 KiB: "
+          "{d:.0f} warps; 256 threads x {e registers} registers with 32 KiB: {e:.0f} warps"};
 }
 
 std::vector<View> views() {
-  View plot;
-  plot.kind = View::Kind::plot;
-  plot.title = "Copy bandwidth against occupancy";
-  plot.where = {{"turned", {"shared memory"}}};
-  plot.x = theoretical;
-  plot.x_label = "Theoretical occupancy (%)";
-  plot.y_label = "Bandwidth, read + write";
-  plot.series = {"grid", "16-byte loads in flight"};
-  View table;
-  table.title = "Every configuration";
-  table.columns = {"turned", "grid", "16-byte loads in flight", "block", "registers", "dynamic shared (B)",
-                   "limited by", theoretical, "counter:achieved_occupancy", "metric", "of_bound",
-                   "expected", "verdict"};
-  return {plot, table};
+  return {{.kind = View::Kind::plot,
+           .title = "Copy bandwidth against occupancy",
+           .where = {{"turned", {"shared memory"}}},
+           .x = theory,
+           .x_label = "Theoretical occupancy (%)",
+           .y_label = "Bandwidth, read + write",
+           .series = {"grid", loads}},
+          {.title = "Every configuration",
+           .columns = {"turned", "grid", loads, "block", "registers", "dynamic shared (B)",
+                       "limited by", theory, "counter:achieved_occupancy", "metric", "of_bound",
+                       "expected", "verdict"}}};
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  findings.claims = {o1(entries), o2(entries), o3(entries, findings.answer), o4(entries)};
-  findings.views = views();
+  static const Conclusions rows{.claims = {o1(), o2(), o3(), o4()}, .views = views()};
+  Findings findings = evaluate(rows, entries);
+  const double top = Figures({{{"top", {}, Pick::best}}}, entries)["top"];
+  const auto full = [=](const Entry& e) { return metric_of(e) >= same_speed * top; };
+  const Reading answer{{{"top", {}, Pick::best}, {"low", {}, Pick::least, axis_of(theory), "", full}}};
+  if (top > 0)
+    findings.answer = Figures(answer, entries)
+                          .tell("A copy keeps 95 % of its best bandwidth ({top}) down to {low:.1f} % "
+                                "occupancy.");
   return findings;
 }
 
