@@ -89,14 +89,9 @@ const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const F
   return found;
 }
 
-bool holds(const Check& check, double value) {
-  return value >= check.least && value <= check.most;
-}
+bool holds(const Check& check, double value) { return value >= check.least && value <= check.most; }
 
 }  // namespace
-
-const ClaimSource toyx{"ToyX, mechanisms behind GPU optimisation tricks", "RTX 4090"};
-const ClaimSource double_products{"shared memory and double products", "unnamed"};
 
 double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothing); }
 double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : nothing; }
@@ -125,6 +120,25 @@ Figure passes(std::function<bool(const Entry&)> test) {
 
 Formula ratio(std::string name, std::string over, std::string under) {
   return {std::move(name), [over, under](const Figures& f) { return f[over] / f[under]; }};
+}
+
+Formula least_of(std::string name, std::vector<std::string> quantities) {
+  return {std::move(name), [quantities](const Figures& f) {
+            double least = std::numeric_limits<double>::infinity();
+            for (const std::string& each : quantities)
+              least = f[each] >= least || std::isnan(least) ? least : f[each];
+            return least;
+          }};
+}
+Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit) {
+  return {std::move(name),
+          [quantities](const Figures& f) {
+            double most = -std::numeric_limits<double>::infinity();
+            for (const std::string& each : quantities)
+              most = f[each] <= most || std::isnan(most) ? most : f[each];
+            return most;
+          },
+          std::move(unit)};
 }
 
 Figures::Figures(const Reading& reading, std::span<const Entry> entries) {

@@ -15,8 +15,8 @@
 // Claims and facts as rows: which entries, which figure of them, which rule, which sentence. One
 // evaluator decides them all, for a run as for a recording.
 //
-// A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%} as
-// a percentage. What stands in [brackets] is left out where one of its figures is missing.
+// A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%}
+// as a percentage. What stands in [brackets] is left out where one of its figures is missing.
 
 namespace fathom {
 
@@ -58,6 +58,8 @@ struct Formula {
   std::string unit{};
 };
 Formula ratio(std::string name, std::string over, std::string under);
+Formula least_of(std::string name, std::vector<std::string> quantities);
+Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit);
 
 /// What rows and answers are read off.
 struct Reading {
@@ -108,11 +110,13 @@ inline constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() /
 struct ClaimSource {
   std::string author, gpu;
 };
-extern const ClaimSource toyx, double_products;
+inline const ClaimSource toyx{"ToyX, mechanisms behind GPU optimisation tricks", "RTX 4090"};
+inline const ClaimSource double_products{"notes on shared memory and products of doubles",
+                                         "an unnamed GPU"};
 
 struct ClaimRow {
   std::string id, statement, claimed;
-  const ClaimSource& source;
+  ClaimSource source;
   Reading reading;
   std::vector<Check> checks;
   std::string sentence;
@@ -147,7 +151,7 @@ void scale(Fact& fact, double factor);
 struct Conclusions {
   std::vector<ClaimRow> claims;
   std::vector<FactRow> facts{};
-  Reading reading{};     ///< of the answer; without one its figures are facts
+  Reading reading{};  ///< of the answer; without one its figures are facts
   std::string answer{};
   std::vector<View> views{};
 };

@@ -1,242 +1,249 @@
-#include "probes/claims.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <map>
 
-#include "results/query.h"
+#include "probes/bank_conflicts/patterns.h"
+#include "probes/claims.h"
+#include "results/rows.h"
 
 namespace fathom::bank_conflicts {
 namespace {
+
+using I = std::int64_t;
 
 /// Where there are no counters, clocks stand for wavefronts if they agree to this: the loop's own
 /// overhead stays below 2 %, and half a wavefront of the smallest count would be 50 %.
 constexpr double clock_tolerance = 0.05;
 
-/// Entries of one claim and operation, and how many cost what the claim says.
-struct Tally {
-  int entries = 0, as_claimed = 0, counted = 0;
-  std::string first_exception;
-  std::vector<std::string> names;
-};
+bool is_counted(const Entry& e) {
+  return counter_value(e, "shared_load_wavefronts") || counter_value(e, "shared_store_wavefronts");
+}
 
 /// Wavefronts per access by the counter, else by the clocks.
-double measured_wavefronts(const Entry& entry, bool& counted) {
+double wavefronts(const Entry& e) {
   for (const char* role : {"shared_load_wavefronts", "shared_store_wavefronts"}) {
-    if (const auto value = counter_value(entry, role)) {
-      counted = true;
-      return (*value - entry.extras.at("filling_stores")) / entry.extras.at("accesses");
-    }
+    if (const auto value = counter_value(e, role))
+      return (*value - e.extras.at("filling_stores")) / e.extras.at("accesses");
   }
-  counted = false;
-  return *entry.metric.value;
+  return metric_of(e);
 }
 
-Tally tally(std::span<const Entry> entries, const char* operation,
-            const std::function<bool(const Entry&)>& wanted) {
-  Tally result;
-  for (const Entry& entry : entries) {
-    if (!entry.metric.value || !matches(entry, {{"operation", operation}}) || !wanted(entry)) continue;
-    bool counted = false;
-    const double measured = measured_wavefronts(entry, counted);
-    const double claimed = entry.extras.at("claimed_wavefronts");
-    const bool as_claimed =
-        counted ? measured == claimed : std::abs(measured / claimed - 1) <= clock_tolerance;
-    ++result.entries;
-    result.as_claimed += as_claimed;
-    result.counted += counted;
-    result.names.push_back(entry.name);
-    if (!as_claimed && result.first_exception.empty()) {
-      result.first_exception = fmt::format("{} takes {:.3g} instead of {:.0f}", entry.name, measured, claimed);
+/// What the claims say of the entry's pattern; of one that is no longer in the sweep, what was said
+/// when it was measured.
+double claimed(const Entry& e) {
+  static const auto known = [] {
+    std::map<std::pair<I, std::string>, int> all;
+    for (const int bytes : {4, 8, 16}) {
+      for (const Pattern& pattern : patterns(models::Access::load, bytes))
+        all[{8 * bytes, pattern.name}] = claimed_wavefronts(pattern.access);
     }
-  }
-  return result;
+    return all;
+  }();
+  const auto found = known.find(
+      {std::get<I>(*find_axis(e, "bits")), std::get<std::string>(*find_axis(e, "pattern"))});
+  return found == known.end() ? e.extras.at("claimed_wavefronts") : found->second;
 }
 
-/// The claim for one operation: its sources speak of loads; stores get a row of their own.
-Claim from_tally(Claim claim, std::span<const Entry> entries, const char* operation,
-                 const std::function<bool(const Entry&)>& wanted, const std::string& detail) {
-  if (std::string(operation) == "store") {
-    claim.id += " (stores)";
-    claim.claimed = "not claimed for stores";
-  }
-  const Tally t = tally(entries, operation, wanted);
-  if (t.entries == 0) return claim;
-  claim.verdict = t.as_claimed == t.entries ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{} of {} patterns cost the wavefronts claimed ({} by counter){}{}; {}",
-                             t.as_claimed, t.entries, t.counted, t.first_exception.empty() ? "" : "; ",
-                             t.first_exception, detail);
-  claim.evidence = t.names;
-  return claim;
+bool as_claimed(const Entry& e) {
+  return is_counted(e) ? wavefronts(e) == claimed(e)
+                       : std::abs(wavefronts(e) / claimed(e) - 1) <= clock_tolerance;
 }
 
-std::string clocks(std::span<const Entry> entries, const AxisFilter& filter) {
-  const Entry* entry = find_measured(entries, filter);
-  return entry == nullptr ? "(not measured)" : fmt::format("{:.2f}", *entry->metric.value);
+bool as_modelled(const Entry& e) {
+  return e.expected && std::abs(metric_of(e) / e.expected->value - 1) <= e.expected->tolerance &&
+         std::ranges::all_of(e.counters, [](const Counter& c) {
+           return !c.value || !c.expected || *c.value == *c.expected;
+         });
 }
 
-std::string clocks_of(std::span<const Entry> entries, const char* label, const AxisFilter& filter) {
-  return fmt::format("{} {}", label, clocks(entries, filter));
+AxisFilter pattern(const std::string& operation, I bits, const char* name) {
+  return {{"operation", operation}, {"bits", bits}, {"pattern", name}};
 }
 
-AxisFilter pattern(const char* operation, int bits, const char* name) {
-  return {{"operation", operation}, {"bits", std::int64_t{bits}}, {"pattern", name}};
+/// A claim about patterns, and some of them whose clocks it shows.
+struct Row {
+  const char *id, *statement, *claimed;
+  bool (*covers)(const Entry&);
+  I bits;
+  std::vector<std::pair<const char*, const char*>> shown;
+};
+
+bool has_bits(const Entry& e, I bits) { return matches(e, {{"bits", bits}}); }
+bool is_merging(const Entry& e) {
+  return matches(e, {{"family", "pairs"}}) || matches(e, {{"family", "broadcast"}});
 }
 
-Claim s1(std::span<const Entry> entries) {
-  Claim claim = make_claim("S1", "32 banks of 4 bytes: 128 bytes per clock and SM",
-                           "bandwidth at conflict-free stride");
-  double least = 0, most = 0;
-  for (const char* operation : {"load", "store"}) {
-    for (const auto& [bits, name] : {std::pair{32, "stride:1"}, {64, "stride:2"}, {128, "stride:4"}}) {
-      const Entry* entry = find_measured(entries, pattern(operation, bits, name));
-      if (entry == nullptr) continue;
-      const double bytes = entry->extras.at("useful_bytes_per_access") / *entry->metric.value;
-      least = claim.evidence.empty() ? bytes : std::min(least, bytes);
-      most = std::max(most, bytes);
-      claim.evidence.push_back(entry->name);
-    }
-  }
-  if (claim.evidence.empty()) return claim;
-  const bool holds = least >= 128 * (1 - clock_tolerance) && most <= 128;
-  claim.verdict = holds ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  claim.figure = fmt::format("{:.1f} to {:.1f} bytes per clock and SM over {} conflict-free accesses",
-                             least, most, claim.evidence.size());
-  return claim;
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all{
+      {"S2",
+       "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words "
+       "broadcast",
+       "stride 2: 2, stride 32: 32",
+       [](const Entry& e) { return has_bits(e, 32); },
+       32,
+       {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}}},
+      {"S3",
+       "64-bit accesses go half-warp by half-warp: two wavefronts",
+       "float2, double: 2",
+       [](const Entry& e) { return has_bits(e, 64) && !is_merging(e); },
+       64,
+       {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}}},
+      {"S4",
+       "... merged into one when for every active lane i of the warp lane i^1 is inactive or "
+       "agrees "
+       "on the address, or i^2 is or does",
+       "one wavefront",
+       [](const Entry& e) { return has_bits(e, 64) && is_merging(e); },
+       64,
+       {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}}},
+      {"S5",
+       "128-bit accesses go quarter-warp by quarter-warp; under S4's condition over the whole warp "
+       "the quarters of each half merge; the halves never merge",
+       "4, or 2",
+       [](const Entry& e) { return has_bits(e, 128); },
+       128,
+       {{"contiguous", "stride:4"},
+        {"pairs i^1", "pairs:i^1"},
+        {"i^1 in one half", "pairs:i^1-in-lower-half"},
+        {"broadcast", "broadcast"}}},
+      {"S8",
+       "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
+       "padded, swizzled, plain",
+       [](const Entry& e) {
+         return matches(e, {{"family", "column"}});
+       },
+       32,
+       {{"plain", "column:plain"}, {"padded", "column:padded"}, {"swizzled", "column:swizzled"}}}};
+  return all;
 }
 
-bool has_bits(const Entry& entry, int bits) {
-  return matches(entry, {{"bits", std::int64_t{bits}}});
-}
-
-bool in_family(const Entry& entry, const char* family) {
-  return matches(entry, {{"family", family}});
-}
-
-/// One claim for one operation, and the patterns whose clocks it shows.
-void add_claims(std::vector<Claim>& result, std::span<const Entry> entries, const char* operation) {
-  const auto shown = [&](int bits, std::initializer_list<std::pair<const char*, const char*>> patterns) {
-    std::string text = "clocks:";
-    for (const auto& [label, name] : patterns) {
-      text += (text.back() == ':' ? " " : ", ") + clocks_of(entries, label, pattern(operation, bits, name));
-    }
-    return text;
+/// The sources speak of loads; stores get a row of their own.
+ClaimRow patterns_row(const Row& row, const std::string& operation) {
+  const bool loads = operation == "load";
+  const AxisFilter where{{"operation", operation}};
+  const auto covered = [=](const Entry& e) { return e.metric.value && row.covers(e); };
+  const auto sum = [&](const char* name, bool (*test)(const Entry&)) {
+    return Quantity{name, where, Pick::sum, passes(test), "", covered};
   };
-  const auto pairs = [](const Entry& e) { return in_family(e, "pairs") || in_family(e, "broadcast"); };
-  result.push_back(from_tally(
-      make_claim("S2", "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words broadcast",
-                 "stride 2: 2, stride 32: 32"),
-      entries, operation, [](const Entry& e) { return has_bits(e, 32); },
-      shown(32, {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}})));
-  result.push_back(from_tally(
-      make_claim("S3", "64-bit accesses go half-warp by half-warp: two wavefronts", "float2, double: 2"),
-      entries, operation, [&](const Entry& e) { return has_bits(e, 64) && !pairs(e); },
-      shown(64, {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}})));
-  result.push_back(from_tally(
-      make_claim("S4", "... merged into one when lane i and i^1 always agree on the address, or lane i and i^2 always do",
-                 "one wavefront"),
-      entries, operation, [&](const Entry& e) { return has_bits(e, 64) && pairs(e); },
-      shown(64, {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}})));
-  result.push_back(from_tally(
-      make_claim("S5", "128-bit accesses go quarter-warp by quarter-warp; within a half-warp S4's condition merges its quarters; the halves never merge",
-                 "4, or 2"),
-      entries, operation, [](const Entry& e) { return has_bits(e, 128); },
-      shown(128, {{"contiguous", "stride:4"}, {"pairs i^1", "pairs:i^1"}, {"broadcast", "broadcast"}})));
-  result.push_back(from_tally(
-      make_claim("S8", "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
-                 "padded, swizzled, plain"),
-      entries, operation, [](const Entry& e) { return in_family(e, "column"); },
-      shown(32, {{"plain", "column:plain"}, {"padded", "column:padded"}, {"swizzled", "column:swizzled"}})));
+  ClaimRow claim{
+      row.id + std::string(loads ? "" : " (stores)"),
+      row.statement,
+      loads ? row.claimed : "not claimed for stores",
+      double_products,
+      {{sum("right", as_claimed),
+        sum("counted", is_counted),
+        {"patterns", where, Pick::count, metric_of, "", covered},
+        {"other", where, Pick::first, wavefronts, "",
+         [=](const Entry& e) { return covered(e) && !as_claimed(e); }},
+        {"instead", where, Pick::first, claimed, "",
+         [=](const Entry& e) { return covered(e) && !as_claimed(e); }}},
+       {ratio("share", "right", "patterns")}},
+      {{"share", 1, 1}},
+      "{right:.0f} of {patterns:.0f} patterns cost the wavefronts claimed ({counted:.0f} by "
+      "counter)[; {other pattern} takes {other:.3g} instead of {instead:.0f}]; clocks"};
+  for (const auto& [label, name] : row.shown) {
+    claim.reading.quantities.push_back({label, pattern(operation, row.bits, name)});
+    claim.sentence += fmt::format("{} {} {{{}:.2f}}",
+                                  claim.sentence.ends_with("clocks") ? ":" : ",", label, label);
+  }
+  return claim;
 }
 
-/// Entries whose counters and clocks are all as the model says.
-std::pair<int, int> as_modelled(std::span<const Entry> entries) {
-  int measured = 0, good = 0;
-  for (const Entry& entry : entries) {
-    if (!entry.metric.value) continue;
-    ++measured;
-    bool equal = entry.expected && std::abs(*entry.metric.value / entry.expected->value - 1) <=
-                                       entry.expected->tolerance;
-    for (const Counter& counter : entry.counters) {
-      if (counter.value && counter.expected) equal = equal && *counter.value == *counter.expected;
-    }
-    good += equal;
-  }
-  return {good, measured};
+ClaimRow s1() {
+  const auto conflict_free = [](const Entry& e) {
+    return std::ranges::any_of(
+        std::vector<std::pair<I, const char*>>{
+            {32, "stride:1"}, {64, "stride:2"}, {128, "stride:4"}},
+        [&](const auto& at) {
+          return matches(e, {{"bits", at.first}, {"pattern", at.second}});
+        });
+  };
+  const Figure bytes = [](const Entry& e) {
+    return extra_of("useful_bytes_per_access")(e) / metric_of(e);
+  };
+  const auto quantity = [&](const char* name, Pick pick) {
+    return Quantity{name, {}, pick, bytes, "", conflict_free};
+  };
+  return {"S1",
+          "32 banks of 4 bytes: 128 bytes per clock and SM",
+          "bandwidth at conflict-free stride",
+          double_products,
+          {{quantity("accesses", Pick::count), quantity("least", Pick::least),
+            quantity("most", Pick::most)}},
+          {{"least", 128 * (1 - clock_tolerance)}, {"most", 0, 128}},
+          "{least:.1f} to {most:.1f} bytes per clock and SM over {accesses:.0f} conflict-free "
+          "accesses"};
 }
 
-std::vector<Claim> claims(std::span<const Entry> entries) {
-  std::vector<Claim> result{s1(entries)};
-  add_claims(result, entries, "load");
-  Claim s6 = make_claim("S6", "A conflict is counted per wavefront, not per warp: 64 distinct consecutive words by float2 are no conflict",
-                        "zero conflicts");
-  for (const auto& [operation, role] : {std::pair{"load", "shared_load_conflicts"},
-                                        {"store", "shared_store_conflicts"}}) {
-    const Entry* entry = find_measured(entries, pattern(operation, 64, "stride:2"));
-    const std::optional<double> conflicts =
-        entry == nullptr ? std::nullopt : counter_value(*entry, role);
-    if (!conflicts) continue;
-    const bool none = *conflicts == 0;
-    if (s6.verdict != ClaimVerdict::refuted) {
-      s6.verdict = none ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-    }
-    s6.figure += fmt::format("{}{}s: {:.0f} conflicts", s6.figure.empty() ? "" : ", ", operation,
-                             *conflicts);
-    s6.evidence.push_back(entry->name);
-  }
-  result.push_back(std::move(s6));
-  add_claims(result, entries, "store");
-  return result;
+ClaimRow s6() {
+  const auto conflicts = [](const std::string& operation) {
+    return Quantity{operation, pattern(operation, 64, "stride:2"), Pick::first,
+                    counter_of("shared_" + operation + "_conflicts")};
+  };
+  return {"S6",
+          "A conflict is counted per wavefront, not per warp: 64 distinct consecutive words by "
+          "float2 are no conflict",
+          "zero conflicts",
+          double_products,
+          {{conflicts("load"), conflicts("store")}},
+          {{"load", 0, 0}, {"store", 0, 0}},
+          "[loads: {load:.0f} conflicts][, stores: {store:.0f} conflicts]",
+          Rule::those_measured};
 }
 
 std::vector<View> views() {
-  View strides;
-  strides.kind = View::Kind::plot;
-  strides.title = "Clocks per access against stride";
-  strides.note = "One clock is one wavefront; the dotted line is the model.";
-  strides.where = {{"family", {"stride"}}};
-  strides.x = "stride (words)";
-  strides.x_label = "Stride between lanes (4-byte words)";
-  strides.y_label = "Clocks per warp access";
-  strides.x_log2 = true;
-  strides.series = {"operation", "bits"};
-  strides.show_bound = false;
-
-  View table;
-  table.title = "Every pattern";
-  table.columns = {"operation", "bits", "pattern", "active lanes", "metric", "expected", "verdict"};
-  std::vector<View> result{strides, table};
-  for (const char* operation : {"load", "store"}) {
-    View counted;
-    counted.title = fmt::format("Counters of the {}s", operation);
-    counted.where = {{"operation", {operation}}};
-    counted.columns = {"bits", "pattern"};
-    for (const char* what : {"instructions", "wavefronts", "conflicts"}) {
-      counted.columns.push_back(fmt::format("counter:shared_{}_{}", operation, what));
-    }
-    result.push_back(std::move(counted));
+  std::vector<View> all{{.kind = View::Kind::plot,
+                         .title = "Clocks per access against stride",
+                         .note = "One clock is one wavefront; the dotted line is the model.",
+                         .where = {{"family", {"stride"}}},
+                         .x = "stride (words)",
+                         .x_label = "Stride between lanes (4-byte words)",
+                         .y_label = "Clocks per warp access",
+                         .x_log2 = true,
+                         .series = {"operation", "bits"},
+                         .show_bound = false},
+                        {.title = "Every pattern",
+                         .columns = {"operation", "bits", "pattern", "active lanes", "metric",
+                                     "expected", "verdict"}}};
+  for (const std::string operation : {"load", "store"}) {
+    const std::string role = "counter:shared_" + operation + "_";
+    all.push_back({.title = "Counters of the " + operation + "s",
+                   .where = {{"operation", {operation}}},
+                   .columns = {"bits", "pattern", role + "instructions", role + "wavefronts",
+                               role + "conflicts"}});
   }
-  return result;
+  return all;
 }
 
 }  // namespace
 
-std::vector<std::string> concluded_claims() { return {"S1", "S2", "S3", "S4", "S5", "S6", "S8"}; }
-
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  findings.claims = claims(entries);
-  findings.views = views();
-  const auto [good, measured] = as_modelled(entries);
-  if (measured > 0) {
-    findings.answer = fmt::format(
-        "A conflict-free 32-, 64- and 128-bit access costs {}, {} and {} clocks of the SM's data "
-        "pipe; {} of {} patterns cost exactly what the model predicts.",
-        clocks(entries, pattern("load", 32, "stride:1")), clocks(entries, pattern("load", 64, "stride:2")),
-        clocks(entries, pattern("load", 128, "stride:4")), good, measured);
-  }
-  return findings;
+  static const Conclusions conclusions = [] {
+    Conclusions all{
+        .claims = {s1()},
+        .reading = {{{"32", pattern("load", 32, "stride:1")},
+                     {"64", pattern("load", 64, "stride:2")},
+                     {"128", pattern("load", 128, "stride:4")},
+                     {"good",
+                      {},
+                      Pick::sum,
+                      passes(as_modelled),
+                      "",
+                      [](const Entry& e) { return e.metric.value.has_value(); }},
+                     {"measured", {}, Pick::count}}},
+        .answer =
+            "A conflict-free 32-, 64- and 128-bit access costs {32:.2f}, {64:.2f} and "
+            "{128:.2f} clocks of the SM's data pipe; {good:.0f} of {measured:.0f} patterns "
+            "cost exactly what the model predicts.",
+        .views = views()};
+    for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "load"));
+    all.claims.push_back(s6());
+    for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "store"));
+    return all;
+  }();
+  return evaluate(conclusions, entries);
 }
 
 }  // namespace fathom::bank_conflicts

@@ -86,10 +86,7 @@ std::vector<Pattern> patterns(Access op, int bytes) {
 
 int claimed_wavefronts(WarpAccess access) {
   access.op = Access::load;
-  if (access.bytes_per_lane < 16) return shared_cost(access).wavefronts;
-  // S5 lets each half-warp merge its quarters for itself.
-  return shared_cost(masked(access, access.active_mask & 0x0000FFFFu)).wavefronts +
-         shared_cost(masked(access, access.active_mask & 0xFFFF0000u)).wavefronts;
+  return shared_cost(access).wavefronts;
 }
 
 }  // namespace fathom::bank_conflicts

@@ -19,8 +19,8 @@ struct Pattern {
 /// Every pattern for one operation and width (4, 8 or 16 bytes a lane).
 std::vector<Pattern> patterns(models::Access op, int bytes);
 
-/// Wavefronts of one access as claims S2 to S5 have it, read to the letter and for stores as for
-/// loads: what is put to the test. The model (models/shared_memory.h) is what came out of it.
+/// Wavefronts of one access as claims S2 to S5 have it, for stores as for loads: what is put to the
+/// test. The model (models/shared_memory.h) says the same of loads, and other than that of stores.
 int claimed_wavefronts(models::WarpAccess access);
 
 }  // namespace fathom::bank_conflicts

@@ -63,7 +63,7 @@ std::vector<View> views() {
                                             "counter:global_load_sectors",
                                             "counter:global_load_requests",
                                             "counter:achieved_occupancy", "verdict"};
-  all.push_back(table("Width, type, block and unrolling (1 GiB)", {"width", "type", "unroll"},
+  all.push_back(table("Width, type, block and unrolling (1 GiB)", {"width", "type", "loop", "unroll"},
                       {"type", "vector", "bytes per thread", "unroll", "block"}, counted));
   all.push_back(table("Sizes", {"size"}, {"size"}, {"metric", "bound", "of_bound", "expected", "verdict"}));
   all.push_back(table("Base offsets", {"offset"}, {"bytes per thread", "base offset (B)"}, counted));

@@ -18,6 +18,7 @@ struct Contiguous {
   std::size_t bytes = base_bytes;
   int threads = 256;
   Suite suite = Suite::standard;
+  bool one_by_one = false;
 };
 
 Case copy_case(const DeviceFacts& device, const Contiguous& what) {
@@ -34,8 +35,9 @@ Case copy_case(const DeviceFacts& device, const Contiguous& what) {
   c.suite = what.suite;
   c.prepare = [what](Context& context) {
     return copy_workload(context, what.bytes, what.threads,
-                         [shape = what.shape](const CopyRun& run, cudaStream_t stream) {
-                           launch_copy(shape, run, stream);
+                         [what](CopyRun run, cudaStream_t stream) {
+                           run.one_by_one = what.one_by_one;
+                           launch_copy(what.shape, run, stream);
                          });
   };
   return c;
@@ -67,7 +69,8 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suit
           shape, base_bytes, threads, suite};
 }
 
-/// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four to compare.
+/// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four and sixteen to
+/// compare.
 void add_stalls(Case& c) {
   for (const std::string& role : stall_roles()) c.counters.push_back({role, std::nullopt, 0, ""});
   const SourceLines lines = plain_copy_lines();
@@ -109,7 +112,7 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
       Case c = copy_case(device, by_width("width", shape, threads,
                                           quick ? Suite::quick : Suite::standard));
       const int bytes = pack_bytes(shape);
-      if (quick && (bytes == 2 || bytes == 4)) add_stalls(c);
+      if (quick && (bytes == 2 || bytes == 4 || bytes == 16)) add_stalls(c);
       cases.push_back(std::move(c));
     }
   }
@@ -121,7 +124,14 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
       cases.push_back(copy_case(device, by_width("type", {type, vector}, 256, Suite::standard)));
     }
   }
-  // V4: a thread loops over several elements a block size apart.
+  // V4: a thread loops over several elements a block size apart, each stored before the next is
+  // loaded; and with all loads before the stores.
+  for (const int unroll : {4, 16}) {
+    Contiguous what = by_width("loop", {half, 1, unroll}, 1024, Suite::quick);
+    what.name = "one-by-one/" + what.name;
+    what.one_by_one = true;
+    cases.push_back(copy_case(device, what));
+  }
   for (const int threads : {1024, 256}) {
     for (const CopyShape& shape : {CopyShape{half, 1, 4}, {half, 1, 16}, {half, 1, 32}, {int8, 1, 4},
                                    {int8, 1, 16}, {int8, 1, 32}, {float32, 4, 2}, {float32, 4, 4}}) {

@@ -90,7 +90,7 @@ void launch(const CopyRun& run, cudaStream_t stream) {
       (run.bytes - extent.packs * sizeof(P)) / sizeof(typename P::Element);
   extent.tail_first = (extent.packs + 31) / 32 * 32;
   extent.end = leftover > 0 ? extent.tail_first + leftover : extent.packs;
-  extent.whole_tiles = static_cast<unsigned>(extent.packs / tile);
+  extent.whole_tiles = run.one_by_one ? 0 : static_cast<unsigned>(extent.packs / tile);
   const auto blocks = static_cast<unsigned>((extent.end + tile - 1) / tile);
   copy<P, Unroll, load_hint, store_hint><<<blocks, run.threads, 0, stream>>>(
       reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), extent);

@@ -52,6 +52,7 @@ struct CopyRun {
   std::byte* dst = nullptr;
   std::size_t bytes = 0;  ///< a multiple of the element; what is no whole pack is copied by element
   int threads = 256;      ///< a multiple of 32
+  bool one_by_one = false;  ///< each element is stored before the next is loaded
 };
 
 /// Throws std::invalid_argument for a shape that does not exist.

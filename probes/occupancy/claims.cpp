@@ -29,10 +29,12 @@ ClaimRow o1() {
   return {"O1",
           "Theoretical occupancy is known before the run from block size, registers and shared "
           "memory",
-          "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %", toyx,
+          "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %",
+          toyx,
           {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", measured},
             {"kernels", {}, Pick::count, metric_of, "", measured},
-            percent("of 1024", 1024), percent("of 256", 256)},
+            percent("of 1024", 1024),
+            percent("of 256", 256)},
            {ratio("share", "right", "kernels")}},
           {{"share", 1, 1}},
           "resident blocks as the driver says for {right:.0f} of {kernels:.0f} kernels[; 1024 "
@@ -47,7 +49,8 @@ ClaimRow o2() {
         name, {{"grid", "persistent"}, {loads, in_flight}}, Pick::least, share_achieved};
   };
   Reading reading{{{"short", {{"turned", "block size"}}, Pick::most, share_achieved},
-                   least("one", 1), least("four", 4)}};
+                   least("one", 1),
+                   least("four", 4)}};
   std::string listed;
   for (const I threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const std::string name = std::to_string(threads) + " threads";
@@ -56,22 +59,30 @@ ClaimRow o2() {
     reading.quantities.push_back({"of " + name, where, Pick::first, axis_of(theory)});
     listed += "[" + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %, ]";
   }
-  return {"O2", "Achieved occupancy is lower, from launch overhead and imbalance",
-          "37.6 % at 1024 threads", toyx, std::move(reading),
+  return {"O2",
+          "Achieved occupancy is lower, from launch overhead and imbalance",
+          "37.6 % at 1024 threads",
+          toyx,
+          std::move(reading),
           {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}},
-          listed + "so at most {short:%} of the theoretical; one wave of blocks that live as long as "
-                   "the kernel has at least {one:%} with one load in flight a thread and {four:%} "
-                   "with four",
+          listed +
+              "so at most {short:%} of the theoretical; one wave of blocks that live as long as "
+              "the kernel has at least {one:%} with one load in flight a thread and {four:%} "
+              "with four",
           Rule::cases};
 }
 
 ClaimRow o3() {
   const auto low = [](const char* name, I in_flight) {
-    return Quantity{name, {{"turned", "shared memory"}, {"grid", "one-shot"}, {loads, in_flight}},
-                    Pick::best, metric_of, "", at_low_occupancy};
+    return Quantity{
+        name,       {{"turned", "shared memory"}, {"grid", "one-shot"}, {loads, in_flight}},
+        Pick::best, metric_of,
+        "",         at_low_occupancy};
   };
-  return {"O3", "A memory-bound kernel stays at full bandwidth at low occupancy",
-          "V1's bandwidth at 37.6 %", toyx,
+  return {"O3",
+          "A memory-bound kernel stays at full bandwidth at low occupancy",
+          "V1's bandwidth at 37.6 %",
+          toyx,
           {{low("one", 1), low("four", 4), {"top", {}, Pick::best}},
            {ratio("one share", "one", "top"), ratio("four share", "four", "top")}},
           {{"one share", same_speed}, {"four share", same_speed}},
@@ -86,29 +97,41 @@ ClaimRow o4() {
     return measured(e) && !matches(e, {{"turned", "block size"}});
   };
   const auto warps = [](const char* name, const char* turned, I threads, bool most_registers) {
-    return Quantity{name, {{"turned", turned}, {"block", threads}}, Pick::first,
-                    extra_of("theoretical_warps"), "", [=](const Entry& e) {
+    return Quantity{name,
+                    {{"turned", turned}, {"block", threads}},
+                    Pick::first,
+                    extra_of("theoretical_warps"),
+                    "",
+                    [=](const Entry& e) {
                       const double registers = axis_of("registers")(e);
                       return most_registers ? registers > 150 : registers > 100 && registers < 150;
                     }};
   };
-  return {"O4", "More shared memory or registers per block lowers occupancy in steps",
-          "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps",
-          toyx,
-          {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", by_resource},
-            {"kernels", {}, Pick::count, metric_of, "", by_resource},
-            {"step", {{"grid", "persistent"}, {loads, I{1}}}, Pick::least, share_achieved, "",
-             by_resource},
-            warps("a", "registers", 128, false), warps("b", "registers", 256, false),
-            warps("c", "registers", 128, true), warps("d", "registers", 256, true),
-            warps("e", "registers and shared memory", 256, false)},
-           {ratio("share", "right", "kernels")}},
-          {{"share", 1, 1}, {"step", same_speed}, {"c", 8, 8}, {"e", 16, 16}},
-          "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least "
-          "{step:%} of each; 128 threads x {a registers} registers with 0 KiB: {a:.0f} warps; 256 "
-          "threads x {b registers} registers with 0 KiB: {b:.0f} warps; 128 threads x {c registers} "
-          "registers with 0 KiB: {c:.0f} warps; 256 threads x {d registers} registers with 0 KiB: "
-          "{d:.0f} warps; 256 threads x {e registers} registers with 32 KiB: {e:.0f} warps"};
+  return {
+      "O4",
+      "More shared memory or registers per block lowers occupancy in steps",
+      "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps",
+      toyx,
+      {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", by_resource},
+        {"kernels", {}, Pick::count, metric_of, "", by_resource},
+        {"step",
+         {{"grid", "persistent"}, {loads, I{1}}},
+         Pick::least,
+         share_achieved,
+         "",
+         by_resource},
+        warps("a", "registers", 128, false),
+        warps("b", "registers", 256, false),
+        warps("c", "registers", 128, true),
+        warps("d", "registers", 256, true),
+        warps("e", "registers and shared memory", 256, false)},
+       {ratio("share", "right", "kernels")}},
+      {{"share", 1, 1}, {"step", same_speed}, {"c", 8, 8}, {"e", 16, 16}},
+      "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least "
+      "{step:%} of each; 128 threads x {a registers} registers with 0 KiB: {a:.0f} warps; 256 "
+      "threads x {b registers} registers with 0 KiB: {b:.0f} warps; 128 threads x {c registers} "
+      "registers with 0 KiB: {c:.0f} warps; 256 threads x {d registers} registers with 0 KiB: "
+      "{d:.0f} warps; 256 threads x {e registers} registers with 32 KiB: {e:.0f} warps"};
 }
 
 std::vector<View> views() {
@@ -132,11 +155,13 @@ Findings conclude(std::span<const Entry> entries) {
   Findings findings = evaluate(rows, entries);
   const double top = Figures({{{"top", {}, Pick::best}}}, entries)["top"];
   const auto full = [=](const Entry& e) { return metric_of(e) >= same_speed * top; };
-  const Reading answer{{{"top", {}, Pick::best}, {"low", {}, Pick::least, axis_of(theory), "", full}}};
+  const Reading answer{
+      {{"top", {}, Pick::best}, {"low", {}, Pick::least, axis_of(theory), "", full}}};
   if (top > 0)
     findings.answer = Figures(answer, entries)
-                          .tell("A copy keeps 95 % of its best bandwidth ({top}) down to {low:.1f} % "
-                                "occupancy.");
+                          .tell(
+                              "A copy keeps 95 % of its best bandwidth ({top}) down to {low:.1f} % "
+                              "occupancy.");
   return findings;
 }
 

@@ -14,20 +14,21 @@ __global__ void __launch_bounds__(1024) fma_chain(float* out, int iterations) {
   out[static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x] = x;
 }
 
-__global__ void __launch_bounds__(1024) chunk_copy(const uint4* src, uint4* dst,
-                                                   std::size_t chunk_vectors) {
+__global__ void __launch_bounds__(1024)
+    chunk_copy(const uint4* src, uint4* dst, std::size_t chunk_vectors) {
   const std::size_t first = blockIdx.x * chunk_vectors;
 #pragma unroll 4
-  for (std::size_t i = threadIdx.x; i < chunk_vectors; i += blockDim.x) dst[first + i] = src[first + i];
+  for (std::size_t i = threadIdx.x; i < chunk_vectors; i += blockDim.x)
+    dst[first + i] = src[first + i];
 }
 
 template <class Kernel>
 int resident_blocks(Kernel kernel, int threads, int dynamic_shared) {
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   dynamic_shared));
+  FATHOM_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_shared));
   int blocks = 0;
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads,
-                                                            dynamic_shared));
+  FATHOM_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, dynamic_shared));
   return blocks;
 }
 

@@ -32,9 +32,9 @@ constexpr std::size_t chunk_bytes = 1 << 20;
 constexpr int blocks_per_sm = 2, few_threads = 128, many_threads = 1024;
 
 int dynamic_shared_for(const DeviceFacts& device) {
-  const auto usable = std::min(
-      device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block,
-      device.shared_bytes_per_block_max);
+  const auto usable =
+      std::min(device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block,
+               device.shared_bytes_per_block_max);
   return static_cast<int>(usable / 1024 * 1024);
 }
 
@@ -84,9 +84,8 @@ Case grid_case(const char* kind, const models::Grid& grid) {
   const models::Waves w = models::waves(grid);
   Case c;
   c.name = fmt::format("{}/blocks:{}", kind, grid.blocks);
-  c.axes = {{"block kind", kind},
-            {"waves", w.waves},
-            {"blocks", static_cast<std::int64_t>(grid.blocks)}};
+  c.axes = {
+      {"block kind", kind}, {"waves", w.waves}, {"blocks", static_cast<std::int64_t>(grid.blocks)}};
   const bool quick = 2 * w.waves == std::floor(2 * w.waves) || w.tail_blocks == 1;
   c.suite = quick ? Suite::quick : Suite::standard;
   c.metric = {"time", "s", Better::lower, std::nullopt};
@@ -109,16 +108,19 @@ Case chain_case(const DeviceFacts& device, const models::Grid& grid, const Block
       models::expected_seconds(grid, steps * step_clocks / device.sm_clock_max_hz,
                                alone ? models::BlockCost::latency : models::BlockCost::throughput,
                                launch_seconds),
-      0.05, fmt::format("{:.0f} dependent FMAs of {:.0f} clocks at {:.0f} MHz per wave, {}", steps,
-                        step_clocks, device.sm_clock_max_hz / 1e6,
-                        alone ? "a partial wave costs a whole one"
-                              : "an SM's blocks share its FMA pipes")};
+      0.05,
+      fmt::format(
+          "{:.0f} dependent FMAs of {:.0f} clocks at {:.0f} MHz per wave, {}", steps, step_clocks,
+          device.sm_clock_max_hz / 1e6,
+          alone ? "a partial wave costs a whole one" : "an SM's blocks share its FMA pipes")};
   const double busiest = static_cast<double>(models::waves(grid).blocks_of_busiest_sm);
   c.bound = Bound{
       std::max(fma_latency_clocks * steps * std::ceil(busiest / grid.blocks_per_sm),
-               busiest * blocks.threads * steps / fma_per_clock) / device.sm_clock_max_hz,
-      fmt::format("the busiest SM's {:.0f} blocks at {:.0f} FMAs and the chain's {:.0f} clocks a step",
-                  busiest, fma_per_clock, fma_latency_clocks)};
+               busiest * blocks.threads * steps / fma_per_clock) /
+          device.sm_clock_max_hz,
+      fmt::format(
+          "the busiest SM's {:.0f} blocks at {:.0f} FMAs and the chain's {:.0f} clocks a step",
+          busiest, fma_per_clock, fma_latency_clocks)};
   c.prepare = [=](Context& context) { return prepare_chain(context, iterations, blocks); };
   return c;
 }
@@ -134,9 +136,11 @@ Case copy_case(const DeviceFacts& device, const models::Grid& grid, const Blocks
                   "reads once through DRAM; writes may stay in the L2 (" + dram.source + ")"};
   const models::StreamExpectation stream = models::expected_stream(
       {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = bytes, .write_bytes = bytes, .bytes_per_access = 16, .independent_loads = 4,
-       .resident_threads_per_sm =
-           std::min<int>(grid.blocks_per_sm, most_blocks) * many_threads,
+      {.read_bytes = bytes,
+       .write_bytes = bytes,
+       .bytes_per_access = 16,
+       .independent_loads = 4,
+       .resident_threads_per_sm = std::min<int>(grid.blocks_per_sm, most_blocks) * many_threads,
        .threads = grid.blocks * many_threads});
   c.expected = Expectation{stream.seconds, 0.25, "streaming model: " + stream.sentence};
   c.prepare = [=](Context& context) { return prepare_copy(context, blocks); };
@@ -150,10 +154,13 @@ class TailEffect : public Probe {
     return "Does a grid that does not fill its last wave pay for the whole wave?";
   }
   std::string method() const override {
-    return "Grids of equal blocks from a quarter of a wave to four waves, two blocks resident per SM, "
+    return "Grids of equal blocks from a quarter of a wave to four waves, two blocks resident per "
+           "SM, "
            "in three kinds: a chain of dependent FMAs in few threads (a block takes the same time "
-           "alone as beside another), FMAs in enough threads to fill the pipes (blocks of an SM share "
-           "them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end values and the "
+           "alone as beside another), FMAs in enough threads to fill the pipes (blocks of an SM "
+           "share "
+           "them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end values and "
+           "the "
            "copies are checked. Efficiency is the share of the last wave's slots that had work.";
   }
   std::vector<Case> cases(const DeviceFacts& device) const override {
