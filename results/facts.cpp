@@ -1,9 +1,5 @@
 #include "results/facts.h"
 
-#include <algorithm>
-
-#include "results/format.h"
-
 #include <utility>
 
 namespace fathom {
@@ -34,12 +30,6 @@ Fact missing_fact(FactName name, std::string unit, Better better, std::string re
   Fact fact = named_fact(std::move(name), std::move(unit), better);
   fact.reason = std::move(reason);
   return fact;
-}
-
-std::string value_text(const std::vector<Fact>& facts, std::string_view id) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return format_quantity(*found->value, found->unit);
 }
 
 std::string why_missing(const Entry* entry, std::string absent) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -24,10 +23,6 @@ Fact named_fact(FactName name, std::string unit, Better better);
 
 /// A fact without a value and the reason why. `reason` must not be empty.
 Fact missing_fact(FactName name, std::string unit, Better better, std::string reason);
-
-/// The value of the fact of this id with its unit, for an answer's sentence: "4.6 TB/s", or "(not
-/// measured)".
-std::string value_text(const std::vector<Fact>& facts, std::string_view id);
 
 /// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
 std::string why_missing(const Entry* entry, std::string absent);

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "probes/atomics/patterns.h"
-#include "results/facts.h"
 #include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::atomics {
 namespace {
@@ -244,12 +244,6 @@ std::vector<View> views() {
       std::move(sizes), std::move(cost)};
 }
 
-std::string value_of(const std::vector<Fact>& facts, std::string_view id, double unit = 1) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return fmt::format("{:.4g}", *found->value / unit);
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
@@ -261,16 +255,12 @@ Findings conclude(std::span<const Entry> entries) {
   add_memory(facts, entries);
   add_costs(facts, entries);
   findings.views = views();
-  if (std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); })) {
-    findings.answer = fmt::format(
-        "The L2 completes {} atomic additions a clock on words of their own and {} on one address "
-        "({} ns each); an SM's shared memory {} and {}.",
-        value_of(facts, "l2.atomic_add_throughput"),
-        value_of(facts, "l2.atomic_same_address_throughput"),
-        value_of(facts, "l2.atomic_same_address_time_all_sms", 1e-9),
-        value_of(facts, "shared.atomic_add_throughput"),
-        value_of(facts, "shared.atomic_same_address_throughput"));
-  }
+  findings.answer = answer_from(
+      facts,
+      "The L2 completes {l2.atomic_add_throughput:.4g} atomic additions a clock on words of their "
+      "own and {l2.atomic_same_address_throughput:.4g} on one address "
+      "({l2.atomic_same_address_time_all_sms} each); an SM's shared memory "
+      "{shared.atomic_add_throughput:.4g} and {shared.atomic_same_address_throughput:.4g}.");
   return findings;
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "probes/energy/loops.h"
-#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::energy {
 namespace {
@@ -121,19 +121,6 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
   return facts;
 }
 
-std::string answer(const std::vector<Fact>& facts) {
-  const bool any = std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); });
-  if (!any) return "";
-  return fmt::format(
-      "A byte takes {} from DRAM, {} from the L2, {} from the L1 and {} from shared memory, an "
-      "FFMA "
-      "{} and fp16 on the tensor cores {}; the GPU takes {} idle, and {} with threads that sleep.",
-      value_text(facts, "dram.energy_per_byte"), value_text(facts, "l2.energy_per_byte"),
-      value_text(facts, "l1.energy_per_byte"), value_text(facts, "shared.energy_per_byte"),
-      value_text(facts, "ffma.energy_per_flop"), value_text(facts, "tensor_f16.energy_per_flop"),
-      value_text(facts, "idle.power"), value_text(facts, "active_idle.power"));
-}
-
 std::vector<View> views() {
   View ladder;
   ladder.kind = View::Kind::plot;
@@ -175,7 +162,12 @@ std::vector<View> views() {
 Findings conclude(std::span<const Entry> entries) {
   Findings findings;
   findings.facts = facts_of(entries);
-  findings.answer = answer(findings.facts);
+  findings.answer = answer_from(
+      findings.facts,
+      "A byte takes {dram.energy_per_byte} from DRAM, {l2.energy_per_byte} from the L2, "
+      "{l1.energy_per_byte} from the L1 and {shared.energy_per_byte} from shared memory, an FFMA "
+      "{ffma.energy_per_flop} and fp16 on the tensor cores {tensor_f16.energy_per_flop}; the GPU "
+      "takes {idle.power} idle, and {active_idle.power} with threads that sleep.");
   findings.views = views();
   return findings;
 }

@@ -3,13 +3,171 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "probes/launch_overhead/launch_facts.h"
-#include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::launch_overhead {
 namespace {
+
+constexpr const char* left_out = "its cases were left out of this run";
+constexpr const char* no_programmatic =
+    "this GPU lacks programmatic dependent launch (it came with compute capability 9.0), or its "
+    "cases were left out of this run";
+
+using Kernels = std::int64_t;
+
+FactRow row(const char* id, const char* subject, const char* quantity, const char* method,
+            AxisFilter where, const char* absent = left_out) {
+  return {{id, subject, quantity}, std::move(where), method, absent, "s", Better::lower};
+}
+
+std::vector<FactRow> rows() {
+  const char* host = "host's clock around calls on an idle stream";
+  const char* timer = "global timer of the kernels, all queued before the first may run";
+  return {
+      row("launch.empty_kernel", "empty kernel", "time on the GPU",
+          "events around a graph of empty kernels, one thread block each",
+          {{"sweep", "grid"}, {"threads", Kernels{32}}, {"blocks", Kernels{1}}}),
+      row("launch.stream_kernel", "empty kernels in a stream", "time from one to the next", timer,
+          {{"sweep", "chain"}, {"what", in_stream}}),
+      row("launch.graph_node", "kernel node of a straight graph", "time from one to the next",
+          timer, {{"sweep", "chain"}, {"what", in_graph}, {"kernels", Kernels{256}}}),
+      row("launch.graph_node_fan_out", "kernel node of a fan-out of 256", "time per node", timer,
+          {{"sweep", "chain"}, {"what", fan_out_graph}, {"kernels", Kernels{256}}}),
+      row("launch.stream_gap", "dependent kernels in a stream", "gap", timer,
+          {{"sweep", "gap"}, {"what", in_stream}, {"programmatic", "no"}}),
+      row("launch.pdl_gap", "dependent kernels in a stream, programmatic dependent launch", "gap",
+          timer, {{"sweep", "gap"}, {"what", in_stream}, {"programmatic", "yes"}}, no_programmatic),
+      row("launch.graph_gap", "dependent kernels in a graph", "gap", timer,
+          {{"sweep", "gap"}, {"what", in_graph}, {"programmatic", "no"}}),
+      row("launch.graph_pdl_gap", "dependent kernels in a graph, programmatic dependent launch",
+          "gap", timer, {{"sweep", "gap"}, {"what", in_graph}, {"programmatic", "yes"}},
+          no_programmatic),
+      row("launch.kernel_host_cost", "kernel launch", "time on the host", host,
+          {{"sweep", "host"}, {"what", kernel_launch}}),
+      row("launch.kernel_latency", "kernel launch to the return of cudaStreamSynchronize",
+          "latency", host, {{"sweep", "host"}, {"what", launch_and_synchronize}}),
+      row("launch.flag_latency", "kernel launch to its flag in the host's memory", "latency", host,
+          {{"sweep", "host"}, {"what", launch_until_flag}}),
+      row("launch.synchronize", "cudaStreamSynchronize once the kernel's flag is seen",
+          "time on the host", host, {{"sweep", "host"}, {"what", synchronize_after_flag}}),
+      row("launch.synchronize_idle", "cudaStreamSynchronize of an idle stream", "time on the host",
+          host, {{"sweep", "host"}, {"what", synchronize_idle}}),
+      row("launch.stream_query", "cudaStreamQuery of an idle stream", "time on the host", host,
+          {{"sweep", "host"}, {"what", query_idle}}),
+      row("launch.event_record", "cudaEventRecord", "time on the host", host,
+          {{"sweep", "host"}, {"what", record_event}}),
+      row("launch.event_query", "cudaEventQuery of a completed event", "time on the host", host,
+          {{"sweep", "host"}, {"what", query_event}}),
+      row("launch.graph_host_cost", "launch of a graph of one empty kernel between two others",
+          "time on the host", host,
+          {{"sweep", "host"}, {"what", graph_launch}, {"kernels", Kernels{1}}}),
+      row("launch.graph_latency",
+          "launch of a graph of one empty kernel between two others to the return of "
+          "cudaStreamSynchronize",
+          "latency", host,
+          {{"sweep", "host"}, {"what", graph_launch_and_synchronize}, {"kernels", Kernels{1}}}),
+      row("launch.arguments_4096_host_cost", "kernel launch with 4096 B of arguments",
+          "time on the host", host,
+          {{"sweep", "host"},
+           {"what", launch_with_argument_bytes},
+           {"arguments (B)", Kernels{4096}}}),
+      row("launch.arguments_32764_host_cost", "kernel launch with 32764 B of arguments",
+          "time on the host", host,
+          {{"sweep", "host"},
+           {"what", launch_with_argument_bytes},
+           {"arguments (B)", Kernels{32764}}}),
+      row("launch.arguments_32764_kernel", "empty kernel with 32764 B of arguments",
+          "time on the GPU", "events around a graph of such kernels",
+          {{"sweep", "arguments"}, {"arguments (B)", Kernels{32764}}}),
+  };
+}
+
+/// Two entries of a sweep along an axis, for the slope between them.
+struct Two {
+  const Entry* small = nullptr;
+  const Entry* large = nullptr;
+  double difference = 0;  ///< of the axis
+};
+
+/// The two entries that are largest by `axis`, of those with a value; `small` null if there are
+/// fewer.
+Two two_largest(std::span<const Entry> entries, const AxisFilter& where, const char* axis) {
+  const auto at = [&](const Entry* entry) {
+    const auto* value = find_axis(*entry, axis);
+    return value == nullptr ? std::int64_t{0} : std::get<std::int64_t>(*value);
+  };
+  std::vector<const Entry*> found;
+  for (const Entry* entry : select(entries, where)) {
+    if (entry->metric.value) found.push_back(entry);
+  }
+  if (found.size() < 2) return {};
+  std::ranges::sort(found, {}, at);
+  Two two{found[found.size() - 2], found.back(), 0};
+  two.difference = static_cast<double>(at(two.large) - at(two.small));
+  return two;
+}
+
+/// The least and the most by which the times can differ within their intervals.
+Interval difference_of(const Two& two) {
+  const auto interval = [](const Entry& entry) {
+    return entry.interval.value_or(
+        Interval{*entry.metric.value, *entry.metric.value, 0, "no interval"});
+  };
+  const Interval a = interval(*two.small), b = interval(*two.large);
+  return {b.low - a.high, b.high - a.low, std::min(a.confidence, b.confidence),
+          "both times at the ends of their intervals"};
+}
+
+/// How many more blocks start in a second more of an empty kernel.
+Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
+  FactName name{fmt::format("launch.block_start_rate_{}_threads", threads),
+                fmt::format("blocks of {} threads that start and end", threads), "throughput"};
+  const Two two = two_largest(entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks");
+  const double seconds =
+      two.small == nullptr ? 0 : *two.large->metric.value - *two.small->metric.value;
+  if (seconds <= 0) {
+    return missing_fact(
+        std::move(name), "blocks/s", Better::higher,
+        two.small == nullptr ? left_out : "the larger grid took no longer than the smaller");
+  }
+  Fact fact = fact_of(*two.large, std::move(name),
+                      "difference of the two largest empty grids over that of their times");
+  fact.unit = "blocks/s";
+  fact.better = Better::higher;
+  fact.value = two.difference / seconds;
+  const Interval times = difference_of(two);
+  fact.interval.reset();
+  if (times.low > 0) {
+    fact.interval = Interval{two.difference / times.high, two.difference / times.low,
+                             times.confidence, times.method};
+  }
+  fact.evidence = {two.small->name, two.large->name};
+  return fact;
+}
+
+/// What one more node costs the host when it launches a straight graph.
+Fact graph_cost_per_node(std::span<const Entry> entries) {
+  FactName name{"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
+                "time on the host"};
+  const Two two = two_largest(entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels");
+  if (two.small == nullptr) return missing_fact(std::move(name), "s", Better::lower, left_out);
+  const Interval times = difference_of(two);
+  if (times.low <= 0) {
+    return missing_fact(
+        std::move(name), "s", Better::lower,
+        fmt::format("too little to be told from noise: at most {:.2g} ns a node, over {:.0f} nodes",
+                    1e9 * times.high / two.difference, two.difference));
+  }
+  Fact fact =
+      fact_of(*two.large, std::move(name),
+              "difference of the times for the two longest graphs over that of their nodes");
+  fact.value = (*two.large->metric.value - *two.small->metric.value) / two.difference;
+  fact.interval = Interval{times.low / two.difference, times.high / two.difference,
+                           times.confidence, times.method};
+  fact.evidence = {two.small->name, two.large->name};
+  return fact;
+}
 
 View plot(const char* title, AxisFilter where, const char* x, const char* y_label,
           std::vector<std::string> series) {
@@ -48,29 +206,20 @@ std::vector<View> views() {
                "Time (s)", {"what"})};
 }
 
-std::string microseconds(const std::vector<Fact>& facts, std::string_view id) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return fmt::format("{:.3g} us", *found->value * 1e6);
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  findings.facts = launch_facts(entries);
-  const std::vector<Fact>& facts = findings.facts;
-  findings.views = views();
-  if (std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); })) {
-    findings.answer = fmt::format(
-        "A launch costs the host {} and is back after {} with a synchronize; on the GPU an empty "
-        "kernel follows another after {} in a stream and {} in a graph; the gap between dependent "
-        "kernels is {}, and {} with programmatic dependent launch.",
-        microseconds(facts, "launch.kernel_host_cost"),
-        microseconds(facts, "launch.kernel_latency"), microseconds(facts, "launch.stream_kernel"),
-        microseconds(facts, "launch.graph_node"), microseconds(facts, "launch.stream_gap"),
-        microseconds(facts, "launch.pdl_gap"));
-  }
+  static const Conclusions one_by_one{.claims = {}, .facts = rows(), .views = views()};
+  Findings findings = evaluate(one_by_one, entries);
+  for (const std::int64_t threads : {32, 1024})
+    findings.facts.push_back(block_start_rate(entries, threads));
+  findings.facts.push_back(graph_cost_per_node(entries));
+  findings.answer = answer_from(
+      findings.facts,
+      "A launch costs the host {launch.kernel_host_cost} and is back after {launch.kernel_latency} "
+      "with a synchronize; on the GPU an empty kernel follows another after {launch.stream_kernel} "
+      "in a stream and {launch.graph_node} in a graph; the gap between dependent kernels is "
+      "{launch.stream_gap}, and {launch.pdl_gap} with programmatic dependent launch.");
   return findings;
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "probes/links/collectives.h"
-#include "results/facts.h"
 #include "results/format.h"
 #include "results/query.h"
+#include "results/rows.h"
 #include "results/statistics.h"
 
 namespace fathom::links {
@@ -307,26 +307,6 @@ std::vector<View> views(std::span<const Entry> entries) {
   return result;
 }
 
-std::string answer(const std::vector<Fact>& facts) {
-  const auto value = [&](const char* id) -> std::string {
-    const auto found = std::ranges::find(facts, id, &Fact::id);
-    if (found == facts.end() || !found->value) return "(not measured)";
-    return format_quantity(*found->value, found->unit);
-  };
-  if (std::ranges::none_of(facts, [](const Fact& f) { return f.value.has_value(); })) return "";
-  std::string text = fmt::format(
-      "The link to the host carries {} to the GPU and {} back from and to pinned memory, {} both "
-      "ways "
-      "together, {} from pageable memory",
-      value("host.bandwidth"), value("host.d2h_bandwidth"), value("host.bidirectional_bandwidth"),
-      value("host.pageable_bandwidth"));
-  const auto peer = std::ranges::find(facts, "peer.bandwidth", &Fact::id);
-  text += peer->value ? fmt::format("; a pair of GPUs {} one way and {} both ways",
-                                    value("peer.bandwidth"), value("peer.bidirectional_bandwidth"))
-                      : fmt::format("; between GPUs nothing was measured ({})", peer->reason);
-  return text + ".";
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
@@ -335,7 +315,15 @@ Findings conclude(std::span<const Entry> entries) {
   add_host_facts(findings.facts, entries);
   add_peer_facts(findings.facts, entries, around);
   add_nccl_facts(findings.facts, entries, around);
-  findings.answer = answer(findings.facts);
+  const auto peer = std::ranges::find(findings.facts, "peer.bandwidth", &Fact::id);
+  findings.answer = answer_from(
+      findings.facts,
+      "The link to the host carries {host.bandwidth} to the GPU and {host.d2h_bandwidth} back from "
+      "and to pinned memory, {host.bidirectional_bandwidth} both ways together, "
+      "{host.pageable_bandwidth} from pageable memory" +
+          (peer->value ? "; a pair of GPUs {peer.bandwidth} one way and "
+                         "{peer.bidirectional_bandwidth} both ways."
+                       : fmt::format("; between GPUs nothing was measured ({}).", peer->reason)));
   findings.views = views(entries);
   return findings;
 }

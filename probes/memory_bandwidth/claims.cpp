@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "probes/memory_bandwidth/kind_facts.h"
-#include "probes/memory_bandwidth/level_facts.h"
-#include "probes/memory_bandwidth/saturation_facts.h"
-#include "results/facts.h"
+#include "probes/memory_bandwidth/facts.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/regime_view.h"
+#include "results/rows.h"
 #include "results/segmentation.h"
 
 namespace fathom::memory_bandwidth {
@@ -99,17 +97,6 @@ std::vector<View> views(std::span<const Entry> entries) {
   return {footprint, widths, sms, flight, table};
 }
 
-std::string answer(const std::vector<Fact>& facts) {
-  const bool any = std::ranges::any_of(facts, [](const Fact& f) { return f.value.has_value(); });
-  if (!any) return "";
-  return fmt::format(
-      "Loads move {} from shared memory, {} from the L1s, {} from the L2 and {} from DRAM; DRAM "
-      "needs {} and {} in flight to be saturated.",
-      value_text(facts, "shared.bandwidth"), value_text(facts, "l1.bandwidth"),
-      value_text(facts, "l2.bandwidth"), value_text(facts, "dram.bandwidth"),
-      value_text(facts, "dram.saturating_sms"), value_text(facts, "dram.bytes_in_flight"));
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
@@ -119,7 +106,12 @@ Findings conclude(std::span<const Entry> entries) {
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
   findings.views = views(entries);
-  findings.answer = answer(findings.facts);
+  findings.answer = answer_from(
+      findings.facts,
+      "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
+      "{l2.bandwidth} "
+      "from the L2 and {dram.bandwidth} from DRAM; DRAM needs {dram.saturating_sms} and "
+      "{dram.bytes_in_flight} in flight to be saturated.");
   return findings;
 }
 

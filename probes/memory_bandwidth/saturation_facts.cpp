@@ -1,4 +1,4 @@
-#include "probes/memory_bandwidth/saturation_facts.h"
+#include "probes/memory_bandwidth/facts.h"
 
 #include <fmt/format.h>
 

@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "probes/memory_latency/code_facts.h"
-#include "probes/memory_latency/driver_size_facts.h"
-#include "probes/memory_latency/latency_facts.h"
-#include "probes/memory_latency/line_facts.h"
-#include "probes/memory_latency/set_facts.h"
-#include "probes/memory_latency/size_facts.h"
+#include "probes/memory_latency/facts.h"
 #include "results/format.h"
 #include "results/regime_view.h"
+#include "results/rows.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -102,13 +98,6 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
           lines};
 }
 
-/// "29.0" or "(not measured)".
-std::string value_of(const std::vector<Fact>& facts, const char* id, double unit = 1) {
-  const auto found = std::ranges::find(facts, id, &Fact::id);
-  if (found == facts.end() || !found->value) return "(not measured)";
-  return fmt::format("{:.1f}", *found->value / unit);
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
@@ -119,18 +108,12 @@ Findings conclude(std::span<const Entry> entries) {
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
   findings.views = views(entries, findings.facts);
-  const bool any =
-      std::ranges::any_of(findings.facts, [](const Fact& f) { return f.value.has_value(); });
-  if (any) {
-    const auto& facts = findings.facts;
-    findings.answer = fmt::format(
-        "A load takes {} cycles from shared memory, {} from the L1, {} from the L2 and {} from "
-        "DRAM; "
-        "the L1 holds up to {} KiB, the L2 {} MiB.",
-        value_of(facts, "shared.latency"), value_of(facts, "l1.latency"),
-        value_of(facts, "l2.latency"), value_of(facts, "dram.latency"),
-        value_of(facts, "l1.size", 1024), value_of(facts, "l2.size", 1024 * 1024));
-  }
+  findings.answer = answer_from(
+      findings.facts,
+      "A load takes {shared.latency:.1f} cycles from shared memory, {l1.latency:.1f} from the L1, "
+      "{l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the L1 holds up to "
+      "{l1.size}, "
+      "the L2 {l2.size}.");
   return findings;
 }
 

@@ -1,4 +1,4 @@
-#include "probes/memory_latency/driver_size_facts.h"
+#include "probes/memory_latency/facts.h"
 
 #include "results/facts.h"
 #include "results/query.h"

@@ -2,7 +2,7 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/driver_size_facts.h"
+#include "probes/memory_latency/facts.h"
 
 // The headline of each level: a working set well inside it, both ways to time it.
 

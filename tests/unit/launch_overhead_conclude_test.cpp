@@ -72,7 +72,7 @@ TEST_CASE("each cost of a launch is the entry that measured it", "[probes]") {
   CHECK(fact(findings, "launch.graph_gap").value == 0.9 * us);
   CHECK(fact(findings, "launch.graph_pdl_gap").reason.find("9.0") != std::string::npos);
   CHECK(findings.answer.find("2 us") != std::string::npos);
-  CHECK(findings.answer.find("0.6 us with programmatic") != std::string::npos);
+  CHECK(findings.answer.find("600 ns with programmatic") != std::string::npos);
   CHECK(findings.views.size() == 5);
 }
 
