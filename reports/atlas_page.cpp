@@ -13,28 +13,6 @@
 namespace fathom::reports {
 namespace {
 
-/// The level's figures, for readers who see no picture.
-void write_levels(Writing& to) {
-  Table table({{"Level"},
-               {"Size", Align::right},
-               {"Latency", Align::right},
-               {"Bandwidth, all SMs", Align::right}});
-  const auto cell = [](const LevelFigure& figure) -> std::string {
-    if (!figure.value) return "–";
-    const std::string text = escape_text(format_quantity(figure.value, figure.unit));
-    return figure.beside.empty() ? text : fmt::format("{} ({})", text, escape_text(figure.beside));
-  };
-  for (const LevelRow& level : hierarchy(to.document)) {
-    std::string size = cell(level.size);
-    if (level.size.value && !level.size.beside.empty()) {
-      size =
-          escape_text(format_quantity(level.size.value, level.size.unit) + " " + level.size.beside);
-    }
-    table.add_row({escape_text(level.name), size, cell(level.latency), cell(level.bandwidth)});
-  }
-  to.page.table("The levels, nearest to the cores first", table);
-}
-
 const ProbeSummary* find_probe(const Document& document, const std::string& name) {
   const auto found = std::ranges::find(document.probes, name, &ProbeSummary::name);
   return found == document.probes.end() ? nullptr : &*found;
@@ -67,15 +45,15 @@ void write_atlas_answers(Writing& to) {
 }
 
 void write_overview(Writing& to) {
-  for (const ProbeSummary* probe : in_order(to.document)) {
-    for (std::size_t i = 0; i < probe->views.size(); ++i) {
-      const View& view = probe->views[i];
-      if (!view.overview) continue;
-      to.page.heading(2, escape_text(view.title), slug(probe->name + "-" + view.title));
-      write_view(to, *probe, i);
-      to.page.paragraph(fmt::format("From {}.", link_to(*probe)));
-    }
-  }
+  to.page.heading(2, "Curves", "curves");
+  std::vector<std::string> items{
+      explore_link("Latency, from L1 to another GPU, on one axis", "view=latency"),
+      explore_link("Bandwidth by working set, SMs and bytes in flight", "view=bandwidth")};
+  for (const ProbeSummary* probe : in_order(to.document))
+    for (const View& view : probe->views)
+      if (view.overview)
+        items.push_back(explore_link(escape_text(view.title), explore_probe(probe->name)));
+  to.page.list(items);
 }
 
 /// Facts that a reader must know of before any other.
@@ -93,11 +71,32 @@ void write_state(Writing& to) {
   for (const std::string& warning : to.document.warnings) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
-  if (!to.pictures.problem().empty()) items.push_back(escape_text(to.pictures.problem()));
   to.page.list(items);
 }
 
 }  // namespace
+
+void write_levels(Writing& to) {
+  if (!has_atlas(to.document)) return;
+  Table table({{"Level"},
+               {"Size", Align::right},
+               {"Latency", Align::right},
+               {"Bandwidth, all SMs", Align::right}});
+  const auto cell = [](const LevelFigure& figure) -> std::string {
+    if (!figure.value) return "–";
+    const std::string text = escape_text(format_quantity(figure.value, figure.unit));
+    return figure.beside.empty() ? text : fmt::format("{} ({})", text, escape_text(figure.beside));
+  };
+  for (const LevelRow& level : hierarchy(to.document)) {
+    std::string size = cell(level.size);
+    if (level.size.value && !level.size.beside.empty()) {
+      size =
+          escape_text(format_quantity(level.size.value, level.size.unit) + " " + level.size.beside);
+    }
+    table.add_row({escape_text(level.name), size, cell(level.latency), cell(level.bandwidth)});
+  }
+  to.page.table("The levels, nearest to the cores first", table);
+}
 
 void write_atlas(Writing& to) {
   to.page.heading(1, "Atlas of the memory hierarchy: " + gpu_title(to.document), "top");
@@ -108,7 +107,6 @@ void write_atlas(Writing& to) {
       "binary (KiB). The [whole report](README.md) has the verdicts, every curve and how it was "
       "measured.");
   write_state(to);
-  write_hierarchy(to);
   write_levels(to);
   to.page.contents_here();
   write_atlas_answers(to);

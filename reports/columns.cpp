@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "reports/facts_table.h"
 #include "reports/scale.h"
 #include "results/format.h"
 #include "results/query.h"
@@ -90,11 +91,20 @@ Column counter_column(const std::string& role, const EntryList& entries) {
                        [&](const Entry& entry) { return counter_value(entry, role); });
 }
 
-std::optional<double> ratio_to(const Entry& entry, const std::string& opponent) {
-  for (const Opponent& other : entry.opponents) {
-    if (other.name == opponent) return other.ratio;
-  }
-  return std::nullopt;
+/// "1.056 ± 0.12 %".
+Column ratio_column(const std::string& opponent, const EntryList& entries) {
+  const auto of = [&](const Entry& entry) {
+    return std::ranges::find(entry.opponents, opponent, &Opponent::name);
+  };
+  Column column = number_column("ratio to " + opponent, "", entries, [&](const Entry& entry) {
+    const auto found = of(entry);
+    return found == entry.opponents.end() ? std::nullopt : found->ratio;
+  });
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (const auto found = of(*entries[i]);
+        found != entries[i]->opponents.end() && found->ratio && found->ratio_interval)
+      column.cells[i] += reach_of(*found->ratio, *found->ratio_interval, 2);
+  return column;
 }
 
 Column verdict_column(const EntryList& entries) {
@@ -117,7 +127,7 @@ Column share_column(std::string name, const EntryList& entries, const Figure& sh
 
 /// Of the bound as it is at the clock that was measured, where it grows with the clock.
 std::optional<double> share_at_clock(const Entry& entry) {
-  const auto share = share_of_bound(entry);
+  const auto share = reports::share_of_bound(entry);
   const auto clock = sm_clock_of(entry);
   if (!share || !clock || !(*clock > 0) || !entry.bound->clock_hz) return std::nullopt;
   return *share * *entry.bound->clock_hz / *clock;
@@ -212,8 +222,11 @@ Column make_column(const std::string& name, const EntryList& entries,
   const auto after = [&](std::string_view prefix) { return name.substr(prefix.size()); };
   if (name == "metric") {
     const bool named = !entries.empty() && one_metric(entries);
-    return metric_column(named ? spaced(entries.front()->metric.name) : "measured", entries,
-                         gather(entries, metric_value));
+    Column column = metric_column(named ? spaced(entries.front()->metric.name) : "measured",
+                                  entries, gather(entries, metric_value));
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i]->verdict.status == VerdictStatus::noisy) column.cells[i] += " ~";
+    return column;
   }
   if (name == "interval") return interval_column(entries);
   if (name == "bound") {
@@ -227,8 +240,11 @@ Column make_column(const std::string& name, const EntryList& entries,
                                                  : std::nullopt;
                          }));
   }
-  if (name == "of_bound") return share_column("of bound", entries, share_of_bound);
-  if (name == "of_bound_at_clock") return share_column("of bound at its clock", entries, share_at_clock);
+  if (name == "of_bound")
+    return share_column("of bound", entries,
+                        [](const Entry& entry) { return share_of_bound(entry); });
+  if (name == "of_bound_at_clock")
+    return share_column("of bound at its clock", entries, share_at_clock);
   if (name == "of_opponent") return share_column("of its opponent", entries, share_of_opponent);
   if (name.starts_with("of_level:")) return level_column(after("of_level:"), entries, levels);
   if (name == "time") {
@@ -245,13 +261,13 @@ Column make_column(const std::string& name, const EntryList& entries,
   if (name == "throttle_reasons") return text_column("throttled by", entries, throttle_text);
   if (name.starts_with("note:")) {
     const std::string note = after("note:");
-    return text_column(spaced(note), entries, [&](const Entry& entry) { return note_of(entry, note); });
+    return text_column(spaced(note), entries,
+                       [&](const Entry& entry) { return note_of(entry, note); });
   }
   if (name == "verdict") return verdict_column(entries);
   if (name.starts_with("ratio:")) {
     const std::string opponent = after("ratio:");
-    return number_column("ratio to " + opponent, "", entries,
-                         [&](const Entry& entry) { return ratio_to(entry, opponent); });
+    return ratio_column(opponent, entries);
   }
   if (name.starts_with("counter:")) return counter_column(after("counter:"), entries);
   if (name.starts_with("extra:")) {

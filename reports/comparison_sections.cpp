@@ -94,15 +94,6 @@ void write_comparisons(Writing& to, const std::string& probe, const EntryList& e
   to.page.table("Comparisons of " + escape_text(probe), table, constant);
 }
 
-/// "4.286 of 4.8 TB/s", or with both units where prefixes differ.
-std::string of_bound(const Entry& entry) {
-  std::string value = format_quantity(*entry.metric.value, entry.metric.unit);
-  const std::string bound = format_quantity(entry.bound->value, entry.metric.unit);
-  const std::size_t space = value.find(' ');
-  if (space != std::string::npos && bound.ends_with(value.substr(space))) value.resize(space);
-  return value + " of " + bound;
-}
-
 }  // namespace
 
 void write_bounds(Writing& to) {
@@ -114,18 +105,17 @@ void write_bounds(Writing& to) {
                {"Share (%)", Align::right},
                {"Source of the bound"},
                {"Entry"}});
-  std::vector<BoundBar> bars;
   for (const ProbeSummary& summary : probes_of(to.document)) {
     const std::string& probe = summary.name;
     const EntryList closest = closest_to_bound(entries_of(to.document, probe));
     for (const Entry* entry : closest) {
       const std::string& unit = entry->metric.unit;
-      bars.push_back({closest.size() == 1 ? probe : probe + ", " + spaced(entry->metric.name),
-                      *share_of_bound(*entry), of_bound(*entry)});
       table.add_row({escape_text(probe), escape_text(spaced(entry->metric.name)),
-                     quantity(entry->metric.value, unit), quantity(entry->bound->value, unit),
+                     quantity(entry->metric.value, unit) +
+                         (entry->verdict.status == VerdictStatus::noisy ? " ~" : ""),
+                     quantity(entry->bound->value, unit),
                      fmt::format("{:.1f}", *share_of_bound(*entry) * 100),
-                     escape_text(entry->bound->source), code(entry->name)});
+                     escape_text(entry->bound->source), entry_link(*entry)});
     }
   }
   if (table.rows() == 0) {
@@ -134,11 +124,6 @@ void write_bounds(Writing& to) {
   }
   to.page.paragraph(
       "Of each probe and metric the entry that comes closest to what physics allows.");
-  if (to.pictures.problem().empty()) {
-    to.show("bounds", "bounds", [&](const auto& folder, const std::string& stem) {
-      return draw_bound_bars(bars, folder, stem, to.document.source);
-    });
-  }
   to.page.table("The closest to its bound", table);
 }
 
@@ -152,6 +137,7 @@ void write_opponents(Writing& to) {
       "pairs; above 1 the entry is better.");
   write_duels(to);
   for (const ProbeSummary& probe : probes_of(to.document)) {
+    to.page.explore(explore_probe(probe.name));
     write_comparisons(to, probe.name, entries_of(to.document, probe.name));
   }
 }

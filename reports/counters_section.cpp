@@ -80,21 +80,8 @@ void write_roles(Writing& to, const std::vector<Role>& all) {
     }
     table.add_row(std::move(cells));
   }
+  to.page.explore("view=probes");
   to.page.table("Entries by counter", table);
-}
-
-/// The roles' names on this chip, in a fold: they are too wide for a table with anything else.
-void write_metrics(Writing& to, const std::vector<Role>& all) {
-  std::map<std::string, std::string> metrics;
-  for (const Role& role : all) {
-    if (!role.metric.empty()) metrics.try_emplace(role.role, role.metric);
-  }
-  if (metrics.empty()) return;
-  Table table({{"Counter"}, {"Metric"}});
-  for (const auto& [role, metric] : metrics) {
-    table.add_row({escape_text(spaced(role)), code(metric)});
-  }
-  to.page.folded("What the counters are called on this chip", table.markdown());
 }
 
 void write_missing(Writing& to, const std::vector<Role>& all) {
@@ -125,7 +112,7 @@ void write_differing(Writing& to) {
     for (const Counter& counter : entry.counters) {
       if (finding(counter) != CounterFinding::differs) continue;
       const double off = distance(*counter.value, *counter.expected);
-      table.add_row({code(entry.name), escape_text(spaced(counter.role)),
+      table.add_row({entry_link(entry), escape_text(spaced(counter.role)),
                      format_exact(*counter.value), format_exact(*counter.expected),
                      std::isfinite(off) ? format_number(off * 100) : "–"});
     }
@@ -177,7 +164,6 @@ void write_counters(Writing& to) {
   write_missing(to, all);
   write_differing(to);
   write_roles(to, all);
-  write_metrics(to, all);
 }
 
 }  // namespace fathom::reports

@@ -37,22 +37,20 @@ bool is_of_a_level(const Document& document, const Fact& fact) {
 void write_of_probe(Writing& to, const std::string& probe) {
   const FactList facts = facts_of(to.document, probe);
   to.page.heading(3, escape_text(capitalised(spaced(probe))), "facts-" + slug(probe));
+  to.page.explore("view=facts&q=" + url_encoded(probe));
   const GroupedFacts grouped = group_facts(facts);
-  Notes notes;
+  Notes notes(to.document);
   for (const FactGrid& grid : grouped.grids) {
     to.page.table(caption_of(grid), grid_table(grid, notes));
   }
   const std::size_t others = grouped.others.size();
   to.page.table(counted(others, grouped.grids.empty() ? "fact" : "other fact",
                         grouped.grids.empty() ? "facts" : "other facts"),
-                fact_table(grouped.others, notes), "", others);
+                fact_table(grouped.others, notes));
   if (const auto sources = notes.list(); !sources.empty()) {
     to.page.paragraph(fmt::format("{}", fmt::join(sources, "<br>\n")));
   }
   to.page.list(missing_facts(facts));
-  if (const std::string text = evidence_of(facts); !text.empty()) {
-    to.page.folded("Evidence: method, interval, counters and entries of each fact", text);
-  }
 }
 
 }  // namespace
@@ -69,20 +67,12 @@ std::vector<std::string> probes_with_facts(const Document& document) {
   return probes;
 }
 
-void write_hierarchy(Writing& to) {
-  if (!has_atlas(to.document) || !to.pictures.problem().empty()) return;
-  to.show("hierarchy", "hierarchy", [&](const auto& folder, const std::string& stem) {
-    return draw_hierarchy(hierarchy(to.document), folder, stem, to.document.source);
-  });
-}
-
 void write_facts_by_probe(Writing& to) {
   to.page.paragraph(
-      "± is how far the confidence interval of the median reaches from the value; the intervals "
-      "themselves, mostly of 95 %, are with the evidence. A bound is what physics or the "
-      "architecture allows. Beside it stands what others have published of the same quantity, and "
-      "by how much this GPU is off that; numbers in brackets lead to the sources under the "
-      "tables.");
+      "± is how far the confidence interval of the median reaches from the value, mostly of 95 %. "
+      "A bound is what physics or the architecture allows. Published is what others found, and by "
+      "how much this GPU is off that; numbers in brackets lead to the sources under the tables. "
+      "[The fact table](index.html#view=facts) has every fact, with the entries behind it.");
   for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
 }
 
@@ -91,7 +81,7 @@ void write_facts(Writing& to) {
   if (number == 0) return;
   to.page.heading(2, "Facts", "facts");
   if (has_atlas(to.document)) {
-    write_hierarchy(to);
+    write_levels(to);
     to.page.paragraph(
         fmt::format("[The atlas]({}#facts) has the {} that the probes conclude of this GPU.",
                     atlas_file, counted(number, "fact", "facts")));

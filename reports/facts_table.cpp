@@ -12,12 +12,12 @@
 namespace fathom::reports {
 namespace {
 
-std::string value_cell(const Fact* fact) {
+std::string value_cell(const Fact* fact, const Notes& notes) {
   if (fact == nullptr) return "–";
   const bool reaches = fact->value && is_confident(fact->interval);
-  const std::string text =
-      escape_text(format_quantity(fact->value, fact->unit) +
-                  (reaches ? reach_of(*fact->value, *fact->interval) : ""));
+  const std::string text = escape_text(format_quantity(fact->value, fact->unit) +
+                                       (reaches ? reach_of(*fact->value, *fact->interval) : "")) +
+                           (notes.is_noisy(*fact) ? " ~" : "");
   const auto share = share_of_bound(*fact);
   return share && *share > 1 ? text + " **better than its bound**" : text;
 }
@@ -132,48 +132,6 @@ std::string names_of(const FactList& facts) {
   return joined(parts);
 }
 
-std::string counter_text(const Counter& counter) {
-  const std::string name = escape_text(spaced(counter.role));
-  if (!counter.value) {
-    return fmt::format("{} is missing ({})", name, escape_text(without_full_stop(counter.reason)));
-  }
-  return fmt::format("{} {}", name, escape_text(format_quantity(counter.value, counter.unit)));
-}
-
-/// The first and the last name, and how many are between them: a curve's are alike.
-std::string entries_text(const std::vector<std::string>& names) {
-  if (names.empty()) return "";
-  if (names.size() == 1) return code(names.front());
-  const std::string between =
-      names.size() > 2 ? fmt::format(" … ({} in all) … ", names.size()) : ", ";
-  return code(names.front()) + between + code(names.back());
-}
-
-std::string evidence_line(const Fact& fact) {
-  std::vector<std::string> parts;
-  if (fact.value) parts.push_back(escape_text(format_quantity(fact.value, fact.unit)));
-  if (fact.interval) {
-    parts.push_back(fmt::format("{} ({})", escape_text(format_interval(*fact.interval, fact.unit)),
-                                format_percent(fact.interval->confidence)));
-  }
-  if (fact.bound) {
-    parts.push_back(fmt::format("bound {} ({})",
-                                escape_text(format_quantity(fact.bound->value, fact.unit)),
-                                escape_text(fact.bound->source)));
-  }
-  if (fact.published) {
-    parts.push_back(fmt::format("published {} ({})",
-                                escape_text(format_quantity(fact.published->value, fact.unit)),
-                                escape_text(fact.published->source)));
-  }
-  if (fact.repeats > 0) {
-    parts.push_back(counted(static_cast<std::size_t>(fact.repeats), "sample", "samples"));
-  }
-  for (const Counter& counter : fact.counters) parts.push_back(counter_text(counter));
-  if (const std::string names = entries_text(fact.evidence); !names.empty()) parts.push_back(names);
-  return fmt::format("  - {}: {}\n", code(fact.id), fmt::join(parts, "; "));
-}
-
 }  // namespace
 
 bool is_confident(const std::optional<Interval>& interval) {
@@ -201,6 +159,16 @@ std::optional<double> share_of_bound(const Fact& fact) {
   const double share = fact.better == Better::higher ? *fact.value / fact.bound->value
                                                      : fact.bound->value / *fact.value;
   return std::isfinite(share) ? std::optional(share) : std::nullopt;
+}
+
+Notes::Notes(const Document& document) {
+  for (const Entry& entry : document.entries)
+    if (entry.verdict.status == VerdictStatus::noisy) noisy_.insert(entry.name);
+}
+
+bool Notes::is_noisy(const Fact& fact) const {
+  return std::ranges::any_of(fact.evidence,
+                             [&](const std::string& name) { return noisy_.contains(name); });
 }
 
 std::string Notes::mark(const std::string& text) {
@@ -231,7 +199,7 @@ Table grid_table(const FactGrid& grid, Notes& notes) {
   for (const FactGrid::Row& row : grid.rows) {
     std::vector<std::string> cells{escape_text(row.subject)};
     for (std::size_t i = 0; i < row.facts.size(); ++i) {
-      cells.push_back(value_cell(row.facts[i]));
+      cells.push_back(value_cell(row.facts[i], notes));
       for (const BesideColumn& one : beside[i]) cells.push_back(one.cell(row.facts[i], notes));
     }
     table.add_row(std::move(cells));
@@ -246,7 +214,7 @@ Table fact_table(const FactList& facts, Notes& notes) {
   headers.push_back({"Method"});
   Table table(std::move(headers));
   for (const Fact* fact : facts) {
-    std::vector<std::string> cells{fact_title(*fact), value_cell(fact)};
+    std::vector<std::string> cells{fact_title(*fact), value_cell(fact, notes)};
     for (const BesideColumn& one : beside) cells.push_back(one.cell(fact, notes));
     cells.push_back(fact->method.empty() ? "–" : escape_text(fact->method));
     table.add_row(std::move(cells));
@@ -270,24 +238,6 @@ std::vector<std::string> missing_facts(const FactList& facts) {
                                 escape_text(without_full_stop(reason))));
   }
   return notes;
-}
-
-std::string evidence_of(const FactList& facts) {
-  std::vector<std::pair<std::string, std::string>> by_method;
-  for (const Fact* fact : facts) {
-    const bool anything = fact->value || !fact->evidence.empty() || !fact->counters.empty() ||
-                          fact->published.has_value();
-    if (!anything) continue;
-    const std::string method = fact->method.empty() ? "no value" : fact->method;
-    auto same = std::ranges::find(by_method, method, &std::pair<std::string, std::string>::first);
-    if (same == by_method.end()) same = by_method.insert(same, {method, {}});
-    same->second += evidence_line(*fact);
-  }
-  std::string text;
-  for (const auto& [method, lines] : by_method) {
-    text += fmt::format("- {}\n{}", escape_text(method), lines);
-  }
-  return text;
 }
 
 }  // namespace fathom::reports

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/fact_groups.h"
@@ -28,9 +30,13 @@ std::optional<double> deviation(const Fact& fact);
 /// What share of its bound a fact reaches, at most 1 unless it breaks it; nothing without either.
 std::optional<double> share_of_bound(const Fact& fact);
 
-/// Sources that tables refer to by number, so that each is spelled out once.
+/// What tables of facts refer to: sources by number, each spelled out once, and noisy entries.
 class Notes {
  public:
+  Notes() = default;
+  explicit Notes(const Document& document);
+  /// Whether any entry behind the fact is noisy.
+  bool is_noisy(const Fact& fact) const;
   /// "\[2\]", Markdown. The same text has the same number.
   std::string mark(const std::string& text);
   /// Each with its number, Markdown.
@@ -38,6 +44,7 @@ class Notes {
 
  private:
   std::vector<std::string> texts_;
+  std::set<std::string_view> noisy_;  ///< names in the document, which must live as long
 };
 
 /// A row for each subject: of each quantity the value with its interval, the share of the bound and
@@ -49,9 +56,5 @@ Table fact_table(const FactList& facts, Notes& notes);
 
 /// A sentence on the facts without a value, one for each reason.
 std::vector<std::string> missing_facts(const FactList& facts);
-
-/// What each fact rests on, by method: its interval, bound, counters and entries. A Markdown list;
-/// empty for nothing.
-std::string evidence_of(const FactList& facts);
 
 }  // namespace fathom::reports

@@ -3,14 +3,26 @@
 #include <string>
 #include <vector>
 
-#include "reports/plot.h"
 #include "results/document.h"
 
 namespace fathom::reports {
 
+/// One figure of a level of the memory hierarchy.
+struct LevelFigure {
+  std::optional<double> value;  ///< nothing: it is not known
+  std::string unit;
+  std::string beside;  ///< the same in another unit; may be empty
+};
+
+struct LevelRow {
+  std::string name;
+  LevelFigure size, latency, bandwidth;
+};
+
 /// The levels of the memory hierarchy of which the document knows a figure, the one nearest to the
 /// cores first: its facts `<level>.size` (beside it of what), `<level>.latency` (beside it
-/// `<level>.latency_time`) and `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one SM).
+/// `<level>.latency_time`) and `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one
+/// SM).
 std::vector<LevelRow> hierarchy(const Document& document);
 
 /// The facts that the hierarchy shows.

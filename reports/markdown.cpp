@@ -135,6 +135,20 @@ std::string slug(std::string_view text) {
   return out.empty() ? "unnamed" : out;
 }
 
+std::string url_encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~:/").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string explore_link(const std::string& text, const std::string& state) {
+  return fmt::format("[{}](index.html#{})", text, state);
+}
+
 std::string Table::markdown() const {
   std::string out = "|", rule = "|";
   for (const Column& column : columns_) {
@@ -170,22 +184,16 @@ void Page::table(const std::string& caption, const Table& table, const std::stri
                  std::size_t shown) {
   if (table.rows() == 0) return;
   const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
-  if (table.rows() > shown) {
-    write_folded(fmt::format("<b>{}{}</b> · {} rows{}", mark(), unescaped(caption), table.rows(),
-                             unescaped(all_rows)),
-                 table.markdown());
-  } else {
+  if (table.rows() > shown && explore_.empty())
+    text_ += fmt::format(
+        "<details>\n<summary><b>{}{}</b> · {} rows{}</summary>\n\n{}\n</details>\n\n", mark(),
+        unescaped(caption), table.rows(), unescaped(all_rows), table.markdown());
+  else if (table.rows() > shown)
+    text_ +=
+        fmt::format("{}**{}**: {}.\n\n", mark(), caption,
+                    explore_link(fmt::format("{} rows in the HTML page", table.rows()), explore_));
+  else
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
-  }
-}
-
-void Page::folded(const std::string& summary, const std::string& markdown) {
-  write_folded(fmt::format("<b>{}{}</b>", mark(), escape_xml(summary)), markdown);
-}
-
-void Page::write_folded(const std::string& summary_html, const std::string& markdown) {
-  text_ +=
-      fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary_html, markdown);
 }
 
 void Page::picture(const std::string& light, const std::string& dark, const std::string& alt) {

@@ -37,6 +37,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   std::size_t rows() const { return rows_.size(); }
+  std::size_t columns() const { return columns_.size(); }
   std::string markdown() const;
 
  private:
@@ -47,7 +48,8 @@ class Table {
 /// A page under construction. Every heading and caption of a replay is marked as such.
 class Page {
  public:
-  static constexpr std::size_t most_shown = 25;
+  /// Rows of a table.
+  static constexpr std::size_t most_shown = 30;
 
   explicit Page(bool replay) : replay_(replay) {}
 
@@ -56,13 +58,13 @@ class Page {
   std::string heading(int level, const std::string& text, const std::string& wanted);
   void paragraph(const std::string& markdown);
   void list(const std::vector<std::string>& items);
+  /// Where the HTML page beside this one shows the tables that follow: "view=probes&probe=links".
+  void explore(const std::string& state) { explore_ = state; }
   /// A table under its caption, and beside that what holds for all rows; one of more rows than
-  /// `shown` opens on a click. Nothing if there are no rows. `caption` and `common` are text from
-  /// escape_text.
+  /// `shown` is a link to the HTML page, or where there is none opens on a click. Nothing if there
+  /// are no rows. `caption` and `common` are text from escape_text.
   void table(const std::string& caption, const Table& table, const std::string& common = "",
              std::size_t shown = most_shown);
-  /// Markdown that opens on a click; `summary` is plain text.
-  void folded(const std::string& summary, const std::string& markdown);
   /// A picture for light and for dark pages, files beside the page; `alt` is plain text.
   void picture(const std::string& light, const std::string& dark, const std::string& alt);
   /// Where the table of contents goes.
@@ -76,14 +78,20 @@ class Page {
     std::string text, anchor;
   };
   std::string contents() const;
-  void write_folded(const std::string& summary_html, const std::string& markdown);
   std::string mark() const { return replay_ ? "REPLAY · " : ""; }
 
   bool replay_;
   std::vector<Heading> headings_;
   std::set<std::string> anchors_;
   std::size_t contents_at_ = 0;
+  std::string explore_;
   std::string text_;
 };
+
+/// Part of an address: whatever could end a link is written as %XX.
+std::string url_encoded(std::string_view text);
+
+/// A link to the HTML page beside this one, in that state; `text` is Markdown.
+std::string explore_link(const std::string& text, const std::string& state);
 
 }  // namespace fathom::reports

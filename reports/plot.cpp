@@ -2,23 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <functional>
 #include <future>
 #include <utility>
 
-#include "reports/plot_bars.h"
 #include "reports/plot_data.h"
 #include "reports/plot_heat_map.h"
-#include "reports/plot_hierarchy.h"
 #include "reports/plot_ladder.h"
 #include "reports/plot_process.h"
-#include "reports/plot_roofline.h"
 #include "reports/plot_script.h"
 #include "reports/plot_text.h"
 #include "results/atomic_file.h"
-#include "results/clean_text.h"
-#include "results/format.h"
 
 namespace fathom {
 namespace {
@@ -85,51 +79,6 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
                       marked(source, alt + "."));
   if (picture && !data->beyond.empty()) picture->note = "Far above this range: " + data->beyond + ".";
   return picture;
-}
-
-std::optional<Picture> draw_roofline(const View& view, std::span<const Entry> entries,
-                                     std::span<const DeviceBound> bounds,
-                                     const std::filesystem::path& folder, const std::string& stem,
-                                     Source source) {
-  const auto data = plots::collect_roofline(view, entries, bounds);
-  if (!data) return std::nullopt;
-  std::string alt = fmt::format("{}: {} against FLOP per byte, {} kernels at", data->title, data->y_label,
-                                data->kernels.size());
-  for (std::size_t i = 0; i < data->memory.size(); ++i) {
-    alt += (i == 0 ? " " : ", ") + data->memory[i].label;
-  }
-  for (const plots::Level& level : data->levels) alt += ", " + level.label;
-  return draw([&](const Theme& theme) { return plots::roofline_script(*data, theme, source); }, folder,
-              stem, marked(source, alt + "."));
-}
-
-std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
-                                       const std::filesystem::path& folder, const std::string& stem,
-                                       Source source) {
-  std::vector<BoundBar> finite;
-  std::string alt = "Best result of each probe as a share of its bound";
-  for (const BoundBar& bar : bars) {
-    if (!std::isfinite(bar.share)) continue;
-    alt += fmt::format("{} {} {}", finite.empty() ? ":" : ",", clean(bar.label),
-                       format_percent(bar.share));
-    finite.push_back(bar);
-  }
-  if (finite.empty()) return std::nullopt;
-  return draw([&](const Theme& theme) { return plots::bars_script(finite, theme, source); }, folder,
-              stem, marked(source, alt + "."));
-}
-
-std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
-                                      const std::filesystem::path& folder, const std::string& stem,
-                                      Source source) {
-  if (levels.empty()) return std::nullopt;
-  std::string alt = "The memory hierarchy, by size, latency and bandwidth";
-  for (const LevelRow& level : levels) {
-    alt += fmt::format("; {}: {}, {}, {}", clean(level.name), plots::text_of(level.size),
-                       plots::text_of(level.latency), plots::text_of(level.bandwidth));
-  }
-  return draw([&](const Theme& theme) { return plots::hierarchy_script(levels, theme, source); },
-              folder, stem, marked(source, alt + "."));
 }
 
 }  // namespace fathom

@@ -29,39 +29,4 @@ std::optional<Picture> draw_plot(const View& view, std::span<const Entry> entrie
                                  const std::filesystem::path& folder, const std::string& stem,
                                  Source source);
 
-/// Draws a view of kind roofline, with roofs from the run's bounds; otherwise as draw_plot.
-std::optional<Picture> draw_roofline(const View& view, std::span<const Entry> entries,
-                                     std::span<const DeviceBound> bounds,
-                                     const std::filesystem::path& folder, const std::string& stem,
-                                     Source source);
-
-/// One horizontal bar: how much of what physics allows was reached.
-struct BoundBar {
-  std::string label;
-  double share = 0;  ///< of the bound, 1 is all of it; a share that is not finite is left out
-  std::string text;  ///< beside the bar: "4.286 TB/s of 4.8 TB/s"
-};
-
-/// Draws the bars in their order, the first at the top; otherwise as draw_plot.
-std::optional<Picture> draw_bound_bars(const std::vector<BoundBar>& bars,
-                                       const std::filesystem::path& folder, const std::string& stem,
-                                       Source source);
-
-/// One figure of a level of the memory hierarchy.
-struct LevelFigure {
-  std::optional<double> value;  ///< nothing: it is not known
-  std::string unit;    ///< of `value`; only figures of one unit are held against each other
-  std::string beside;  ///< a second line: the same in another unit; may be empty
-};
-
-struct LevelRow {
-  std::string name;
-  LevelFigure size, latency, bandwidth;
-};
-
-/// Draws the levels in their order, the one nearest to the SM at the top; otherwise as draw_plot.
-std::optional<Picture> draw_hierarchy(const std::vector<LevelRow>& levels,
-                                      const std::filesystem::path& folder, const std::string& stem,
-                                      Source source);
-
 }  // namespace fathom

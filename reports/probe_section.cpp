@@ -5,7 +5,6 @@
 
 #include "reports/columns.h"
 #include "reports/facts.h"
-#include "reports/roofline.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
@@ -34,84 +33,48 @@ std::vector<std::string> missing_counters(const View& view, const EntryList& sho
   return notes;
 }
 
+/// A wider table does not fit a page. These columns go first; the HTML page has them all.
+constexpr std::size_t most_columns = 8;
+constexpr const char* dispensable[] = {
+    "power",   "throttle_reasons", "note:kernel", "sm_clock", "of_bound_at_clock",
+    "verdict", "interval",         "time",        "bound",    "expected",
+    "of_bound"};
+
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
-  std::vector<Column> columns;
-  for (const std::string& name : view.columns) columns.push_back(make_column(name, shown, view.levels));
+  std::vector<std::string> names = view.columns;
   std::string constant;
-  const Table table = make_table(columns, constant);
-  to.page.table(escape_text(view.title), table, constant);
+  const auto made = [&] {
+    std::vector<Column> columns;
+    for (const std::string& name : names) columns.push_back(make_column(name, shown, view.levels));
+    constant.clear();
+    return make_table(columns, constant);
+  };
+  Table table = made();
+  for (const char* name : dispensable)
+    if (table.columns() > most_columns && std::erase(names, name) > 0) table = made();
+  const bool fits = table.columns() <= most_columns;
+  to.page.table(escape_text(view.title), table, constant, fits ? Page::most_shown : 0);
   to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
-void write_plot(Writing& to, const ProbeSummary& probe, std::size_t index,
-                const EntryList& entries) {
-  if (!to.pictures.problem().empty()) return;  // said once, at the top
-  const View& view = probe.views[index];
-  const std::string key = fmt::format("{}/{}", probe.name, index);
-  const std::string stem = slug(probe.name) + "-" + slug(view.title);
-  const Picture* picture =
-      to.show(key, stem, [&](const auto& folder, const std::string& unique_stem) {
-        std::vector<Entry> own;  // what draws wants them side by side
-        own.reserve(entries.size());
-        for (const Entry* entry : entries) own.push_back(*entry);
-        if (view.kind == View::Kind::roofline) {
-          return draw_roofline(view, own, to.document.bounds, folder, unique_stem, to.document.source);
-        }
-        return draw_plot(view, own, folder, unique_stem, to.document.source);
-      });
-  if (picture == nullptr) {
-    to.page.paragraph(fmt::format("*{}: there is nothing to draw.*", escape_text(view.title)));
-    return;
-  }
-  for (const std::string& note : {view.note, picture->note}) {
-    if (!note.empty()) to.page.paragraph(escape_text(note));
-  }
-}
-
-/// What the picture shows as figures, and the roof above each.
-void write_roofline_table(Writing& to, const View& view, const EntryList& shown) {
-  std::vector<Table::Column> columns{{escape_text(capitalised(spaced(view.x)))}, {"Throughput", Align::right}};
-  for (const MemoryLevel& level : view.memory) {
-    columns.push_back({escape_text(level.name) + ": bytes moved", Align::right});
-    columns.push_back({"FLOP per byte", Align::right});
-  }
-  columns.push_back({"Lowest roof"});
-  columns.push_back({"Of it (%)", Align::right});
-  Table table(std::move(columns));
-  for (const RooflineRow& row : roofline_rows(view, shown, to.document.bounds)) {
-    std::vector<std::string> cells{escape_text(row.name), quantity(row.flops_per_second, "FLOP/s")};
-    for (const auto& use : row.levels) {
-      // Decimal, as bandwidths are.
-      const Scale scale = scale_for(use ? use->bytes : 0, "B/s");
-      cells.push_back(!use ? "–"
-                           : fmt::format("{} {}{}", format_number(use->bytes / scale.factor),
-                                         scale.unit.substr(0, scale.unit.find('/')),
-                                         use->counted ? "" : " (least)"));
-      cells.push_back(use ? format_number(use->intensity) : "–");
-    }
-    cells.push_back(row.attainable ? fmt::format("{} by {}", quantity(row.attainable, "FLOP/s"), escape_text(row.bound_by)) : "–");
-    cells.push_back(row.attainable ? fmt::format("{:.1f}", 100 * row.flops_per_second / *row.attainable) : "–");
-    table.add_row(std::move(cells));
-  }
-  to.page.table(escape_text(view.title) + ", in figures", table, "", 0);
-}
-
-void write_not_ok(Writing& to, const EntryList& entries) {
+/// How many entries are not ok, and where they are listed with the reasons.
+void write_not_ok(Writing& to, const std::string& probe, const EntryList& entries) {
+  const VerdictTally verdicts = tally(entries);
+  if (verdicts.of(VerdictStatus::ok) == verdicts.all()) return;
+  to.page.paragraph(fmt::format("Not ok: {} of {} ({}).", verdicts.text(false),
+                                counted(verdicts.all(), "entry", "entries"),
+                                explore_link("which, and why", explore_probe(probe))));
   Table table({{"Entry"}, {"Verdict"}, {"Why"}});
-  for (const VerdictStatus status : all_verdicts()) {
-    if (status == VerdictStatus::ok) continue;
-    for (const Entry* entry : entries) {
-      if (entry->verdict.status != status) continue;
-      std::string why;
-      for (const std::string& reason : entry->verdict.reasons) {
-        why += (why.empty() ? "" : "<br>") + escape_text(reason);
-      }
-      table.add_row({code(entry->name), words(status), why.empty() ? "no reason is given" : why});
-    }
+  for (const Entry* entry : entries) {
+    if (!is_failure(entry->verdict.status)) continue;
+    std::string why;
+    for (const std::string& reason : entry->verdict.reasons)
+      why += (why.empty() ? "" : "<br>") + escape_text(reason);
+    table.add_row({entry_link(*entry, code(entry->name)), words(entry->verdict.status),
+                   why.empty() ? "no reason is given" : why});
   }
-  constexpr std::size_t most_shown = 8;  // its rows are sentences
-  to.page.table("Entries that are not ok", table, "", most_shown);
+  to.page.table("Entries that failed a check", table);
 }
 
 void write_probe(Writing& to, const ProbeSummary& probe) {
@@ -127,35 +90,49 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
     to.page.paragraph("It left no entries.");
     return;
   }
-  const bool paged = has_page(to.document, probe);
-  if (paged) {
-    const std::string title = probe.page_title.empty() ? probe.page : probe.page_title;
-    to.page.paragraph(fmt::format("Its pictures and tables are on a page of their own: [{}]({}).",
-                                  escape_text(title), page_file(probe)));
+  const std::vector<std::string> pages = pages_of(to.document, probe);
+  if (!pages.empty()) {
+    std::string links;
+    for (const std::string& section : pages)
+      links += fmt::format("{}[{}]({})", links.empty() ? "" : ", ", escape_text(section),
+                           page_file(probe, section));
+    to.page.paragraph(fmt::format("A page each: {}.", links));
   }
-  for (std::size_t i = 0; i < probe.views.size(); ++i) {
-    if (!paged || probe.views[i].section.empty()) write_view(to, probe, i);
-  }
-  write_not_ok(to, entries);
+  write_views(to, probe, "");
+  if (pages.empty())  // a section without a page of its own stands here
+    for (const std::string& section : sections_of(probe)) write_views(to, probe, section);
+  write_not_ok(to, probe.name, entries);
 }
 
 }  // namespace
 
-void write_view(Writing& to, const ProbeSummary& probe, std::size_t index) {
-  const View& view = probe.views[index];
-  const EntryList shown = shown_by(view, entries_of(to.document, probe.name));
-  if (shown.empty()) {
-    to.page.paragraph(fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
-    return;
-  }
-  switch (view.kind) {
-    case View::Kind::table: return write_view_table(to, view, shown);
-    case View::Kind::steps: return write_steps(to, view, shown);
-    case View::Kind::plot:
-    case View::Kind::heat_map: return write_plot(to, probe, index, shown);
-    case View::Kind::roofline:
-      write_plot(to, probe, index, shown);
-      return write_roofline_table(to, view, shown);
+std::string explore_probe(const std::string& probe, const std::string& section) {
+  return "view=probes&probe=" + url_encoded(probe) +
+         (section.empty() ? "" : "&section=" + url_encoded(section));
+}
+
+std::string entry_link(const Entry& entry, const std::string& text) {
+  return explore_link(text, "view=entry&name=" + url_encoded(entry.name));
+}
+
+void write_views(Writing& to, const ProbeSummary& probe, const std::string& section) {
+  const std::string state = explore_probe(probe.name, section);
+  to.page.explore(state);
+  std::string curves;
+  for (const View& view : probe.views)
+    if (view.section == section && view.kind != View::Kind::table && view.kind != View::Kind::steps)
+      curves += (curves.empty() ? "" : ", ") + explore_link(escape_text(view.title), state);
+  if (!curves.empty()) to.page.paragraph("Curves: " + curves + ".");
+  for (const View& view : probe.views) {
+    if (view.section != section) continue;
+    const EntryList shown = shown_by(view, entries_of(to.document, probe.name));
+    if (shown.empty())
+      to.page.paragraph(
+          fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
+    else if (view.kind == View::Kind::table)
+      write_view_table(to, view, shown);
+    else if (view.kind == View::Kind::steps)
+      write_steps(to, view, shown);
   }
 }
 

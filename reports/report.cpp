@@ -11,29 +11,6 @@ namespace fathom {
 
 namespace fs = std::filesystem;
 
-const Picture* reports::Pictures::get(const std::string& key, const std::string& stem,
-                                      const Draw& draw) {
-  const auto [known, is_new] = drawn_.try_emplace(key);
-  std::optional<Picture>& picture = known->second;
-  if (is_new) {
-    std::string name = stem;
-    for (int n = 2; !stems_.insert(name).second; ++n) name = fmt::format("{}-{}", stem, n);
-    picture = draw(folder_, name);
-    if (picture) {
-      written_.push_back(folder_ / picture->light);
-      written_.push_back(folder_ / picture->dark);
-    }
-  }
-  return picture ? &*picture : nullptr;
-}
-
-const Picture* reports::Writing::show(const std::string& key, const std::string& stem,
-                                      const Pictures::Draw& draw) {
-  const Picture* picture = pictures.get(key, stem, draw);
-  if (picture != nullptr) page.picture(picture->light, picture->dark, picture->alt);
-  return picture;
-}
-
 ReportPaths write_report(const Document& document, const fs::path& folder,
                          const std::string& document_name) {
   std::error_code error;
@@ -41,8 +18,8 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   if (error) fail_write(folder, error.value());
 
   reports::Page page(document.source == Source::replay);
-  reports::Pictures pictures(folder, gnuplot_problem());
-  reports::Writing writing{document, page, pictures, document_name};
+  page.explore("view=overview");
+  reports::Writing writing{document, page, document_name};
   reports::write_title(writing);
   reports::write_verdict(writing);
   reports::write_environment(writing);
@@ -60,21 +37,21 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   fs::path atlas;
   if (reports::has_atlas(document)) {
     reports::Page atlas_page(document.source == Source::replay);
-    reports::Writing writing_atlas{document, atlas_page, pictures, document_name};
+    reports::Writing writing_atlas{document, atlas_page, document_name};
     reports::write_atlas(writing_atlas);
     atlas = folder / reports::atlas_file;
     write_file_atomically(atlas, atlas_page.text());
   }
   std::vector<fs::path> pages;
-  for (const ProbeSummary& probe : document.probes) {
-    if (!reports::has_page(document, probe)) continue;
-    reports::Page probe_page(document.source == Source::replay);
-    reports::Writing writing_page{document, probe_page, pictures, document_name};
-    reports::write_probe_page(writing_page, probe);
-    pages.push_back(folder / reports::page_file(probe));
-    write_file_atomically(pages.back(), probe_page.text());
-  }
-  return {readme, atlas, pages, pictures.written()};
+  for (const ProbeSummary& probe : document.probes)
+    for (const std::string& section : reports::pages_of(document, probe)) {
+      reports::Page own(document.source == Source::replay);
+      reports::Writing writing_page{document, own, document_name};
+      reports::write_probe_page(writing_page, probe, section);
+      pages.push_back(folder / reports::page_file(probe, section));
+      write_file_atomically(pages.back(), own.text());
+    }
+  return {readme, atlas, pages};
 }
 
 }  // namespace fathom

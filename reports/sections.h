@@ -1,55 +1,20 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "reports/facts.h"
 #include "reports/markdown.h"
-#include "reports/plot.h"
 #include "results/document.h"
 
 namespace fathom::reports {
-
-/// The pictures of a report: all of its pages show the same files.
-class Pictures {
- public:
-  /// Draws into the folder, to files that begin with `stem`.
-  using Draw = std::function<std::optional<Picture>(const std::filesystem::path& folder,
-                                                    const std::string& stem)>;
-
-  Pictures(std::filesystem::path folder, std::string problem)
-      : folder_(std::move(folder)), problem_(std::move(problem)) {}
-  /// Why there are no pictures; empty: there are.
-  const std::string& problem() const { return problem_; }
-  /// The picture of that key, drawn if no page has asked for it yet; null if there is none. A stem
-  /// that another picture has gets a number.
-  const Picture* get(const std::string& key, const std::string& stem, const Draw& draw);
-  /// Files written so far.
-  const std::vector<std::filesystem::path>& written() const { return written_; }
-
- private:
-  std::filesystem::path folder_;
-  std::string problem_;
-  std::map<std::string, std::optional<Picture>> drawn_;
-  std::set<std::string> stems_;
-  std::vector<std::filesystem::path> written_;
-};
 
 /// What the sections of a report are written from and to.
 struct Writing {
   const Document& document;
   Page& page;
-  Pictures& pictures;
   std::string document_name;
-
-  /// Puts a picture on the page, as Pictures::get has it; null if there is none.
-  const Picture* show(const std::string& key, const std::string& stem, const Pictures::Draw& draw);
 };
 
 // The report's sections, in its order. Each writes its own heading.
@@ -69,16 +34,16 @@ void write_facts_by_probe(Writing& to);
 /// Probes that have facts: those that say most of the memory's levels first, the others in the
 /// document's order.
 std::vector<std::string> probes_with_facts(const Document& document);
-/// Nothing where facts name too few of its levels.
-void write_hierarchy(Writing& to);
+/// The memory's levels as a table. Nothing where facts name too few of them.
+void write_levels(Writing& to);
 void write_probes(Writing& to);
-/// One view of a probe, by its number: a picture with its note, or a table.
-void write_view(Writing& to, const ProbeSummary& probe, std::size_t view);
+/// The probe's views of that section: its curves as links to the HTML page, and its tables.
+void write_views(Writing& to, const ProbeSummary& probe, const std::string& section);
+/// Its state in the HTML page.
+std::string explore_probe(const std::string& probe, const std::string& section = "");
 /// Entries as steps, each against the one before.
 void write_steps(Writing& to, const View& view, const EntryList& shown);
 void write_claims(Writing& to);
-/// Their table, and the entries that they rest on.
-void write_claims_table(Writing& to, const std::vector<const Claim*>& claims);
 void write_counters(Writing& to);
 void write_method(Writing& to);
 void write_raw_data(Writing& to);
@@ -86,16 +51,21 @@ void write_raw_data(Writing& to);
 /// The page of the memory hierarchy, which stands for itself; see has_atlas.
 void write_atlas(Writing& to);
 
-/// Whether the probe has a page of its own, and the page's name beside the report's README.md.
-bool has_page(const Document& document, const ProbeSummary& probe);
-std::string page_file(const ProbeSummary& probe);
-void write_probe_page(Writing& to, const ProbeSummary& probe);
+std::vector<std::string> sections_of(const ProbeSummary& probe);
+/// Sections of the probe's views that have a page of their own, and the page's name beside the
+/// report's README.md: "ladder-fp32.md".
+std::vector<std::string> pages_of(const Document& document, const ProbeSummary& probe);
+std::string page_file(const ProbeSummary& probe, const std::string& section);
+void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string& section);
 
 /// "NVIDIA H200", Markdown.
 std::string gpu_title(const Document& document);
 
 /// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
 std::string reason_of(const ProbeSummary& probe);
+
+/// The entry's page in the HTML page; `text` is Markdown.
+std::string entry_link(const Entry& entry, const std::string& text = "entry");
 
 /// Where a probe's own section is.
 std::string probe_anchor(const std::string& probe);

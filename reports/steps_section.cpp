@@ -1,4 +1,5 @@
-// A view of kind steps: entries as the rungs of a ladder, each with what it adds and what it gained.
+// A view of kind steps: entries as the rungs of a ladder, each with what it adds and what it
+// gained.
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 /// A counter that changed by less, as a factor, explains nothing.
 constexpr double least_change = 1.25;
 constexpr std::size_t most_changes = 4;
+constexpr double largest_factor = 100;
 
 /// What a counter must reach on one side, by its unit, for a change of it to matter.
 double least_figure(const std::string& unit) {
@@ -47,21 +49,27 @@ struct Change {
   }
   std::string text() const {
     const auto shown = [&](double value) { return escape_text(short_figure(value, unit)); };
-    if (std::isinf(factor())) return fmt::format("{} {} → {}", escape_text(name), shown(before), shown(after));
+    // Of next to nothing a factor says nothing.
+    if (factor() > largest_factor)
+      return fmt::format("{} {} → {}", escape_text(name), shown(before), shown(after));
     return fmt::format("{} {} {} ({} → {})", escape_text(name), after < before ? "÷" : "×",
-                       format_number(std::round(factor() * 100) / 100), shown(before), shown(after));
+                       format_number(std::round(factor() * 100) / 100), shown(before),
+                       shown(after));
   }
 };
 
-std::optional<Change> change_of(const std::string& column, const Entry& before, const Entry& after) {
+std::optional<Change> change_of(const std::string& column, const Entry& before,
+                                const Entry& after) {
   const auto old_figure = plots::figure_of(before, column);
   const auto new_figure = plots::figure_of(after, column);
-  if (!old_figure || !new_figure || old_figure->value < 0 || new_figure->value < 0) return std::nullopt;
+  if (!old_figure || !new_figure || old_figure->value < 0 || new_figure->value < 0)
+    return std::nullopt;
   return Change{spaced(new_figure->name), new_figure->unit, old_figure->value, new_figure->value};
 }
 
-/// A column and what a figure of it must reach to matter: of next to nothing a large factor is next to nothing,
-/// such as stalls of a hundredth of a warp, or a thousand conflicts where another step has a billion.
+/// A column and what a figure of it must reach to matter: of next to nothing a large factor is next
+/// to nothing, such as stalls of a hundredth of a warp, or a thousand conflicts where another step
+/// has a billion.
 struct Watched {
   std::string column;
   double least = 0;
@@ -85,7 +93,8 @@ std::vector<Watched> watched_columns(const View& view, const EntryList& shown) {
 }
 
 /// Those that changed most, strongest first.
-std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& before, const Entry& after) {
+std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& before,
+                            const Entry& after) {
   std::vector<Change> found;
   for (const Watched& each : watched) {
     const auto change = change_of(each.column, before, after);
@@ -97,14 +106,18 @@ std::vector<Change> changes(const std::vector<Watched>& watched, const Entry& be
   return found;
 }
 
-std::string gained(const std::vector<Watched>& watched, const Entry* before, const Entry& entry) {
+std::string gained(const std::vector<Watched>& watched, const Entry* before,
+                   const std::string& than, const Entry& entry) {
   const auto& value = entry.metric.value;
   if (!value) return "nothing measured: " + words(entry.verdict.status);
-  const std::string figure = fmt::format("**{}**", escape_text(format_quantity(*value, entry.metric.unit)));
-  if (before == nullptr || before->metric.unit != entry.metric.unit || !(*before->metric.value > 0)) return figure;
+  const std::string figure =
+      fmt::format("**{}**{}", escape_text(format_quantity(*value, entry.metric.unit)),
+                  entry.verdict.status == VerdictStatus::noisy ? " ~" : "");
+  if (before == nullptr || before->metric.unit != entry.metric.unit || !(*before->metric.value > 0))
+    return figure;
   const double ratio = entry.metric.better == Better::higher ? *value / *before->metric.value
                                                              : *before->metric.value / *value;
-  std::string text = fmt::format("{}, **{:.2f} ×** the one before", figure, ratio);
+  std::string text = fmt::format("{}, **{:.2f} ×** {}", figure, ratio, than);
   std::string counted;
   for (const Change& change : changes(watched, *before, entry)) {
     counted += (counted.empty() ? "" : "; ") + change.text();
@@ -117,18 +130,35 @@ std::string note(const Entry& entry, const std::string& name) {
   return found == entry.notes.end() || found->second.empty() ? "–" : escape_text(found->second);
 }
 
+/// The step that an entry says it builds on; null where it says none, or that was not measured.
+const Entry* parent_of(const View& view, const EntryList& shown, const Entry& entry) {
+  const auto parent = entry.notes.find("parent");
+  if (parent == entry.notes.end()) return nullptr;
+  const auto found = std::ranges::find_if(shown, [&](const Entry* other) {
+    const AxisValue* name = find_axis(*other, view.x);
+    return name != nullptr && format_axis_value(view.x, *name) == parent->second;
+  });
+  return found == shown.end() || !(*found)->metric.value ? nullptr : *found;
+}
+
 }  // namespace
 
 void write_steps(Writing& to, const View& view, const EntryList& shown) {
-  Table table({{escape_text(capitalised(spaced(view.x)))}, {"What it adds"}, {"What it should gain"},
+  Table table({{escape_text(capitalised(spaced(view.x)))},
+               {"What it adds"},
+               {"What it should gain"},
                {"What it gained, and what the counters say"}});
   const std::vector<Watched> watched = watched_columns(view, shown);
   const Entry* before = nullptr;
   for (const Entry* entry : shown) {
     const AxisValue* name = find_axis(*entry, view.x);
     if (name == nullptr) continue;
-    table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"), note(*entry, "gain"),
-                   gained(watched, before, *entry)});
+    const Entry* parent = parent_of(view, shown, *entry);
+    const std::string than =
+        parent == nullptr ? "the one before" : "its parent " + note(*entry, "parent");
+    table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"),
+                   note(*entry, "gain"),
+                   gained(watched, parent == nullptr ? before : parent, than, *entry)});
     if (entry->metric.value) before = entry;
   }
   // Never folded: it is the way up.

@@ -8,6 +8,7 @@
 #include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
+#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {
@@ -84,7 +85,6 @@ void write_findings(Writing& to) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
   for (const std::string& note : document.notes) items.push_back("**Note:** " + escape_text(note));
-  if (!to.pictures.problem().empty()) items.push_back(escape_text(to.pictures.problem()));
   if (const std::string counters = counters_sentence(document); !counters.empty()) {
     items.push_back(counters);
   }
@@ -127,7 +127,8 @@ void write_tally(Writing& to) {
   to.page.table("Verdicts", table);
   if (verdicts.of(VerdictStatus::noisy) > 0 && !to.document.facts.empty()) {
     to.page.paragraph(
-        "Most points of a curve have few samples and so are noisy by that measure; what is concluded "
+        "Most points of a curve have few samples and so are noisy by that measure; what is "
+        "concluded "
         "from a curve comes from all of its points together, and every fact has an interval of its "
         "own that says how well it is known.");
   }
@@ -159,6 +160,12 @@ void write_origin(Writing& to) {
   std::string line;
   for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
   to.page.paragraph(line);
+  to.page.paragraph(fmt::format(
+      "**{}**: every curve, entry, fact and rung, with search, zoom and their figures. "
+      "(`fathom report {}` makes that page again.) A figure with ~ is noisy: its samples or rounds "
+      "differ by more than {}.",
+      explore_link("Explore this result", "view=overview"), escape_text(to.document_name),
+      format_percent(noise_repeatability)));
 }
 
 void write_title(Writing& to) {
@@ -166,7 +173,7 @@ void write_title(Writing& to) {
   write_origin(to);
   if (has_atlas(to.document)) {
     to.page.paragraph(fmt::format(
-        "**[The atlas of the memory hierarchy]({})** has its levels, curves and facts on one page.",
+        "**[The atlas of the memory hierarchy]({})** has its levels and facts on one page.",
         atlas_file));
   }
 }

@@ -1,9 +1,11 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -46,7 +48,63 @@ int check_figures(const std::string& part, const std::string& report) {
   return found;
 }
 
+/// All Markdown pages of a folder, one after another.
+std::string pages_of(const std::filesystem::path& folder) {
+  std::string text;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".md") text += text_of(file.path());
+  return text;
+}
+
+/// The width in pixels below which GitHub cannot lay a table out: of each column the longest word,
+/// and its cells' padding. `rows` are lines of Markdown.
+double least_width(const std::vector<std::string>& rows) {
+  constexpr double letter = 8.4, padding = 26;
+  std::vector<double> columns;
+  for (const std::string& row : rows) {
+    const std::string seen = std::regex_replace(
+        std::regex_replace(row, std::regex("\\]\\([^)]*\\)"), ""), std::regex("<br>|\\[|[*`]"), " ");
+    std::istringstream cells(seen.substr(1));
+    std::size_t at = 0;
+    for (std::string cell; std::getline(cells, cell, '|'); ++at) {
+      columns.resize(std::max(columns.size(), at + 1), padding);
+      std::istringstream words(cell);
+      for (std::string word; words >> word;)
+        if (word.find_first_not_of("-:") != std::string::npos)
+          columns[at] = std::max(columns[at], padding + letter * double(word.size()));
+    }
+  }
+  return std::accumulate(columns.begin(), columns.end(), 0.0);
+}
+
 }  // namespace
+
+TEST_CASE("Pages of recordings have at most ten screens, and no table that is cut", "[golden]") {
+  constexpr std::size_t most_bytes = 60'000;
+  constexpr double most_pixels = 1012;
+  int pages = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root / "recordings")) {
+    if (file.path().extension() != ".md") continue;
+    CAPTURE(file.path());
+    ++pages;
+    const std::string text = text_of(file.path());
+    CHECK(text.size() <= most_bytes);
+    std::vector<std::string> table;
+    std::istringstream lines(text + "\n");
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with('|')) {
+        table.push_back(line);
+      } else if (!table.empty()) {
+        CAPTURE(table.front());
+        CHECK(least_width(table) <= most_pixels);
+        table.clear();
+      }
+    }
+  }
+  CHECK(pages > 10);
+  CHECK(least_width({"| a | b |", "| --- | --- |", "| " + std::string(120, 'x') + " | y |"}) >
+        most_pixels);
+}
 
 TEST_CASE("The README's lines for CI stand in the ready workflows", "[golden]") {
   for (const auto& [file, lines] :
@@ -99,19 +157,19 @@ TEST_CASE("figures of the atlas in the README stand in its recording's pages", "
     CHECK(check_figures(part, "") == 0);  // nothing to quote from
     SKIP("the atlas is not recorded");
   }
-  CHECK(check_figures(part, text_of(folder / "atlas.md") + text_of(folder / "README.md")) > 5);
+  CHECK(check_figures(part, pages_of(folder)) > 5);
 }
 
 TEST_CASE("figures of the ladder in the README stand in its recording's pages", "[golden]") {
   const std::filesystem::path folder = root / "recordings/h200/gemm/report";
   CHECK(check_figures(quoting_part(text_of(root / "README.md"), "ladder figures"),
-                      text_of(folder / "ladder.md") + text_of(folder / "README.md")) > 20);
+                      pages_of(folder)) > 20);
 }
 
 TEST_CASE("what the ladder is said to have reached stands in its recording's pages", "[golden]") {
   const std::filesystem::path folder = root / "recordings/h200/gemm/report";
   CHECK(check_figures(quoting_part(text_of(root / "docs/gemm/reached.md"), "reached figures"),
-                      text_of(folder / "ladder.md") + text_of(folder / "README.md")) > 40);
+                      pages_of(folder)) > 40);
 }
 
 TEST_CASE("pictures and documents that the README points to are there", "[golden]") {

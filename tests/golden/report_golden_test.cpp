@@ -9,7 +9,6 @@
 #include <fstream>
 #include <string>
 
-#include "reports/plot.h"
 #include "reports/report.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
@@ -45,26 +44,23 @@ void compare(const std::string& name, const std::string& text) {
 }
 
 TEST_CASE("The sample document's report", "[golden]") {
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
-  compare("sample_report.md", page_of(sample::document(), true));
+  compare("sample_report.md", page_of(sample::document()));
 }
 
-TEST_CASE("A replay's report, without gnuplot", "[golden]") {
+TEST_CASE("A replay's report", "[golden]") {
   compare("replay_report.md", page_of(sample::replay()));
 }
 
 TEST_CASE("The sample document's atlas", "[golden]") {
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;
   compare("sample_atlas.md", file_text(write_report(sample::document(), folder.path()).atlas));
 }
 
 TEST_CASE("The sample ladder's page", "[golden]") {
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
   const ReportFolder folder;
   const ReportPaths paths = write_report(sample::ladder_document(), folder.path());
-  REQUIRE(paths.pages.size() == 1);
-  CHECK(paths.pages.front().filename() == "ladder.md");
+  REQUIRE(paths.pages.size() == 2);
+  CHECK(paths.pages.front().filename() == "ladder-fp32.md");
   compare("sample_ladder.md", file_text(paths.pages.front()));
 }
 

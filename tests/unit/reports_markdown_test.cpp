@@ -59,17 +59,22 @@ TEST_CASE("A table has as many cells in each row as columns", "[reports]") {
   CHECK(table.markdown() == "| a | b |\n| --- | ---: |\n| 1 | |\n");
 }
 
-TEST_CASE("A long table opens on a click, under an unmarked caption", "[reports]") {
+TEST_CASE("A long table opens on a click, or is a link to the HTML page", "[reports]") {
   Table table({{"a"}});
   for (std::size_t i = 0; i <= Page::most_shown; ++i) table.add_row({"1"});
   Page page(false);
   page.table(escape_text("a_ *b* <c>"), table, "verdict: **failed**");
   CHECK_THAT(page.text(),
-             ContainsSubstring("<summary><b>a_ *b* &lt;c&gt;</b> · 26 rows · all rows: verdict: "
+             ContainsSubstring("<summary><b>a_ *b* &lt;c&gt;</b> · 31 rows · all rows: verdict: "
                                "failed</summary>"));
   Page shown(false);
-  shown.table("a", table, "", 26);
+  shown.table("a", table, "", 31);
   CHECK(shown.text().find("<details>") == std::string::npos);
+  Page beside(true);
+  beside.explore("view=facts&q=" + url_encoded("a b"));
+  beside.table("c", table);
+  CHECK(beside.text() ==
+        "REPLAY · **c**: [31 rows in the HTML page](index.html#view=facts&q=a%20b).\n");
 }
 
 TEST_CASE("Anchors of a page differ", "[reports]") {

@@ -287,31 +287,13 @@ TEST_CASE("A picture is a pair of SVG files, the same each time", "[reports]") {
   CHECK(folder.text("again-dark.svg") == dark);
 }
 
-TEST_CASE("A short label of a bar stands within the picture", "[reports]") {
-  need_gnuplot();
-  const Folder folder;
-  const std::string wide =
-      "mmmm";  // of the widest letters, which are about as wide as they are high
-  const auto bars =
-      draw_bound_bars({{wide, 0.9, "4.3 TB/s"}}, folder.path(), "b", Source::measured);
-  REQUIRE(bars);
-  const std::string svg = folder.text(bars->light);
-  const std::string before = svg.substr(0, svg.find(">" + wide + "<"));
-  const std::string place = before.substr(before.rfind("translate(") + 10);
-  CHECK(before.rfind("text-anchor=\"end\"") > before.rfind("translate("));
-  CHECK(std::stod(place) >= static_cast<double>(wide.size()) * plots::font_size * 0.98);
-}
-
 TEST_CASE("A picture of a replay says so", "[reports]") {
   need_gnuplot();
   const Folder folder;
   const auto plot =
       draw_plot(sample::copy_plot(), copy_entries(), folder.path(), "a", Source::replay);
-  const auto bars =
-      draw_bound_bars({{"copy", 0.9, "4.3 TB/s"}}, folder.path(), "b", Source::replay);
   REQUIRE(plot);
-  REQUIRE(bars);
-  for (const auto& picture : {*plot, *bars}) {
+  for (const auto& picture : {*plot}) {
     CHECK(picture.alt.starts_with("REPLAY"));
     for (const auto& file : {picture.light, picture.dark}) {
       CHECK(count(folder.text(file), ">REPLAY<") == 1);   // across the middle
@@ -345,8 +327,6 @@ TEST_CASE("Hostile text is shown, not run", "[reports]") {
     const auto picture =
         draw_plot(view, std::vector<Entry>{e, other}, folder.path(), "a", Source::measured);
     REQUIRE(picture);
-    CHECK_FALSE(fs::exists(touched));
-    REQUIRE(draw_bound_bars({{text, 0.5, text}}, folder.path(), "b", Source::measured));
     CHECK_FALSE(fs::exists(touched));
     CHECK(folder.text("a-light.svg").find("<script") == std::string::npos);
   }
@@ -416,8 +396,6 @@ TEST_CASE("Nothing to draw draws nothing", "[reports]") {
   CHECK_FALSE(draw_plot(plot_of("x"), {}, folder.path(), "a", Source::measured));
   CHECK_FALSE(draw_plot(plot_of("none"), std::vector<Entry>{at(1, 2)}, folder.path(), "a",
                         Source::measured));
-  CHECK_FALSE(draw_bound_bars({}, folder.path(), "a", Source::measured));
-  CHECK_FALSE(draw_bound_bars({{"a", std::nan(""), ""}}, folder.path(), "a", Source::measured));
   CHECK(fs::is_empty(folder.path()));
 }
 
