@@ -34,7 +34,7 @@ void write_state(Writing& to, const ProbeSummary& probe) {
 }  // namespace
 
 /// In the views' order.
-std::vector<std::string> sections_of(const ProbeSummary& probe) {
+std::vector<std::string> view_sections(const ProbeSummary& probe) {
   std::vector<std::string> sections;
   for (const View& view : probe.views) {
     if (view.section.empty()) continue;
@@ -46,7 +46,7 @@ std::vector<std::string> sections_of(const ProbeSummary& probe) {
 
 std::vector<std::string> pages_of(const Document& document, const ProbeSummary& probe) {
   if (probe.page.empty() || entries_of(document, probe.name).empty()) return {};
-  return sections_of(probe);
+  return view_sections(probe);
 }
 
 std::string page_file(const ProbeSummary& probe, const std::string& section) {

@@ -100,7 +100,7 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
   }
   write_views(to, probe, "");
   if (pages.empty())  // a section without a page of its own stands here
-    for (const std::string& section : sections_of(probe)) write_views(to, probe, section);
+    for (const std::string& section : view_sections(probe)) write_views(to, probe, section);
   write_not_ok(to, probe.name, entries);
 }
 

@@ -51,7 +51,7 @@ void write_raw_data(Writing& to);
 /// The page of the memory hierarchy, which stands for itself; see has_atlas.
 void write_atlas(Writing& to);
 
-std::vector<std::string> sections_of(const ProbeSummary& probe);
+std::vector<std::string> view_sections(const ProbeSummary& probe);
 /// Sections of the probe's views that have a page of their own, and the page's name beside the
 /// report's README.md: "ladder-fp32.md".
 std::vector<std::string> pages_of(const Document& document, const ProbeSummary& probe);

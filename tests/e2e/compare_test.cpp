@@ -54,15 +54,15 @@ TEST_CASE("One slower figure and another driver are found in a copy of the recor
   CHECK_THAT(replayed.output, ContainsSubstring("1 differ (0 better in B"));
 }
 
-TEST_CASE("The README's lines stand in the comparison of the recorded GPUs", "[e2e]") {
+TEST_CASE("The lines of docs/commands.md stand in the comparison of the recorded GPUs", "[e2e]") {
   Sandbox box({});
   const auto recordings = std::filesystem::path(recorded).parent_path().parent_path();
   const auto h100 = recordings / "h100-80gb-hbm3" / "result.json";
   const auto run = box.fathom({"compare", h100.string(), recorded});
   REQUIRE(code(run) == 0);
-  const std::string readme = read_text(recordings.parent_path() / "README.md");
-  const auto begin = readme.find("```\n", readme.find("`compare` says")) + 4;
-  std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
+  const std::string page = read_text(recordings.parent_path() / "docs/commands.md");
+  const auto begin = page.find("```\n", page.find("`compare` says")) + 4;
+  std::istringstream lines(page.substr(begin, page.find("```", begin) - begin));
   int found = 0;
   for (std::string line; std::getline(lines, line); ++found)
     CHECK_THAT(run.output, ContainsSubstring(line + "\n"));

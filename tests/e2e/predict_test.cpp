@@ -51,6 +51,33 @@ std::string csv_row(const std::string& begin, int stride) {
   return text + "\n";
 }
 
+TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
+  Sandbox box({});
+  const auto docs = std::filesystem::path(FATHOM_RECORDING_FILE).parent_path() / "../../docs";
+  int commands = 0;
+  for (const char* page : {"slow-kernel.md", "buyer.md"}) {
+    std::istringstream lines(read_text(docs / page));
+    std::string printed;
+    bool inside = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("    fathom predict ")) {
+        std::istringstream words(line.substr(line.find("predict")));
+        std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+        const auto run = box.fathom(arguments);
+        REQUIRE(code(run) == 0);
+        printed = run.output;
+        ++commands;
+      } else if (line.starts_with("```")) {
+        inside = !inside;
+      } else if (inside && line != "…") {
+        CAPTURE(page);
+        CHECK_THAT(printed, ContainsSubstring(line));
+      }
+    }
+  }
+  CHECK(commands >= 7);
+}
+
 TEST_CASE("shared draws which lane gets its word from which bank when", "[e2e]") {
   const std::string text = text_of({"shared", "load", "--stride", "8"});
   CHECK_THAT(text, ContainsSubstring("bank  0  1  2  3") &&

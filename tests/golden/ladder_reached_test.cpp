@@ -15,7 +15,7 @@
 #include "results/document_io.h"
 #include "results/query.h"
 
-// docs/gemm/reached.md, and the README's table, against the recording, cell by cell: what was reached, where that is as much
+// docs/gemm/reached.md and docs/figures.md against the recording, cell by cell: what was reached, where that is as much
 // as was asked, and of all that was missed what the recording's counters and clocks say.
 
 using namespace fathom;
@@ -157,9 +157,9 @@ TEST_CASE("what the ladder reached is what was recorded, and bold where it was a
   }
 }
 
-TEST_CASE("the README's table of the ladder is what was recorded", "[golden]") {
+TEST_CASE("the table of the ladder's figures is what was recorded", "[golden]") {
   const std::vector<Row> rows =
-      table("Throughput over the faster of cuBLAS and cuBLASLt", "README.md");
+      table("Throughput over the faster of cuBLAS and cuBLASLt", "docs/figures.md");
   constexpr std::size_t columns[] = {0, 5, 1, 6, 2, 3, 4};  // of `products`, as they stand there
   REQUIRE(rows.front().size() == std::size(columns) + 1);
   CHECK(rows.size() == 10);

@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "reports/report.h"
+#include "results/document_io.h"
+
 // A figure that the README quotes must stand in a report of the recordings that it names.
 
 namespace {
@@ -62,8 +65,9 @@ double least_width(const std::vector<std::string>& rows) {
   constexpr double letter = 8.4, padding = 26;
   std::vector<double> columns;
   for (const std::string& row : rows) {
-    const std::string seen = std::regex_replace(
-        std::regex_replace(row, std::regex("\\]\\([^)]*\\)"), ""), std::regex("<br>|\\[|[*`]"), " ");
+    const std::string seen =
+        std::regex_replace(std::regex_replace(row, std::regex("\\]\\([^)]*\\)"), ""),
+                           std::regex("<br>|\\[|[*`]"), " ");
     std::istringstream cells(seen.substr(1));
     std::size_t at = 0;
     for (std::string cell; std::getline(cells, cell, '|'); ++at) {
@@ -106,7 +110,7 @@ TEST_CASE("Pages of recordings have at most ten screens, and no table that is cu
         most_pixels);
 }
 
-TEST_CASE("The README's lines for CI stand in the ready workflows", "[golden]") {
+TEST_CASE("The gate's lines for CI stand in the ready workflows", "[golden]") {
   for (const auto& [file, lines] :
        {std::pair{
             "docs/gate/github.yaml",
@@ -117,7 +121,7 @@ TEST_CASE("The README's lines for CI stand in the ready workflows", "[golden]") 
             "docs/gate/gitlab.yaml",
             std::vector{"build/bin/fathom check --base build-base --head build --junit gate.xml",
                         "tags: [gpu]", "exit_codes: [3]"}}}) {
-    for (const char* page : {"README.md", "docs/gate.md", file}) {
+    for (const char* page : {"docs/gate.md", file}) {
       for (const char* line : lines) {
         CAPTURE(page, line);
         CHECK(text_of(root / page).find(line) != std::string::npos);
@@ -150,8 +154,8 @@ TEST_CASE("figures of the README stand in the reports of the GPU that heads thei
   }
 }
 
-TEST_CASE("figures of the atlas in the README stand in its recording's pages", "[golden]") {
-  const std::string part = quoting_part(text_of(root / "README.md"), "atlas figures");
+TEST_CASE("figures of the atlas in docs/figures.md stand in its recording's pages", "[golden]") {
+  const std::string part = quoting_part(text_of(root / "docs/figures.md"), "atlas figures");
   const std::filesystem::path folder = root / "recordings/h200/atlas/report";
   if (!std::filesystem::exists(folder)) {
     CHECK(check_figures(part, "") == 0);  // nothing to quote from
@@ -160,9 +164,9 @@ TEST_CASE("figures of the atlas in the README stand in its recording's pages", "
   CHECK(check_figures(part, pages_of(folder)) > 5);
 }
 
-TEST_CASE("figures of the ladder in the README stand in its recording's pages", "[golden]") {
+TEST_CASE("figures of the ladder in docs/figures.md stand in its recording's pages", "[golden]") {
   const std::filesystem::path folder = root / "recordings/h200/gemm/report";
-  CHECK(check_figures(quoting_part(text_of(root / "README.md"), "ladder figures"),
+  CHECK(check_figures(quoting_part(text_of(root / "docs/figures.md"), "ladder figures"),
                       pages_of(folder)) > 20);
 }
 
@@ -172,9 +176,35 @@ TEST_CASE("what the ladder is said to have reached stands in its recording's pag
                       pages_of(folder)) > 40);
 }
 
+TEST_CASE("figures that the pages for readers quote stand in the recordings' pages", "[golden]") {
+  std::string pages;
+  for (const char* folder : {"h200/report", "h200/atlas/report", "h100-80gb-hbm3/report"})
+    pages += pages_of(root / "recordings" / folder);
+  CHECK(check_figures(quoting_part(text_of(root / "docs/slow-kernel.md"), "measured figures"),
+                      pages) > 20);
+  CHECK(check_figures(quoting_part(text_of(root / "docs/buyer.md"), "normal figures"), pages) > 10);
+}
+
+TEST_CASE("The README has at most four screens and shows a real summary", "[golden]") {
+  const std::string readme = text_of(root / "README.md");
+  CHECK(readme.size() < 10'000);
+  const std::size_t begin = readme.find("```\n") + 4;
+  std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
+  const std::string summary =
+      fathom::terminal_summary(fathom::read_document(root / "recordings/h200/result.json"), false);
+  int found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line == "  ...") continue;
+    CAPTURE(line);
+    CHECK(summary.find(line) != std::string::npos);
+    ++found;
+  }
+  CHECK(found > 10);
+}
+
 TEST_CASE("pictures and documents that the README points to are there", "[golden]") {
   const std::string readme = text_of(root / "README.md");
-  const std::regex path("recordings/[A-Za-z0-9_./-]+");
+  const std::regex path("(?:recordings|docs)/[A-Za-z0-9_./-]*[A-Za-z0-9]");
   int found = 0;
   for (auto it = std::sregex_iterator(readme.begin(), readme.end(), path);
        it != std::sregex_iterator(); ++it) {
@@ -182,5 +212,5 @@ TEST_CASE("pictures and documents that the README points to are there", "[golden
     CHECK(std::filesystem::exists(root / it->str()));
     ++found;
   }
-  CHECK(found >= 3);
+  CHECK(found >= 10);
 }

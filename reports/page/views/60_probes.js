@@ -133,7 +133,9 @@ function drawPlot(main, view, entries) {
   const inBytes = view.x.includes('(B)') || view.x === 'size';
   curve(main, rows, {
     xTitle: view.x_label,
-    yTitle: view.y_label,
+    yTitle: view.y === 'metric' && !view.y_label.includes('(') ?
+        `${view.y_label} (${entries[0].metric[1]})` :
+        view.y_label,
     xBytes: inBytes && view.x_log2,
     xLog: view.x_log2,
     yLog: view.y_log,
