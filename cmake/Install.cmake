@@ -90,7 +90,6 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
  Without a GPU it replays recordings and predicts conflicts, occupancy and rooflines.")
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The report's pictures; the driver, which no build links.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "gnuplot-nox | gnuplot")
+# The driver, which no build links.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcuda1")
 include(CPack)

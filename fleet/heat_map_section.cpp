@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "fleet/pictures.h"
 #include "fleet/sections.h"
 
 namespace fathom::fleet {
@@ -41,22 +39,6 @@ struct RowGap {
 /// Of a single host each card has a row.
 std::string row_of(const Fleet& fleet, const GpuSummary& summary) {
   return fleet.hosts() == 1 ? fmt::format("GPU {}", summary.gpu) : summary.host;
-}
-
-/// Names as the picture has room for them: without the domain, and of long ones the end, in which
-/// hosts of a cluster differ. Where they would be the same then, their places in the table.
-std::vector<std::string> short_labels(const std::vector<std::string>& names) {
-  constexpr std::size_t most_characters = 14;
-  std::vector<std::string> labels;
-  for (const std::string& name : names) {
-    std::string label = name.substr(0, name.find('.'));
-    if (label.size() > most_characters)
-      label = "…" + label.substr(label.size() - (most_characters - 1));
-    labels.push_back(label);
-  }
-  if (std::set<std::string>(labels.begin(), labels.end()).size() < labels.size())
-    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = fmt::format("row {}", i + 1);
-  return labels;
 }
 
 std::map<std::string, RowGap> row_gaps(const Fleet& fleet, const Outliers& outliers) {
@@ -102,25 +84,13 @@ void write_heat_map(FleetWriting& to) {
   for (const auto& [name, gap] : rows) order.emplace_back(name, &gap);
   std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
   const std::size_t shown = std::min(most_rows, order.size());
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < shown; ++i) names.push_back(order[i].first);
-  const std::vector<std::string> labels = short_labels(names);
   const char* axis = cards ? "card" : "host";
-  // Names of families do not fit under columns: numbers do.
-  std::map<std::string, std::int64_t> numbers;
-  for (const auto& [name, gap] : rows)
-    for (const auto& [family, value] : gap.families) numbers[family] = 0;
-  std::int64_t next = 0;
-  for (auto& [family, number] : numbers) number = ++next;
-  std::vector<Entry> entries;
   Table table({{cards ? "Card" : "Host"}, {"Worst family"}, {"Worse by", Align::right}});
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, gap] = order[i];
     std::string worst_family;
     for (const auto& [family, value] : gap->families) {
       if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
-      entries.push_back(point(name + "/" + family,
-                              {{axis, labels[i]}, {"family", numbers.at(family)}}, 100 * value));
     }
     if (!worst_family.empty())
       table.add_row({reports::escape_text(name), reports::code(worst_family),
@@ -133,18 +103,6 @@ void write_heat_map(FleetWriting& to) {
       shown < order.size()
           ? fmt::format(" The {} {}s with the largest gaps of {}.", shown, axis, order.size())
           : ""));
-  View view;
-  view.kind = View::Kind::heat_map;
-  view.title = cards ? "Worst metrics of each card" : "Worst card of each host";
-  view.x = "family";
-  view.x_label = "Family of metrics, by its number in the list below";
-  view.y_axis = axis;
-  view.y_label = "Worse by";
-  show(to, view, entries, "hosts");
-  std::vector<std::string> legend;
-  for (const auto& [family, number] : numbers)
-    legend.push_back(fmt::format("{} {}", number, reports::code(family)));
-  to.page.paragraph(fmt::format("Families: {}.", fmt::join(legend, ", ")));
   to.page.table(cards ? "The worst family of each card" : "The worst family of each host", table);
 }
 

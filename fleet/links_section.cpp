@@ -8,10 +8,7 @@
 #include <tuple>
 
 #include "fleet/sections.h"
-#include "reports/plot.h"
 #include "reports/scale.h"
-#include "results/document_io.h"
-#include "results/error.h"
 #include "results/format.h"
 #include "results/statistics.h"
 
@@ -75,34 +72,6 @@ void write_pairs(FleetWriting& to) {
         reports::escape_text(fmt::format("Slower than the median pair by more than {:.0f} %: {}.",
                                          100 * (1 - slow_pair), fmt::join(slow, "; "))));
   to.page.table("The slowest pair of GPUs", table);
-}
-
-/// Of a few hosts: a document is large, and its summary has what counts.
-void draw_hosts(FleetWriting& to) {
-  constexpr std::size_t most_hosts = 4;
-  if (!to.pictures) return;
-  std::map<std::string, int> times;  ///< a host is there once for each run of other GPUs of it
-  for (std::size_t i = 0; i < std::min(most_hosts, to.fleet.links.size()); ++i) {
-    const HostLinks& links = to.fleet.links[i];
-    const int before = times[links.host]++;
-    std::optional<Document> document;
-    try {
-      document = read_document(links.document);
-    } catch (const Error&) {
-      continue;  // the figures are there all the same
-    }
-    for (const ProbeSummary& probe : document->probes)
-      for (std::size_t v = 0; v < probe.views.size(); ++v) {
-        View view = probe.views[v];
-        if (view.kind == View::Kind::table) continue;
-        view.title = fmt::format("{}: {}", links.host, view.title);
-        const std::string which = before > 0 ? fmt::format("-again-{}", before) : "";
-        const std::string stem = reports::slug(fmt::format("links-{}{}-{}", links.host, which, v));
-        if (const auto picture =
-                draw_plot(view, document->entries, to.folder, stem, document->source))
-          to.page.picture(picture->light, picture->dark, picture->alt);
-      }
-  }
 }
 
 }  // namespace
@@ -180,7 +149,6 @@ void write_links(FleetWriting& to) {
   for (const auto& [reason, quantities] : missing)
     to.page.paragraph(reports::escape_text(
         fmt::format("Not measured ({}): {}.", fmt::join(quantities, ", "), reason)));
-  draw_hosts(to);
 }
 
 }  // namespace fathom::fleet

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
-#include "fleet/pictures.h"
 #include "fleet/sections.h"
 #include "reports/scale.h"
 #include "results/statistics.h"
@@ -15,25 +13,7 @@ namespace {
 using reports::Align;
 using reports::Table;
 
-constexpr std::size_t most_drawn = 6;      ///< metrics whose distribution is drawn
 constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
-
-/// What the points of a distribution are called: the share of the cards that are no worse, and the
-/// best and the worst of too few cards for such a share. Empty: the same card as a point before it.
-std::vector<std::string> point_labels(std::size_t cards) {
-  std::vector<std::string> labels;
-  const double others = static_cast<double>(cards) - 1;
-  const auto points = std::span(distribution_points);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i] * others < 1)
-      labels.push_back(i == 0 ? "best" : "");
-    else if ((1 - points[i]) * others < 1)
-      labels.push_back(i + 1 == points.size() ? "worst" : "");
-    else
-      labels.push_back(fmt::format("{:g}", 100 * points[i]));
-  }
-  return labels;
-}
 
 /// The kinds of cards, where there are several: their numbers stand beside the metrics.
 void write_kinds(FleetWriting& to) {
@@ -62,28 +42,6 @@ void write_distributions(FleetWriting& to) {
   write_kinds(to);
   const bool kinds = to.outliers.groups.size() > 1;
   order.resize(std::min(most_tabled, order.size()));
-  const auto drawn = std::span(order).first(std::min(most_drawn, order.size()));
-  std::size_t most_cards = 0;
-  for (const Distribution* d : drawn) most_cards = std::max(most_cards, d->cards);
-  const std::vector<std::string> labels = point_labels(most_cards);
-  std::vector<Entry> entries;
-  for (std::size_t p = 0; p < labels.size(); ++p)
-    for (const Distribution* d : drawn) {
-      const std::string& metric = to.fleet.metrics[d->metric].name;
-      const std::string name = kinds ? fmt::format("kind {}: {}", d->group + 1, metric) : metric;
-      if (!labels[p].empty())
-        entries.push_back(point(fmt::format("{}/{}", name, p),
-                                {{"metric", name}, {"share", labels[p]}}, 100 * d->quantiles[p]));
-    }
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = "The metrics in which cards differ most";
-  view.x = "share";
-  view.x_label = "Share of the cards that are no worse (%)";
-  view.y_label = "Worse than the median by";
-  view.y_from_zero = false;
-  view.series = {"metric"};
-  show(to, view, entries, "distributions");
   std::vector<Table::Column> header{{"Metric"},
                                     {"Cards", Align::right},
                                     {"Median", Align::right},

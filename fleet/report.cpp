@@ -7,7 +7,6 @@
 #include <set>
 
 #include "fleet/sections.h"
-#include "reports/plot.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
 
@@ -88,7 +87,7 @@ void write_times(const Fleet& fleet, reports::Page& page) {
 fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
                          const std::string& host, std::set<std::string>& names) {
   reports::Page page(fleet.replay());
-  FleetWriting to{fleet, outliers, page, folder, false};
+  FleetWriting to{fleet, outliers, page};
   write_host(to, host);
   std::string name = reports::slug(host);  // of two hosts perhaps the same
   for (int i = 2; !names.insert(name).second; ++i)
@@ -105,8 +104,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   const auto hosts = hosts_with_page(fleet, options);
   make_folder(folder);
   reports::Page page(fleet.replay());
-  const std::string problem = gnuplot_problem();
-  FleetWriting to{fleet, outliers, page, folder, problem.empty()};
+  FleetWriting to{fleet, outliers, page};
   page.heading(1, "Fleet of " + counts_text(fleet), "fleet");
   write_headlines(to);
   if (fleet.replay())
@@ -115,7 +113,6 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   page.paragraph(reports::escape_text(origin_text(fleet)));
   write_times(fleet, page);
   write_counters(to);
-  if (!problem.empty()) page.paragraph(reports::escape_text("No pictures: " + problem));
   page.contents_here();
   write_named(to);
   write_worst(to);

@@ -20,7 +20,7 @@ struct FleetReportPaths {
   std::vector<std::filesystem::path> hosts;
 };
 
-/// Writes the report of a fleet into a folder: README.md, pictures, and pages of hosts. Its size
+/// Writes the report of a fleet into a folder: README.md and pages of hosts. Its size
 /// grows with what was found, not with the fleet. Throws Error(output_unwritable),
 /// Error(output_full), and Error(bad_input) for a host that the fleet has not.
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,6 @@ struct FleetWriting {
   const Fleet& fleet;
   const Outliers& outliers;
   reports::Page& page;
-  std::filesystem::path folder;  ///< for pictures
-  bool pictures;                 ///< whether gnuplot is there
 };
 
 // The report's sections in its order; each writes its own heading, and nothing where it has nothing

@@ -196,15 +196,6 @@ void Page::table(const std::string& caption, const Table& table, const std::stri
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
 }
 
-void Page::picture(const std::string& light, const std::string& dark, const std::string& alt) {
-  text_ += fmt::format(
-      "<picture>\n"
-      "  <source media=\"(prefers-color-scheme: dark)\" srcset=\"{1}\">\n"
-      "  <img src=\"{0}\" alt=\"{2}\">\n"
-      "</picture>\n\n",
-      escape_xml(light), escape_xml(dark), escape_xml(alt));
-}
-
 std::string Page::contents() const {
   std::string out;
   for (const Heading& heading : headings_) {

@@ -65,8 +65,6 @@ class Page {
   /// are no rows. `caption` and `common` are text from escape_text.
   void table(const std::string& caption, const Table& table, const std::string& common = "",
              std::size_t shown = most_shown);
-  /// A picture for light and for dark pages, files beside the page; `alt` is plain text.
-  void picture(const std::string& light, const std::string& dark, const std::string& alt);
   /// Where the table of contents goes.
   void contents_here() { contents_at_ = text_.size(); }
 

@@ -48,7 +48,7 @@ std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
 /// One line of `fathom doctor`.
 struct DoctorCheck {
-  std::string id;          ///< "driver", "gnuplot", ...
+  std::string id;          ///< "driver", "disk", ...
   std::string status;      ///< "ok", "warn", "fail" or "skip"
   std::optional<int> gpu;  ///< CUDA's number; empty for a check of the whole machine
   std::string what, detail;

@@ -28,15 +28,6 @@ bool on_path(const std::string& program) {
   return false;
 }
 
-DoctorCheck check_gnuplot() {
-  DoctorCheck check{"gnuplot", "ok", {}, "gnuplot", "found: reports have pictures", ""};
-  if (on_path("gnuplot")) return check;
-  check.status = "warn";
-  check.detail = "not found: reports have their tables, but no pictures";
-  check.what_to_do = "Install it (apt install gnuplot-nox), or let ./fathom run do so.";
-  return check;
-}
-
 DoctorCheck check_disk() {
   DoctorCheck check{"disk", "ok", {}, "Disk space", "", ""};
   std::error_code error;
@@ -126,7 +117,7 @@ ExitCode doctor_command(const DoctorArguments& arguments) {
   const bool measures = has_probes(programs);
   auto checks = measures ? query_checks(programs, arguments.device)
                          : std::vector<DoctorCheck>{check_gpu_without_probes()};
-  for (const auto& check : {check_gnuplot(), check_folder(), check_disk()}) checks.push_back(check);
+  for (const auto& check : {check_folder(), check_disk()}) checks.push_back(check);
   if (arguments.json)
     fmt::print("{}\n", to_json(checks).dump(2));
   else

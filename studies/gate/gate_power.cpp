@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace fathom;
 using gate::FalseAlarms;
-using gate::PowerPoint;
 using gate::RecordedNoise;
 using gate::Share;
 using gate::share_text;
@@ -102,10 +101,8 @@ int simulate(const Arguments& arguments) {
   reports::Table power({{"Slowdown", reports::Align::right},
                         {"Trials", reports::Align::right},
                         {"Confirmed", reports::Align::right}});
-  std::vector<PowerPoint> curve;
   for (const double slower : slowdowns) {
     const Share caught = gate::simulate_power(noise, options, slower, arguments.trials);
-    curve.push_back({slower, caught});
     power.add_row({format_percent(slower), fmt::format("{}", caught.trials), share_text(caught)});
     fmt::print("slower by {}: confirmed in {} of {}, {}\n", format_percent(slower), caught.hits,
                caught.trials, share_text(caught));
@@ -129,9 +126,6 @@ int simulate(const Arguments& arguments) {
   }
   if (arguments.out.empty()) return 0;
   fs::create_directories(arguments.out);
-  if (const auto picture = gate::draw_power(curve, "Slowdowns of one metric that the gate confirms",
-                                            arguments.out, "power"))
-    page.picture(picture->light, picture->dark, picture->alt);
   page.table("A slowdown of one metric, another one in each trial", power);
   page.table("The same in the stored mode: confirmed", stored_power);
   write_file_atomically(fs::path(arguments.out) / "simulation.md", page.text());
@@ -159,7 +153,7 @@ int main(int argc, char** argv) {
       ->check(positive_number())
       ->capture_default_str();
   app.add_option("--seed", arguments.seed, "Seed")->check(whole_number(1))->capture_default_str();
-  app.add_option("--out", arguments.out, "Folder for simulation.md and the curve's picture");
+  app.add_option("--out", arguments.out, "Folder for simulation.md");
   app.footer(
       "Examples:\n"
       "  gate_power recordings/h200/result.json --out docs/gate\n"

@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
   add_run_flags(*running, arguments);
   CLI::App* reporting = app.add_subcommand("report", "What journals come to, as Markdown");
   reporting->add_option("JOURNAL", journals, "Journals of `gate_trials run`")->required();
-  reporting->add_option("--out", out, "Folder for trials.md and the curve's pictures")
+  reporting->add_option("--out", out, "Folder for trials.md")
       ->type_name("DIR")
       ->required();
   try {

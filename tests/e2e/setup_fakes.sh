@@ -47,7 +47,6 @@ add_build_tools() {
   local package needed header rest
   program g++ 'echo 12.2.0'
   program ninja ''
-  program gnuplot ''
   program fake_cmake "
 case \$1 in
   --version) echo 'cmake version 3.25.1' ;;

@@ -146,7 +146,7 @@ case_no_install_lists_what_is_missing() {
   expect 23 fathom --no-install run
   expect_said "cmake                configures the build, version 3.24 or newer"
   expect_said "g++                  the C++20 compiler"
-  expect_said "gnuplot-nox          draws the report's pictures"
+  expect_said "ninja-build          runs the build"
   [[ $said != *"catch2 "* ]] || die "measuring does not need the tests' packages: $said"
   [[ $said != *toolkit* ]] || die "without a GPU no toolkit is needed: $said"
   machine+=(FATHOM_TOOLKIT=wheels)
@@ -158,12 +158,12 @@ case_no_install_lists_what_is_missing() {
 case_no_install_never_touches_the_machine() {
   add_build_tools
   add_apt 'exit 0'
-  rm "$bare/gnuplot"
+  rm "$bare/ninja"
   add_gpu
   machine+=(FATHOM_TOOLKIT=wheels)
   program python3 "echo python3 \"\$*\" | grep 'pip install' >>'$scratch/calls'; exit 0"
   expect 23 fathom --no-install run
-  expect_said "gnuplot-nox"
+  expect_said "ninja-build"
   expect_said "the CUDA 13.0 toolkit"
   expect_equal "$(calls)" ""
   [[ ! -e $scratch/build ]] || die "--no-install wrote something"
@@ -171,13 +171,14 @@ case_no_install_never_touches_the_machine() {
 
 case_installs_what_the_command_lacks_and_no_more() {
   add_build_tools
-  rm "$bare/gnuplot" "$bare/cmake"
-  add_apt "case \"\$*\" in *' install '*) cd '$bare' && ln -s fake_cmake cmake && ln -s ninja gnuplot ;; esac"
+  mv "$bare/ninja" "$bare/fake_ninja"
+  rm "$bare/cmake"
+  add_apt "case \"\$*\" in *' install '*) cd '$bare' && ln -s fake_cmake cmake && ln -s fake_ninja ninja ;; esac"
   expect 0 fathom report file
-  expect_said "Installing with apt-get: cmake gnuplot-nox"
+  expect_said "Installing with apt-get: cmake ninja-build"
   expect_said "Missing on this machine for 'fathom report':"
   expect_said "the tool: report file"
-  [[ $(calls) == *"apt-get "*" install cmake gnuplot-nox"* ]] || die "apt-get got $(calls)"
+  [[ $(calls) == *"apt-get "*" install cmake ninja-build"* ]] || die "apt-get got $(calls)"
 }
 
 case_a_replay_needs_few_packages() {
@@ -237,10 +238,10 @@ case_without_root_says_the_command() {
 
 case_without_a_network_says_what_to_install() {
   add_build_tools
-  rm "$bare/gnuplot" "$bare/ninja"
+  rm "$bare/cmake" "$bare/ninja"
   add_apt "echo \"Err:1 Could not resolve 'mirror.example'\"; exit 100"
-  expect_sentence "no network: apt-get could not fetch ninja-build gnuplot-nox" fathom run
-  expect_said "run 'sudo apt-get install ninja-build gnuplot-nox'"
+  expect_sentence "no network: apt-get could not fetch cmake ninja-build" fathom run
+  expect_said "run 'sudo apt-get install cmake ninja-build'"
   add_apt "case \"\$*\" in *install*) echo 'E: dpkg was interrupted'; exit 100 ;; esac"
   expect 23 fathom run
   expect_said "E: dpkg was interrupted"

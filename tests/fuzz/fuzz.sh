@@ -44,8 +44,7 @@ case $target in
     add gate json_fields
     sources+=("$build/generated/document_schema.cpp")
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
-      # gnuplot is not started.
-      [[ $source == */plot_process.cpp || $source == */fleet/main.cpp ]] || sources+=("$source")
+      [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done
     ;;
   *)

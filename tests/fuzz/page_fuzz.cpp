@@ -1,8 +1,7 @@
 // What may come from outside into a page: a result document, or the summary of a GPU or of a host's
 // links that a fleet leaves. Whatever the bytes are, they are refused in one sentence or make whole
 // pages; everything else is a defect that the sanitizers or the checks here catch. For libFuzzer
-// (fuzz.sh). gnuplot is replaced by a check of what it would be given: it takes many times as long
-// as all the rest.
+// (fuzz.sh).
 
 #include <unistd.h>
 
@@ -22,7 +21,6 @@
 
 #include "fleet/outliers.h"
 #include "fleet/report.h"
-#include "reports/plot_process.h"
 #include "reports/report.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
@@ -220,23 +218,6 @@ void change_value(std::string& text, std::mt19937& random) {
 }
 
 }  // namespace
-
-namespace fathom {
-
-std::string gnuplot_problem() { return ""; }
-
-namespace plots {
-
-/// A script is text: of what a document holds nothing ends a line of it.
-ProgramOutput run_gnuplot(const std::string& script, std::chrono::milliseconds,
-                          const std::string&) {
-  require(!script.empty(), "a script");
-  require_plain(script);
-  return {"<svg></svg>", ""};
-}
-
-}  // namespace plots
-}  // namespace fathom
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

@@ -85,7 +85,7 @@ case $case in
     works "$work/deb/usr"
     [[ ! -e $work/deb/usr/lib/fathom ]] || fail "the .deb holds libraries that it depends on"
     depends=$(dpkg-deb -f "$work"/fathom_"$version"*.deb Depends)
-    for package in libc6 libfmt gnuplot-nox; do
+    for package in libc6 libfmt; do
       [[ $depends == *$package* ]] || fail "the .deb does not depend on $package: $depends"
     done
     ;;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <regex>
 #include <optional>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -87,12 +87,12 @@ class Summary {
   Summary(std::vector<const JournalText*> journals, reports::Page& page)
       : journals_(std::move(journals)), page_(page) {}
 
-  /// `title` is Markdown. The curve goes into `pictures`; none is drawn without.
-  void write(const std::string& title, const std::optional<fs::path>& pictures) {
+  /// `title` is Markdown.
+  void write(const std::string& title) {
     page_.heading(3, title, "tool");
     page_.paragraph(origin());
     unchanged();
-    slowed(pictures);
+    slowed();
     faults();
     disturbed();
   }
@@ -195,7 +195,7 @@ class Summary {
                   {"Measured change (median)", Align::right}});
   }
 
-  void slowed(const std::optional<fs::path>& pictures) {
+  void slowed() {
     std::map<double, Fates> sizes;
     Fates small;
     each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
@@ -206,18 +206,9 @@ class Summary {
     });
     if (sizes.empty()) return;
     Table table = fate_table("More work");
-    std::vector<PowerPoint> curve;
-    for (const auto& [size, fates] : sizes) {
-      table.add_row(fates.row(format_percent(size)));
-      curve.push_back({size, fates.confirmed});
-    }
+    for (const auto& [size, fates] : sizes) table.add_row(fates.row(format_percent(size)));
     if (small.confirmed.trials > 0)
       table.add_row(small.row("all below " + format_percent(never_flagged)));
-    const auto picture = pictures
-                             ? draw_power(curve, "Slowdowns that the gate confirms, as measured",
-                                          *pictures, "measured")
-                             : std::nullopt;
-    if (picture) page_.picture(picture->light, picture->dark, picture->alt);
     finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
   }
 
@@ -308,11 +299,10 @@ std::string write_trial_summary(const std::vector<JournalText>& journals, const 
   if (tools.size() > 1) {
     std::vector<const JournalText*> all;
     for (const JournalText& journal : journals) all.push_back(&journal);
-    Summary(std::move(all), page).write("Decided by all of them together", folder);
+    Summary(std::move(all), page).write("Decided by all of them together");
   }
   for (const OfOneTool& of_tool : tools)
-    Summary(of_tool.journals, page)
-        .write(title_of(of_tool.tool), tools.size() > 1 ? std::nullopt : std::optional(folder));
+    Summary(of_tool.journals, page).write(title_of(of_tool.tool));
   write_file_atomically(folder / "trials.md", page.text());
   return page.text();
 }

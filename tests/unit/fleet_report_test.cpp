@@ -6,7 +6,6 @@
 #include <random>
 
 #include "fleet/report.h"
-#include "reports/plot.h"
 #include "tests/unit/fleet_folder.h"
 
 using namespace fathom;
@@ -43,9 +42,6 @@ class Report {
     write_fleet_report(fleet, find_outliers(fleet, {}), folder_.path(), {});
   }
   std::string page() const { return text_of(folder_.path() / "README.md"); }
-  std::string picture(const std::string& stem) const {
-    return text_of(folder_.path() / (stem + "-light.svg"));
-  }
 
  private:
   FleetFolderForTest folder_;
@@ -59,33 +55,6 @@ TEST_CASE("Of a single host the heat map's rows are its cards", "[fleet]") {
   const Report one(8, as_they_are), two(16, as_they_are);
   CHECK_THAT(one.page(), ContainsSubstring("| Card | Worst family |"));
   CHECK_THAT(two.page(), ContainsSubstring("| Host | Worst family |"));
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
-  CHECK_THAT(one.picture("hosts"), ContainsSubstring("GPU 7"));
-  CHECK_THAT(two.picture("hosts"), ContainsSubstring("node1") && !ContainsSubstring("GPU 7"));
-}
-
-TEST_CASE("Long names of hosts are told apart in the heat map", "[fleet]") {
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
-  const Report ends(
-      24, [](int, GpuSummary& gpu) { gpu.host = "gpu-cluster-a-" + gpu.host + ".example.org"; });
-  for (const char* end : {"…uster-a-node0", "…uster-a-node1", "…uster-a-node2"})
-    CHECK_THAT(ends.picture("hosts"), ContainsSubstring(end));
-  CHECK_THAT(ends.page(), ContainsSubstring("| gpu-cluster-a-node2.example.org |"));
-  // Alike in all that there is room for.
-  const Report domains(16, [](int number, GpuSummary& gpu) {
-    gpu.host = "node." + std::string(number < 8 ? "a" : "b") + ".example.org";
-  });
-  CHECK_THAT(domains.picture("hosts"), ContainsSubstring("row 1") && ContainsSubstring("row 2"));
-}
-
-TEST_CASE("A distribution says best and worst where cards are too few for a share", "[fleet]") {
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
-  const std::string few = Report(8, as_they_are).picture("distributions");
-  CHECK_THAT(few, ContainsSubstring(">best<") && ContainsSubstring(">worst<") &&
-                      ContainsSubstring(">75<") && !ContainsSubstring(">99.9<"));
-  const std::string many = Report(1200, as_they_are).picture("distributions");
-  CHECK_THAT(many, ContainsSubstring(">0.1<") && ContainsSubstring(">99.9<") &&
-                       !ContainsSubstring(">worst<"));
 }
 
 TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
@@ -94,7 +63,4 @@ TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
   });
   CHECK_THAT(report.page(), ContainsSubstring("Kind 1: GPU") && ContainsSubstring("Kind 2: Other"));
   CHECK_THAT(Report(16, as_they_are).page(), !ContainsSubstring("Kind"));
-  if (const auto problem = gnuplot_problem(); !problem.empty()) SKIP(problem);
-  CHECK_THAT(report.picture("distributions"),
-             ContainsSubstring("kind 1: copy/best") && ContainsSubstring("kind 2: copy/best"));
 }
