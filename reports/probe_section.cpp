@@ -35,13 +35,21 @@ std::vector<std::string> missing_counters(const View& view, const EntryList& sho
 
 /// A wider table does not fit a page. These columns go first; the HTML page has them all.
 constexpr std::size_t most_columns = 8;
-constexpr const char* dispensable[] = {
-    "power",   "throttle_reasons", "note:kernel", "sm_clock", "of_bound_at_clock",
-    "verdict", "interval",         "time",        "bound",    "expected",
-    "of_bound"};
+constexpr const char* dispensable[] = {"power",    "throttle_reasons",
+                                       "sm_clock", "of_bound_at_clock",
+                                       "verdict",  "extra:joules_half_width",
+                                       "interval", "time",
+                                       "bound",    "expected",
+                                       "of_bound", "layout",
+                                       "k"};
+/// Comparisons are what people quote.
+constexpr std::size_t most_compared = 60;
 
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   std::vector<std::string> names = view.columns;
+  std::erase(names, "note:kernel");  // as wide as a page
+  const bool compares =
+      std::ranges::any_of(names, [](const auto& name) { return name.starts_with("ratio:"); });
   std::string constant;
   const auto made = [&] {
     std::vector<Column> columns;
@@ -53,7 +61,10 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   for (const char* name : dispensable)
     if (table.columns() > most_columns && std::erase(names, name) > 0) table = made();
   const bool fits = table.columns() <= most_columns;
-  to.page.table(escape_text(view.title), table, constant, fits ? Page::most_shown : 0);
+  to.page.table(escape_text(view.title), table, constant,
+                !fits      ? 0
+                : compares ? most_compared
+                           : Page::most_shown);
   to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }

@@ -36,16 +36,16 @@ std::string short_figure(double value, const std::string& unit) {
   return format_number(value);
 }
 
-struct Figure {
+struct StepFigure {
   std::string name, unit;
   double value = 0;
 };
 
 /// A counter or a further figure by its column; nothing where the entry lacks it, or where it is
 /// none that can be told.
-std::optional<Figure> figure_of(const Entry& entry, const std::string& column) {
+std::optional<StepFigure> step_figure(const Entry& entry, const std::string& column) {
   constexpr double largest = 1e100;
-  Figure figure{column.substr(column.find(':') + 1), "", 0};
+  StepFigure figure{column.substr(column.find(':') + 1), "", 0};
   if (const Counter* counter = find_counter(entry, figure.name); counter && counter->value) {
     figure.unit = counter->unit;
     figure.value = *counter->value;
@@ -80,8 +80,8 @@ struct Change {
 
 std::optional<Change> change_of(const std::string& column, const Entry& before,
                                 const Entry& after) {
-  const auto old_figure = figure_of(before, column);
-  const auto new_figure = figure_of(after, column);
+  const auto old_figure = step_figure(before, column);
+  const auto new_figure = step_figure(after, column);
   if (!old_figure || !new_figure || old_figure->value < 0 || new_figure->value < 0)
     return std::nullopt;
   return Change{spaced(new_figure->name), new_figure->unit, old_figure->value, new_figure->value};
@@ -102,7 +102,7 @@ std::vector<Watched> watched_columns(const View& view, const EntryList& shown) {
     double largest = 0;
     std::string unit;
     for (const Entry* entry : shown) {
-      const auto figure = figure_of(*entry, column);
+      const auto figure = step_figure(*entry, column);
       if (!figure) continue;
       largest = std::max(largest, figure->value);
       unit = figure->unit;
