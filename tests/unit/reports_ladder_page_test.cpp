@@ -75,11 +75,12 @@ TEST_CASE("Every heading and caption of a replayed ladder says so", "[reports]")
   std::istringstream page(ladder_of(d));
   int marked = 0;
   for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("#") && !line.starts_with("**The ladder")) continue;
+    const bool caption = line.starts_with("**") && !line.starts_with("**[");
+    if (!line.starts_with("#") && !caption) continue;
     CHECK_THAT(line, ContainsSubstring("REPLAY"));
     ++marked;
   }
-  CHECK(marked == 2);
+  CHECK(marked > 2);
 }
 
 TEST_CASE("Each step is held against the one before, by what changed most", "[reports]") {
