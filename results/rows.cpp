@@ -89,7 +89,9 @@ const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const F
   return found;
 }
 
-bool holds(const Check& check, double value) { return value >= check.least && value <= check.most; }
+bool holds(const FigureRange& check, double value) {
+  return value >= check.least && value <= check.most;
+}
 
 }  // namespace
 
@@ -222,11 +224,11 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
     claim.evidence = figures.evidence();
   }
   int held = 0, failed = 0, missing = 0;
-  for (const Check& check : row.checks) {
+  for (const FigureRange& check : row.checks) {
     const double value = figures[check.quantity];
     ++(std::isnan(value) ? missing : holds(check, value) ? held : failed);
   }
-  const bool applies = std::ranges::all_of(row.premise, [&](const Check& check) {
+  const bool applies = std::ranges::all_of(row.premise, [&](const FigureRange& check) {
     const double value = figures[check.quantity];
     missing += std::isnan(value) ? 1 : 0;
     return std::isnan(value) || holds(check, value);

@@ -92,7 +92,7 @@ class Figures {
 };
 
 /// A number that must be within these ends for a claim to hold.
-struct Check {
+struct FigureRange {
   std::string quantity;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -118,12 +118,12 @@ struct ClaimRow {
   std::string id, statement, claimed;
   ClaimSource source;
   Reading reading;
-  std::vector<Check> checks;
+  std::vector<FigureRange> checks;
   std::string sentence;
   Rule rule = Rule::all;
-  std::vector<Check> premise{};  ///< does not apply where one fails
-  std::string unmet{};           ///< says so
-  std::string missing{};         ///< why a check has no figure, where no entry says it
+  std::vector<FigureRange> premise{};  ///< does not apply where one fails
+  std::string unmet{};                 ///< says so
+  std::string missing{};               ///< why a check has no figure, where no entry says it
 };
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 

@@ -108,7 +108,7 @@ std::vector<ClaimRow> widths() {
 std::vector<ClaimRow> counters() {
   constexpr double all = 33554432;  // sectors of 1 GiB
   const auto same = [](std::vector<std::string> names, double value) {
-    std::vector<Check> checks;
+    std::vector<FigureRange> checks;
     for (std::string& name : names) checks.push_back({std::move(name), value, value});
     return checks;
   };

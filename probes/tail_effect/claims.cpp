@@ -17,8 +17,8 @@ Reading steps() {
   return reading;
 }
 
-std::vector<Check> stairs() {
-  std::vector<Check> checks;
+std::vector<FigureRange> stairs() {
+  std::vector<FigureRange> checks;
   for (const char* kind : kinds) checks.push_back({kind, same_speed, 1 / same_speed});
   return checks;
 }
