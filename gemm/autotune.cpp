@@ -89,6 +89,10 @@ TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Varia
           .tried = static_cast<int>(variants.size())};
 }
 
+bool Autotuner::tunes(const Rung& rung) const {
+  return enabled_ || std::ranges::find(rung.claims, "GR10") != rung.claims.end();
+}
+
 const TunedChoice* Autotuner::find(const Rung& rung, const Problem& problem) const {
   const auto found = std::ranges::find_if(choices_, [&](const TunedChoice& c) {
     return c.rung == rung.id && c.product == problem.describe();

@@ -38,7 +38,8 @@ class Autotuner {
   /// `enabled`: --autotune was given.
   explicit Autotuner(bool enabled = false) : enabled_(enabled) {}
 
-  bool enabled() const { return enabled_; }
+  /// Whether it does so of this rung: also, without being asked to, of one whose idea it is.
+  bool tunes(const Rung& rung) const;
   /// The choice for this product, or null: none was made yet. Until the next `keep`.
   const TunedChoice* find(const Rung& rung, const Problem& problem) const;
   void keep(const TunedChoice& choice) { choices_.push_back(choice); }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "gemm/ablations.h"
 #include "gemm/burst.h"
 #include "gemm/claimed_products.h"
+#include "gemm/ladder/lesson.h"
 #include "gemm/library_case.h"
 #include "gemm/opponents.h"
 #include "gemm/peak.h"
@@ -20,8 +20,8 @@
 namespace fathom::gemm {
 namespace {
 
-/// The path of a rung below its class: "01_naive".
-std::string short_name(const Rung& rung) { return rung.id.substr(rung.id.find('/') + 1); }
+/// The path of a rung below its class: "row_major/01_naive".
+std::string short_name(const std::string& id) { return id.substr(id.find('/') + 1); }
 
 std::string layout_of(const Problem& p) {
   return std::string(p.transa == Transpose::no ? "N" : "T") +
@@ -66,6 +66,7 @@ void expect_counters(std::vector<CounterRequest>& requests,
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   const RungKernel& k = rung.kernel;
   if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
+  if (!rung.variants(p, 1).empty()) return std::nullopt;  // nobody knows yet which tile it will be
   if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
@@ -121,14 +122,14 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
                const std::string& part) {
   Case c;
   const std::string layout = layout_of(problem);
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung), layout,
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung.id), layout,
                        problem.m, problem.n, problem.k);
   // Those that may have a product of another part.
   if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
   if (part == "sustained") c.sustained = SustainedLoad{};
   c.axes = {{"part", part},
             {"type", traits(rung.of).name},
-            {"rung", short_name(rung)},
+            {"rung", short_name(rung.id)},
             {"layout", layout},
             {"m", problem.m},
             {"n", problem.n},
@@ -159,7 +160,11 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
       {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
   if (const auto sectors = tile_read_sectors(rung, problem))
     c.extras["tile_read_sectors"] = *sectors;
-  if (part == "ladder" || part == "request") c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+  if (part == "ladder" || part == "request") {
+    c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+    if (const Lesson* lesson = find_lesson(rung.id))
+      c.notes["parent"] = lesson->parent.empty() ? "none" : short_name(lesson->parent);
+  }
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
@@ -203,10 +208,6 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       for (const Rung* rung : rungs) {
         if (rung->of != row.of) continue;
         add(*rung, cube(*rung, size), suite, "ladder");
-        for (const Ablation& t : ablations()) {
-          if (t.of == rung->id && size == ladder_size)
-            add(t.ablation, cube(t.ablation, size), suite, claimed_part);
-        }
       }
     }
   }

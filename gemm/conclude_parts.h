@@ -18,7 +18,7 @@ inline constexpr std::int64_t compared_size = 4096;
 /// at which rungs were.
 std::int64_t shown_size(std::span<const Entry> entries);
 
-/// The rung of an entry of the ladder: "02_coalesced".
+/// The rung of an entry of the ladder: "row_major/02_coalesced".
 const std::string& rung_of(const Entry& entry);
 
 /// A rung's entry at the compared size, without transposes and scalars, or null if it was not
@@ -61,7 +61,7 @@ std::optional<Library> library_of(std::span<const Entry> entries, const std::str
 std::optional<double> ratio_to_faster(const Entry& entry);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
-/// GT1, GT2, GC10 and GC11: what the fp32 ladders move, and what that makes warps wait for.
+/// GT1, GT2 and GC10 to GC12: what the fp32 ladders move, and what that makes warps wait for.
 std::vector<Claim> traffic_claims(std::span<const Entry> entries);
 /// G5 and G6: fp16 by wmma.
 std::vector<Claim> half_claims(std::span<const Entry> entries);

@@ -110,7 +110,8 @@ View figures(const Ladder& ladder) {
 View steps(const Ladder& ladder) {
   View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: ");
   view.note =
-      "What it gained is against the rung before; counters are those of these that changed most.";
+      "What it gained is against the rung that it goes on from, which is the one before unless it "
+      "is named; counters are those of these that changed most.";
   view.x = "rung";
   view.columns = {"counter:global_load_sectors",     "counter:global_load_requests",
                   "counter:shared_load_wavefronts",  "counter:shared_load_conflicts",

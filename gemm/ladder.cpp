@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "gemm/ablations.h"
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32_3xtf32/rungs.h"
 #include "gemm/fp64/rungs.h"
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
+#include "gemm/ladder/fp32/lessons.h"
 #include "gemm/rung.h"
 #include "gemm/tf32/rungs.h"
 
@@ -40,17 +40,12 @@ std::vector<Rung> fp64_rungs() {
 }
 
 std::vector<Rung> every_rung() {
-  std::vector<Rung> rungs{
-      fp32::naive(),         fp32::coalesced(),        fp32::shuffle_broadcast(),
-      fp32::shared_memory(), fp32::shared_columns(),   fp32::two_outputs(),
-      fp32::tile_1d(),       fp32::tile_2x2(),         fp32::tile_64(),
-      fp32::tile_2d(),       fp32::linearised(),       fp32::padded(),
-      fp32::swizzled(),      fp32::double_buffered(),  fp32::vectorised(),
-      fp32::vectorised_64(), fp32::tile_16x4(),        fp32::registers_buffered(),
-      fp32::warp_tile(),     fp32::async_multistage(), fp32::wide_thread_tile(),
-      fp32::planned_tiles(), fp32::tma_producer(),     fp32::thread_producer(),
-      fp32::stream_k(),      fp32::sliced_depth(),
-  };
+  const std::vector<Lesson> lessons = fp32_lessons();
+  std::vector<Rung> rungs(lessons.begin(), lessons.end());
+  for (Rung& rung : std::vector<Rung>{
+           fp32::async_multistage(), fp32::wide_thread_tile(), fp32::planned_tiles(),
+           fp32::tma_producer(), fp32::thread_producer(), fp32::stream_k(), fp32::sliced_depth()})
+    rungs.push_back(std::move(rung));
   for (const Class of : {Class::fp16, Class::bf16})
     std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
@@ -72,14 +67,6 @@ std::span<const Rung> all_rungs() {
   return rungs;
 }
 
-std::span<const Ablation> ablations() {
-  static const std::vector<Ablation> ablations{
-      {"fp32/17_tile_16x4", fp32::tile_8x8()},
-      {"fp32/18_registers_buffered", fp32::registers_unbuffered()},
-  };
-  return ablations;
-}
-
 std::vector<const Rung*> rungs_of(Class of) {
   std::vector<const Rung*> found;
   for (const Rung& rung : all_rungs()) {
@@ -91,6 +78,12 @@ std::vector<const Rung*> rungs_of(Class of) {
 const Rung* find_rung(const std::string& id) {
   const auto found = std::ranges::find(all_rungs(), id, &Rung::id);
   return found == all_rungs().end() ? nullptr : &*found;
+}
+
+const Lesson* find_lesson(const std::string& id) {
+  static const std::vector<Lesson> lessons = fp32_lessons();
+  const auto found = std::ranges::find(lessons, id, &Lesson::id);
+  return found == lessons.end() ? nullptr : &*found;
 }
 
 bool runs_on(const Rung& rung, int major, int minor) {

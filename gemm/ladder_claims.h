@@ -5,8 +5,8 @@
 
 namespace fathom::gemm {
 
-/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096 cubed, and
-/// the rung that puts it to the test.
+/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096
+/// cubed, and the lesson that puts it to the test.
 struct LadderClaim {
   const char* id;
   const char* rung;  ///< below "fp32/"

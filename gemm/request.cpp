@@ -61,7 +61,8 @@ void read_rungs(Request& request, const std::string& text) {
     request.rungs.push_back(id);
   }
   if (request.rungs.empty())
-    refuse("--rung takes a rung such as fp32/02_coalesced, or several with commas between.");
+    refuse(
+        "--rung takes a rung such as fp32/row_major/02_coalesced, or several with commas between.");
 }
 
 std::string class_names() {
@@ -106,6 +107,25 @@ ProbeOption other(const char* name, ProbeOption::Kind kind, std::string descript
 
 std::string current_id(const std::string& former_id) {
   constexpr std::pair<const char*, const char*> former[] = {
+      {"fp32/01_naive", "fp32/row_major/01_naive"},
+      {"fp32/02_coalesced", "fp32/row_major/02_coalesced"},
+      {"fp32/03_shuffle_broadcast", "fp32/column_major/01_naive"},
+      {"fp32/04_shared_memory", "fp32/row_major/03_shared_memory"},
+      {"fp32/05_shared_columns", "fp32/column_major/02_shared_memory"},
+      {"fp32/06_two_outputs", "fp32/row_major/12_two_outputs"},
+      {"fp32/07_tile_1d", "fp32/row_major/04_tile_1d"},
+      {"fp32/08_tile_2x2", "fp32/column_major/03_tile_2x2"},
+      {"fp32/09_tile_64", "fp32/column_major/04_tile_64"},
+      {"fp32/10_tile_2d", "fp32/row_major/05_tile_2d"},
+      {"fp32/11_linearised", "fp32/row_major/06_linearised"},
+      {"fp32/12_padded", "fp32/row_major/07_padded"},
+      {"fp32/13_swizzled", "fp32/row_major/07_padded"},
+      {"fp32/14_double_buffered", "fp32/row_major/08_double_buffered"},
+      {"fp32/15_vectorised", "fp32/row_major/09_vectorised"},
+      {"fp32/16_vectorised_64", "fp32/column_major/05_vectorised_64"},
+      {"fp32/17_tile_16x4", "fp32/column_major/06_tile_128"},
+      {"fp32/18_registers_buffered", "fp32/row_major/14_registers_buffered"},
+      {"fp32/19_warp_tile", "fp32/row_major/11_warp_tile"},
       {"fp32/23_engine_fed", "fp32/23_tma_producer"},
       {"fp32/24_thread_fed", "fp32/24_thread_producer"},
       {"fp32/25_equal_shares", "fp32/25_stream_k"},

@@ -103,7 +103,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
   Way way{
       rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel, rung.launch, {}, {}};
   if (variants.empty()) return way;
-  if (autotuner.enabled() && autotuner.find(rung, problem) == nullptr)
+  if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
     autotuner.keep(autotune(context, rung, variants, operands, workspace));
   const TunedChoice* choice = autotuner.find(rung, problem);
   const Variant& taken =

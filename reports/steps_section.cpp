@@ -161,6 +161,12 @@ const Entry* parent_of(const View& view, const EntryList& shown, const Entry& en
   return found == shown.end() || !(*found)->metric.value ? nullptr : *found;
 }
 
+/// Whether it says that it builds on none, as the first of a tree does.
+bool is_first(const Entry& entry) {
+  const auto parent = entry.notes.find("parent");
+  return parent != entry.notes.end() && parent->second == "none";
+}
+
 }  // namespace
 
 void write_steps(Writing& to, const View& view, const EntryList& shown) {
@@ -178,7 +184,8 @@ void write_steps(Writing& to, const View& view, const EntryList& shown) {
         parent == nullptr ? "the one before" : "its parent " + note(*entry, "parent");
     table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"),
                    note(*entry, "gain"),
-                   gained(watched, parent == nullptr ? before : parent, than, *entry)});
+                   gained(watched, parent != nullptr ? parent : is_first(*entry) ? nullptr : before,
+                          than, *entry)});
     if (entry->metric.value) before = entry;
   }
   // Never folded: it is the way up.

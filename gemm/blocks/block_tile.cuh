@@ -4,8 +4,9 @@
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tile_order.cuh"
 
-// A product by tiles in shared memory with element-wise loads that check every index: what the middle
-// rungs are made of. They differ in the tile, in a thread's share and in where elements lie in shared memory.
+// A product by tiles in shared memory with element-wise loads that check every index: what the
+// first rungs of half and fp64 are made of. They differ in the tile, in a thread's share and in
+// where elements lie in shared memory.
 
 namespace fathom::gemm {
 
@@ -53,9 +54,6 @@ struct BlockTile {
   }
 
   static_assert(threads % BK == 0 && (threads % BN == 0 || BN % threads == 0));
-
-  /// Where a column of B lies within its line in shared memory.
-  static __device__ int place_in_b(int column) { return LayoutB::template slot<BN, TN>(0, column); }
 
   /// This thread's share of a tile of each operand on its way to shared memory, element by element:
   /// neighbouring threads along k of A and along n of B, as row-major operands lie. Elements beyond the
@@ -146,16 +144,6 @@ struct BlockTile {
         const int column = tile_column + thread_n * TN + j;
         if (row < p.m && column < p.n) store_element(p, row, column, sums[i][j]);
       }
-    }
-  }
-
-  /// The same by 16 bytes, of a tile that is whole.
-  __device__ void store_vectors(const P& p, int tile_row, int tile_column) const {
-#pragma unroll
-    for (int i = 0; i < TM; ++i) {
-#pragma unroll
-      for (int j = 0; j < TN; j += 4)
-        store_vector(p, tile_row + thread_m * TM + i, tile_column + thread_n * TN + j, &sums[i][j]);
     }
   }
 };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "gemm/blocks/operands.cuh"
-#include "gemm/blocks/vector_load.cuh"
 #include "harness/cuda_check.h"
 
 namespace fathom::gemm {
@@ -18,28 +17,10 @@ void launch_tiles(const Arguments& arguments, const Workspace&, cudaStream_t str
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// Launches it where tiles are whole and aligned, and `slower` otherwise.
-template <class Tile, auto kernel, void (*slower)(const Arguments&, cudaStream_t)>
-void launch_whole_tiles(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (!is_whole_and_aligned(arguments.problem, Tile::m, Tile::n, Tile::k))
-    return slower(arguments, stream);
-  launch_tiles<Tile, kernel>(arguments, workspace, stream);
-}
-
 /// What a rung reports of such a kernel.
 template <class Tile, auto kernel>
 RungKernel tile_kernel() {
   return {reinterpret_cast<const void*>(kernel), Tile::threads, 0, Tile::m, Tile::n, Tile::k};
-}
-
-/// Has the rung compute by such a kernel what is whole and aligned tiles, and the rest by `slower`.
-template <class Tile, auto kernel, void (*slower)(const Arguments&, cudaStream_t)>
-void compute_whole_tiles(Rung& rung) {
-  rung.kernel = tile_kernel<Tile, kernel>();
-  rung.launch = &launch_whole_tiles<Tile, kernel, slower>;
-  rung.takes_own_path = [](const Problem& p) {
-    return is_whole_and_aligned(p, Tile::m, Tile::n, Tile::k);
-  };
 }
 
 }  // namespace fathom::gemm

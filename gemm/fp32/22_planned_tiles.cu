@@ -1,10 +1,10 @@
 // The tile follows the product, and where tiles are too few for all SMs, several blocks share a
 // tile's k.
 
-#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32/tiling_variants.h"
 #include "gemm/fp32/tilings.h"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::fp32 {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/tilings.h"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::fp32 {
 

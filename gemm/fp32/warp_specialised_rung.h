@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gemm/fp32/fallback.h"
 #include "gemm/fp32/warp_specialised_tiles.h"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::fp32 {
 

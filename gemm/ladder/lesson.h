@@ -60,6 +60,9 @@ struct Lesson : Rung {
   std::string parent;  ///< its id; empty: the first of its tree
 };
 
+/// The lesson of this id; null if that is no lesson's.
+const Lesson* find_lesson(const std::string& id);
+
 /// A lesson whose kernel this is; its file adds the name, the parent and the words.
 template <LessonKernel kernel, View view, LessonTile tile>
 Lesson make_lesson() {

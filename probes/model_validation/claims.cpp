@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/transformer.h"
 #include "results/format.h"
 #include "results/query.h"
-#include "results/rows.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -84,69 +82,11 @@ std::vector<View> views() {
   return result;
 }
 
-/// Of the models alone: no run can say more. Parameters as the Hugging Face Hub counts the
-/// published weights, Mixtral's active ones as "Mixtral of Experts" says, caches as "Llama 3.1 -
-/// 405B, 70B & 8B with multilinguality and long context" does for 128,000 tokens in fp16.
-ClaimRow l1() {
-  using namespace models;
-  constexpr TransformerShape llama_8b{.layers = 32,
-                                      .hidden = 4096,
-                                      .heads = 32,
-                                      .kv_heads = 8,
-                                      .vocabulary = 128256,
-                                      .intermediate = 14336};
-  constexpr TransformerShape llama_70b{.layers = 80,
-                                       .hidden = 8192,
-                                       .heads = 64,
-                                       .kv_heads = 8,
-                                       .vocabulary = 128256,
-                                       .intermediate = 28672};
-  constexpr TransformerShape mixtral{.layers = 32,
-                                     .hidden = 4096,
-                                     .heads = 32,
-                                     .kv_heads = 8,
-                                     .vocabulary = 32000,
-                                     .intermediate = 14336,
-                                     .experts = 8,
-                                     .active_experts = 2};
-  const auto parameters = [](const char* name, const TransformerShape& shape) {
-    return Formula{
-        name, [shape](const Figures&) { return transformer_of_shape(shape).parameters.total; }};
-  };
-  const auto cache = [](const char* name, const TransformerShape& shape) {
-    return Formula{name,
-                   [shape](const Figures&) {
-                     const Transformer model = transformer_of_shape(shape);
-                     return *transformer_memory(model, {.context = 128000}).kv_cache;
-                   },
-                   "B"};
-  };
-  constexpr double GiB = 1 << 30, digit = 0.005 * GiB;
-  return {
-      "L1",
-      "A transformer's parameter count, precision, context and batch fix the memory, bandwidth "
-      "and FLOP/s it needs",
-      "announced, not written",
-      toyx,
-      {{},
-       {parameters("8b", llama_8b), parameters("70b", llama_70b), parameters("mixtral", mixtral),
-        cache("8b cache", llama_8b), cache("70b cache", llama_70b)}},
-      {{"8b", 8030261248, 8030261248},
-       {"70b", 70553706496, 70553706496},
-       {"mixtral", 46702792704, 46702792704},
-       {"8b cache", 15.62 * GiB - digit, 15.62 * GiB + digit},
-       {"70b cache", 39.06 * GiB - digit, 39.06 * GiB + digit}},
-      "by the model {8b}, {70b} and {mixtral} parameters for Llama 3.1 8B and 70B and Mixtral "
-      "8x7B, as published; caches of 128,000 tokens {8b cache} and {70b cache}, published as "
-      "15.62 and 39.06 GiB. Speed is no part of this: fathom predict transformer bounds it"};
-}
-
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
   Findings findings;
   findings.views = views();
-  findings.claims = {evaluate(l1(), entries)};
   for (const std::string& part :
        {sentence(tally(entries, "shared memory"), "random warp patterns",
                  "the shared-memory model"),

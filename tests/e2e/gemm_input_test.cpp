@@ -25,9 +25,10 @@ struct Mistake {
 
 TEST_CASE("A wrong word to the ladder is one sentence", "[e2e]") {
   const auto mistake = GENERATE(
-      Mistake{{"--rung", "fp32/2_coalesced"}, "Did you mean `fp32/02_coalesced`?"},
+      Mistake{{"--rung", "fp32/row_major/2_coalesced"},
+              "Did you mean `fp32/row_major/02_coalesced`?"},
       Mistake{{"--rung", ""}, "--rung takes a rung"}, Mistake{{"--type", "fp33"}, "take one of"},
-      Mistake{{"--rung", "fp32/01_naive", "--type", "fp8"}, "not of the type fp8"},
+      Mistake{{"--rung", "fp32/row_major/01_naive", "--type", "fp8"}, "not of the type fp8"},
       Mistake{{"--m", "-1"}, "--m"}, Mistake{{"--n", "1.5"}, "--n"},
       Mistake{{"--k", "many"}, "--k"}, Mistake{{"--m", "1073741825"}, "1073741824"},
       Mistake{{"--k", "1e30"}, "`1e30` is not a whole number from 0 to 1073741824. See"},
@@ -81,9 +82,9 @@ TEST_CASE("The ladder's help says what rungs and defaults there are, in a user's
   Sandbox box({});
   const auto help = run_and_capture(gemm_ladder, {"--help"}, 30s);
   CHECK(code(help) == 0);
-  for (const char* said :
-       {"--m N ", "(default: 4096)", "--suite NAME=default", "--autotune ",
-        "Rungs:\n  fp32/01_naive", " fp32/22_planned_tiles", " fp8/02_fast_accumulation"})
+  for (const char* said : {"--m N ", "(default: 4096)", "--suite NAME=default", "--autotune ",
+                           "Rungs:\n  fp32/column_major/01_naive", " fp32/22_planned_tiles",
+                           " fp8/02_fast_accumulation"})
     CHECK_THAT(help.output, ContainsSubstring(said));
   for (const char* internal : {"INT", "ENUM", "{false}", "FLOAT", "NONNEGATIVE"})
     CHECK_THAT(help.output, !ContainsSubstring(internal));

@@ -140,9 +140,10 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
     Shape shape;
   };
   for (const Expected& e :
-       {Expected{"fp32/15_vectorised", "fp32::vectorised_product", {256, 256, 256}},
-        {"fp32/15_vectorised", "fp32::tile_64_product", {255, 255, 255}},
-        {"fp32/22_planned_tiles", "fp32::tile_64_product", {15, 15, 15}},
+       {Expected{
+            "fp32/row_major/09_vectorised", "fp32::row_major::vectorised_product", {256, 256, 256}},
+        {"fp32/row_major/09_vectorised", "fallback_product", {255, 255, 255}},
+        {"fp32/22_planned_tiles", "fallback_product", {15, 15, 15}},
         {"fp32/26_sliced_depth", "fp32::sliced_product<", {16, 8192, 8192}},
         {"fp32/26_sliced_depth", "fp32::warp_specialised_product<", {4096, 4096, 4096}},
         {"fp64/08_late_reads", "fp64::tma_product<", {4096, 4096, 4096}},
@@ -182,7 +183,7 @@ TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
     CHECK(extras.at("resident_warps") > 0);
     return extras;
   };
-  const Rung& whole = *find_rung("fp32/15_vectorised");
+  const Rung& whole = *find_rung("fp32/row_major/09_vectorised");
   CHECK(told(whole, 256).contains("tile_efficiency"));
   CHECK_FALSE(told(whole, 255).contains("tile_efficiency"));  // not by its own tile
   const Rung& top = *find_rung("fp32/26_sliced_depth");

@@ -4,7 +4,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/ablations.h"
 #include "gemm/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
@@ -76,7 +75,6 @@ TEST_CASE("every fp32 rung is right on every small product", "[gpu][gemm][saniti
     for (const Rung* rung : rungs_of(Class::fp32)) {
       if (runs_on(*rung, bench.facts.major, bench.facts.minor)) bench.check(*rung, problem);
     }
-    for (const Ablation& ablation : ablations()) bench.check(ablation.ablation, problem);
   }
 }
 
@@ -89,5 +87,5 @@ TEST_CASE("a C whose columns lie 2 GiB apart is added to", "[gpu][gemm]") {
   if (free_bytes < std::size_t{12} << 30) SKIP("C and what it was before take 8 GiB.");
   Problem p = make_problem(Class::fp32, 3, 2, 4, Transpose::no, Transpose::no, 2, -3);
   p.ldc = std::int64_t{1} << 29;
-  bench.check(*find_rung("fp32/01_naive"), p);
+  bench.check(*find_rung("fp32/row_major/01_naive"), p);
 }

@@ -53,6 +53,18 @@ const RungCode codes[] = {
      "SHFL" + later, two_blocks},
     {"fp32/column_major/07_double_buffered", "column_major::*::double_buffered_product(", 1,
      vectors + "FFMA>=512 STS.128=2", "SHFL" + later, two_blocks},
+    {"fp32/column_major/08_staged_registers", "::staged_registers_product(", 1,
+     "FFMA>=128 LDS STS=8 BAR=2", scalar, 64},
+    {"fp32/column_major/09_tile_8x8", "::tile_8x8_product(", 1,
+     vectors + "FFMA>=512 STS.128=1 LDS.128=32", "SHFL" + later, two_blocks},
+    {"fp32/column_major/10_vector_store", "::vector_store_product(", 1,
+     "FFMA>=128 LDS STS=8 STG.E.128 BAR=2", "STS.128 SHFL" + later, 64},
+    {"fp32/row_major/12_two_outputs", "::two_outputs_product(", 1, "FFMA>=64 LDS STS=4 BAR=2",
+     scalar, 64},
+    {"fp32/row_major/13_two_buffers", "::two_buffers_product(", 1, "FFMA>=32 LDS STS=4 BAR=2",
+     scalar, 64},
+    {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
+     vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},
     {"", "::fallback_product(", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
 };
 

@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "gemm/ablations.h"
 #include "gemm/cases.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
@@ -25,7 +24,7 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   int found = 0;
   for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
-    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library, and ablations of rungs
+    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library
     ++found;
     CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
@@ -36,61 +35,31 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
   CHECK(found == 1);
 }
 
-TEST_CASE("a rung's ablation is measured right after it, as it is, and for its claim alone",
-          "[gemm]") {
+TEST_CASE("a lesson's case names the one that it goes on from", "[gemm]") {
   DeviceFacts device;
   device.major = 9;
   device.sms = 132;
-  device.sm_clock_max_hz = 1980e6;
   const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
-  CHECK_FALSE(ablations().empty());
-  for (const Ablation& t : ablations()) {
-    CAPTURE(t.ablation.id);
-    const Rung* rung = find_rung(t.of);
-    REQUIRE(rung != nullptr);
-    CHECK(find_rung(t.ablation.id) == nullptr);
-    CHECK_FALSE(t.ablation.contender);
-    CHECK_FALSE(t.ablation.idea.empty());
-    CHECK(t.ablation.kernel.function != rung->kernel.function);
-    CHECK(t.ablation.kernel.threads == rung->kernel.threads);
-    CHECK((t.ablation.kernel.tile_m == rung->kernel.tile_m &&
-           t.ablation.kernel.tile_n == rung->kernel.tile_n &&
-           t.ablation.kernel.tile_k == rung->kernel.tile_k));
-    for (const std::int64_t size : {4096, 4095}) {
-      const Problem p = make_problem(Class::fp32, size, size, size);
-      CHECK(t.ablation.takes_own_path(p) == rung->takes_own_path(p));
-    }
-    const auto of_rung = std::ranges::find(cases, t.of + "/NN/4096x4096x4096", &Case::name);
-    REQUIRE(of_rung != cases.end());
-    const Case& ablation = *std::next(of_rung);
-    CHECK(ablation.name == t.ablation.id + "/NN/4096x4096x4096");
-    CHECK(std::get<std::string>(ablation.axes.front().second) == "claim");
-    CHECK(ablation.counters.size() == of_rung->counters.size());
-    CHECK(ablation.opponents.empty());
-    CHECK((ablation.precision->rest == of_rung->precision->rest &&
-           ablation.precision->time_limit_s == of_rung->precision->time_limit_s));
-    CHECK(std::ranges::count_if(
-              cases, [&](const Case& c) { return c.name.starts_with(t.ablation.id + "/"); }) == 1);
-  }
-  // Without its rung there is nothing to compare it with.
-  for (const Case& c :
-       ladder_cases(device, read_request({{"rung", std::string("fp32/15_vectorised")}}),
-                    std::make_shared<Autotuner>()))
-    CHECK_FALSE(c.name.starts_with("fp32/tile_8x8"));
+  const auto notes = [&](const char* name) {
+    const auto found = std::ranges::find(cases, name, &Case::name);
+    REQUIRE(found != cases.end());
+    return found->notes;
+  };
+  CHECK(notes("fp32/row_major/07_padded/NN/4096x4096x4096").at("parent") == "row_major/05_tile_2d");
+  CHECK(notes("fp32/column_major/01_naive/NN/4096x4096x4096").at("parent") == "none");
+  CHECK_FALSE(notes("fp32/20_async_multistage/NN/4096x4096x4096").contains("parent"));
 }
 
-TEST_CASE("the sectors that a thread tile's stores touch are known beforehand", "[gemm]") {
-  const Problem p = make_problem(Class::fp32, 512, 256, 64);
-  const auto sectors = [&](const Rung& rung) {
-    const auto counters = rung.counters(p, 90);
-    REQUIRE(counters.size() == 1);
-    CHECK(counters.front().role == "global_store_sectors");
-    return counters.front().value;
-  };
-  const auto ablation = std::ranges::find(ablations(), "fp32/17_tile_16x4", &Ablation::of);
-  REQUIRE(ablation != ablations().end());
-  CHECK(sectors(*find_rung("fp32/17_tile_16x4")) == 512 * 256 / 8);
-  CHECK(sectors(ablation->ablation) == 512 * 256 / 4);
+TEST_CASE("a tile's sectors are told but where nobody knows yet which tile it will be", "[gemm]") {
+  DeviceFacts device;
+  device.major = 9;
+  device.sms = 132;
+  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+    if (c.name == "fp32/row_major/09_vectorised/NN/4096x4096x4096")
+      CHECK(c.extras.at("tile_read_sectors") == 4096.0 * 4096 * 4096 / 64 / 8);
+    if (c.name.starts_with("fp32/row_major/10_autotuned"))
+      CHECK_FALSE(c.extras.contains("tile_read_sectors"));
+  }
 }
 
 TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
@@ -115,14 +84,15 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
   gpu.sms = 1;
   const auto of_slow = names();
-  CHECK(of_slow.contains("fp32/01_naive/NN/1024x1024x1024"));
-  CHECK_FALSE(of_slow.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(of_slow.contains("fp32/row_major/01_naive/NN/1024x1024x1024"));
+  CHECK_FALSE(of_slow.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
   CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
   CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
   // Whoever asks for a product gets it.
-  CHECK(ladder_cases(
-            gpu, read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/01_naive")}}),
-            std::make_shared<Autotuner>())
+  CHECK(ladder_cases(gpu,
+                     read_request({{"m", std::int64_t{16384}},
+                                   {"rung", std::string("fp32/row_major/01_naive")}}),
+                     std::make_shared<Autotuner>())
             .size() == 1);
 }
 
@@ -154,7 +124,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(names.contains("int8/01_wgmma/TN/128x8192x8192"));
   CHECK(find_rung("int8/01_wgmma")
             ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
-  CHECK(names.contains("fp32/01_naive/NN/4096x4096x4096"));
+  CHECK(names.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK_FALSE(names.contains("fp32/25_stream_k/NN/128x8192x8192"));
   CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
@@ -206,7 +176,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
     CHECK(found_on(12, 0, part) == of_blackwell);
   }
   const Found turing = found_on(7, 5, "contest");
-  CHECK(turing.at("fp32") == std::set<std::string>{"19_warp_tile"});
+  CHECK(turing.at("fp32") == std::set<std::string>{"row_major/14_registers_buffered"});
   CHECK_FALSE(turing.contains("tf32"));
   // Where a class has contenders of its own, no other stands in.
   const Found hopper = found_on(9, 0, "contest");

@@ -17,12 +17,14 @@ using namespace fathom::gemm;
 
 TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   const Request all = read_request({});
-  CHECK(all.wants(*find_rung("fp32/01_naive")));
+  CHECK(all.wants(*find_rung("fp32/row_major/01_naive")));
   CHECK_FALSE(all.problem.has_value());
-  const Request two = read_request({{"rung", std::string("fp32/01_naive,fp32/04_shared_memory")}});
-  CHECK(two.wants(*find_rung("fp32/04_shared_memory")));
-  CHECK_FALSE(two.wants(*find_rung("fp32/02_coalesced")));
-  CHECK_FALSE(read_request({{"type", std::string("fp64")}}).wants(*find_rung("fp32/01_naive")));
+  const Request two = read_request(
+      {{"rung", std::string("fp32/row_major/01_naive,fp32/row_major/03_shared_memory")}});
+  CHECK(two.wants(*find_rung("fp32/row_major/03_shared_memory")));
+  CHECK_FALSE(two.wants(*find_rung("fp32/row_major/02_coalesced")));
+  CHECK_FALSE(
+      read_request({{"type", std::string("fp64")}}).wants(*find_rung("fp32/row_major/01_naive")));
   const Request product = read_request({{"m", std::int64_t{100}},
                                         {"k", std::int64_t{0}},
                                         {"transa", std::string("t")},
@@ -38,7 +40,7 @@ TEST_CASE("the command line asks for rungs and products", "[gemm]") {
         {{"type", std::string("fp33")}},
         {{"transa", std::string("X")}},
         {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}},
-        {{"rung", std::string("fp32/02_coalesced")}, {"type", std::string("bf16")}},
+        {{"rung", std::string("fp32/row_major/02_coalesced")}, {"type", std::string("bf16")}},
         {{"alpha", 0.5}},
         {{"beta", 0.5}, {"rung", std::string("int8/01_wgmma")}}}) {
     CHECK_THROWS_AS(read_request(wrong), Error);
@@ -61,8 +63,8 @@ TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
     }
     return "";
   };
-  CHECK(refusal({{"rung", std::string("fp32/01_naive")}}).empty());
-  CHECK(refusal({{"rung", std::string("fp32/01_naive,bf16/06_wgmma")}}) ==
+  CHECK(refusal({{"rung", std::string("fp32/row_major/01_naive")}}).empty());
+  CHECK(refusal({{"rung", std::string("fp32/row_major/01_naive,bf16/06_wgmma")}}) ==
         "The rung bf16/06_wgmma runs on compute capability 9.0 only, and this GPU has 8.6: take "
         "others.");
   CHECK(refusal({{"type", std::string("fp8")}}) ==

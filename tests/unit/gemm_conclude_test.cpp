@@ -50,105 +50,115 @@ ClaimVerdict verdict(const std::vector<Entry>& entries, const char* id) {
 }  // namespace
 
 TEST_CASE("a rung's share is of the faster library of the same run", "[gemm]") {
-  CHECK(verdict({entry("10_tile_2d", 0.687 * 51e12), contender(56e12)}, "GR5") ==
+  CHECK(verdict({entry("row_major/05_tile_2d", 0.687 * 51e12), contender(56e12)}, "GR5") ==
         ClaimVerdict::confirmed);
-  CHECK(verdict({entry("10_tile_2d", 0.4 * 51e12), contender(56e12)}, "GR5") ==
+  CHECK(verdict({entry("row_major/05_tile_2d", 0.4 * 51e12), contender(56e12)}, "GR5") ==
         ClaimVerdict::refuted);
-  CHECK(verdict({entry("10_tile_2d", 0.95 * 51e12), contender(56e12)}, "GR5") ==
+  CHECK(verdict({entry("row_major/05_tile_2d", 0.95 * 51e12), contender(56e12)}, "GR5") ==
         ClaimVerdict::refuted);
-  CHECK(verdict({entry("10_tile_2d", 30e12)}, "GR5") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("row_major/05_tile_2d", 30e12)}, "GR5") == ClaimVerdict::not_measured);
   CHECK(verdict({contender(56e12)}, "GR5") == ClaimVerdict::not_measured);
   // Another size or type is no answer.
-  CHECK(verdict({entry("10_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") ==
+  CHECK(verdict({entry("row_major/05_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") ==
         ClaimVerdict::not_measured);
-  CHECK(verdict({entry("10_tile_2d", 35e12, compared_size, "fp64"), contender(56e12)}, "GR5") ==
-        ClaimVerdict::not_measured);
+  CHECK(verdict({entry("row_major/05_tile_2d", 35e12, compared_size, "fp64"), contender(56e12)},
+                "GR5") == ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
-      gemm::conclude(std::vector{entry("10_tile_2d", 25.5e12), contender(56e12)}).claims, "GR5");
+      gemm::conclude(std::vector{entry("row_major/05_tile_2d", 25.5e12), contender(56e12)}).claims,
+      "GR5");
   CHECK(claim.figure.find("50.0 %") != std::string::npos);
   CHECK(claim.figure.find("cuBLASLt") != std::string::npos);
 }
 
 TEST_CASE("claims on two rungs compare those two", "[gemm]") {
-  CHECK(verdict({entry("04_shared_memory", 6e12), entry("06_two_outputs", 6.3e12)}, "G1") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict({entry("04_shared_memory", 6e12), entry("06_two_outputs", 9e12)}, "G1") ==
-        ClaimVerdict::refuted);
-  CHECK(verdict({entry("04_shared_memory", 6e12)}, "G1") == ClaimVerdict::not_measured);
-  CHECK(verdict({entry("12_padded", 30e12), entry("14_double_buffered", 33e12)}, "G3") ==
-        ClaimVerdict::confirmed);
+  CHECK(verdict(
+            {entry("row_major/03_shared_memory", 6e12), entry("row_major/12_two_outputs", 6.3e12)},
+            "G1") == ClaimVerdict::confirmed);
+  CHECK(
+      verdict({entry("row_major/03_shared_memory", 6e12), entry("row_major/12_two_outputs", 9e12)},
+              "G1") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("row_major/03_shared_memory", 6e12)}, "G1") == ClaimVerdict::not_measured);
+  CHECK(
+      verdict({entry("row_major/05_tile_2d", 30e12), entry("row_major/08_double_buffered", 33e12)},
+              "G3") == ClaimVerdict::confirmed);
   // A figure that another run may turn round is not faster.
-  CHECK(verdict({entry("12_padded", 30e12), entry("14_double_buffered", 30.1e12)}, "G3") ==
-        ClaimVerdict::refuted);
-  CHECK(verdict({entry("18_registers_buffered", 47e12), entry("19_warp_tile", 50e12)}, "G2") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict({entry("18_registers_buffered", 30e12), entry("19_warp_tile", 50e12)}, "G2") ==
-        ClaimVerdict::refuted);
+  CHECK(verdict(
+            {entry("row_major/05_tile_2d", 30e12), entry("row_major/08_double_buffered", 30.1e12)},
+            "G3") == ClaimVerdict::refuted);
+  CHECK(verdict({entry("row_major/14_registers_buffered", 47e12),
+                 entry("row_major/11_warp_tile", 50e12)},
+                "G2") == ClaimVerdict::confirmed);
+  CHECK(verdict({entry("row_major/14_registers_buffered", 30e12),
+                 entry("row_major/11_warp_tile", 50e12)},
+                "G2") == ClaimVerdict::refuted);
 }
 
-TEST_CASE("claims on one thing compare a rung with its ablation", "[gemm]") {
-  const auto ablation = [](const char* name, double throughput) {
-    Entry e = entry(name, throughput);
-    for (auto& [axis, value] : e.axes) {
-      if (axis == "part") value = std::string("claim");
-    }
-    return e;
+TEST_CASE("claims on one thing compare a lesson with one that goes on from it", "[gemm]") {
+  const Entry shared = entry("column_major/02_shared_memory", 18e12);
+  const auto gc8 = [&](double staged) {
+    return verdict({shared, entry("column_major/08_staged_registers", staged)}, "GC8");
   };
-  Entry ahead = entry("18_registers_buffered", 40e12);
-  const auto gc8 = [&](double unbuffered) {
-    return verdict({ahead, ablation("registers_unbuffered", unbuffered)}, "GC8");
-  };
-  CHECK(gc8(40.5e12) == ClaimVerdict::confirmed);
-  CHECK(gc8(39.5e12) == ClaimVerdict::confirmed);
-  CHECK(gc8(38e12) == ClaimVerdict::refuted);
-  CHECK(gc8(42e12) == ClaimVerdict::refuted);
-  CHECK(verdict({ahead}, "GC8") == ClaimVerdict::not_measured);
-  // A rung that happens to have the ablation's name is none.
-  CHECK(verdict({ahead, entry("registers_unbuffered", 40e12)}, "GC8") ==
-        ClaimVerdict::not_measured);
+  CHECK(gc8(18.2e12) == ClaimVerdict::confirmed);
+  CHECK(gc8(17.8e12) == ClaimVerdict::confirmed);
+  CHECK(gc8(17e12) == ClaimVerdict::refuted);
+  CHECK(gc8(19e12) == ClaimVerdict::refuted);
+  CHECK(verdict({shared}, "GC8") == ClaimVerdict::not_measured);
 
-  const auto gc9 = [&](double square, double sectors) {
-    Entry narrow = entry("17_tile_16x4", 41e12), other = ablation("tile_8x8", square);
-    planted::add_counter(narrow, "global_store_sectors", 2097152, 0);
-    planted::add_counter(other, "global_store_sectors", sectors, 0);
-    return planted::claim(gemm::conclude(std::vector{narrow, other}).claims, "GC9");
+  struct Row {
+    const char *id, *rung, *other, *role;
   };
-  CHECK(gc9(38e12, 4194304).verdict == ClaimVerdict::confirmed);
-  CHECK(gc9(40.9e12, 4194304).verdict == ClaimVerdict::refuted);  // no faster
-  CHECK(gc9(38e12, 2097152).verdict == ClaimVerdict::refuted);    // for another reason
-  const Claim claim = gc9(38e12, 4194304);
-  INFO(claim.figure);
-  CHECK(claim.figure.find("2,097,152 against 4,194,304") != std::string::npos);
-  CHECK(claim.figure.find("1.079 x") != std::string::npos);
-  CHECK(claim.evidence.size() == 2);
-  // Without counters nobody knows what the stores did.
-  const Claim uncounted = planted::claim(
-      gemm::conclude(std::vector{entry("17_tile_16x4", 41e12), ablation("tile_8x8", 38e12)}).claims,
-      "GC9");
-  CHECK(uncounted.verdict == ClaimVerdict::not_measured);
-  CHECK(uncounted.figure.find("1.079 x") != std::string::npos);
+  for (const Row& row :
+       {Row{"GC9", "column_major/06_tile_128", "column_major/09_tile_8x8", "global_store_sectors"},
+        {"GC13", "column_major/03_tile_2x2", "column_major/10_vector_store",
+         "stall_mio_throttle"}}) {
+    CAPTURE(row.id);
+    const auto judged = [&](double throughput, double counted) {
+      Entry rung = entry(row.rung, 41e12), other = entry(row.other, throughput);
+      rung.extras["registers"] = 96, other.extras["registers"] = 104;
+      planted::add_counter(rung, row.role, 2097152, 0);
+      planted::add_counter(other, row.role, counted, 0);
+      return planted::claim(gemm::conclude(std::vector{rung, other}).claims, row.id);
+    };
+    CHECK(judged(38e12, 4194304).verdict == ClaimVerdict::confirmed);
+    CHECK(judged(40.9e12, 4194304).verdict == ClaimVerdict::refuted);  // no faster
+    CHECK(judged(38e12, 2097152).verdict == ClaimVerdict::refuted);    // for another reason
+    const Claim claim = judged(38e12, 4194304);
+    INFO(claim.figure);
+    CHECK(claim.figure.find("2,097,152 against 4,194,304") != std::string::npos);
+    CHECK(claim.figure.find("registers: 96 against 104") != std::string::npos);
+    CHECK(claim.figure.find("1.079 x") != std::string::npos);
+    CHECK(claim.evidence.size() == 2);
+    // Without counters nobody knows why.
+    const Claim uncounted = planted::claim(
+        gemm::conclude(std::vector{entry(row.rung, 41e12), entry(row.other, 38e12)}).claims,
+        row.id);
+    CHECK(uncounted.verdict == ClaimVerdict::not_measured);
+    CHECK(uncounted.figure.find("1.079 x") != std::string::npos);
+  }
 }
 
 TEST_CASE("the share of tuned tiles is of a choice that was tuned", "[gemm]") {
-  Entry planned = contender(0.85 * 51e12);
-  CHECK(verdict({planned}, "GR10") == ClaimVerdict::not_measured);
-  planned.extras["tuned"] = 0;
-  CHECK(verdict({planned}, "GR10") == ClaimVerdict::not_measured);
-  CHECK(planted::claim(gemm::conclude(std::vector{planned}).claims, "GR10")
+  const Entry library = contender(51e12);
+  Entry lesson = entry("row_major/10_autotuned", 0.85 * 51e12);
+  CHECK(verdict({lesson, library}, "GR10") == ClaimVerdict::not_measured);
+  lesson.extras["tuned"] = 0;
+  CHECK(verdict({lesson, library}, "GR10") == ClaimVerdict::not_measured);
+  CHECK(planted::claim(gemm::conclude(std::vector{lesson, library}).claims, "GR10")
             .figure.find("--autotune") != std::string::npos);
-  planned.extras["tuned"] = 1;
-  CHECK(verdict({planned}, "GR10") == ClaimVerdict::confirmed);
-  CHECK(verdict({entry("22_planned_tiles", 0.85 * 51e12)}, "GR10") == ClaimVerdict::not_measured);
+  lesson.extras["tuned"] = 1;
+  CHECK(verdict({lesson, library}, "GR10") == ClaimVerdict::confirmed);
+  CHECK(verdict({lesson}, "GR10") == ClaimVerdict::not_measured);
 }
 
 TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {
-  Entry right = entry("10_tile_2d", 30e12), wrong = entry("04_shared_memory", 6e12);
+  Entry right = entry("row_major/05_tile_2d", 30e12),
+        wrong = entry("row_major/03_shared_memory", 6e12);
   right.extras["tile_read_sectors"] = wrong.extras["tile_read_sectors"] = 1000;
   planted::add_counter(right, "global_load_sectors", 1001, 1000);
   CHECK(verdict({right}, "GT1") == ClaimVerdict::confirmed);
   planted::add_counter(wrong, "global_load_sectors", 1200, 1000);
   CHECK(verdict({right, wrong}, "GT1") == ClaimVerdict::refuted);
-  CHECK(verdict({entry("10_tile_2d", 30e12)}, "GT1") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("row_major/05_tile_2d", 30e12)}, "GT1") == ClaimVerdict::not_measured);
 }
 
 TEST_CASE("no rung asks for more than both operands anew for each multiplication", "[gemm]") {
@@ -159,62 +169,73 @@ TEST_CASE("no rung asks for more than both operands anew for each multiplication
     planted::add_counter(e, "dram_write_bytes", 67e6, 0);
     return e;
   };
-  CHECK(verdict({rung("02_coalesced", 343e9, 300e6), rung("10_tile_2d", 4e9, 210e6)}, "GT2") ==
-        ClaimVerdict::confirmed);
-  const std::vector uncoalesced{rung("01_naive", 2270e9, 400e6), rung("10_tile_2d", 4e9, 210e6)};
+  CHECK(verdict({rung("row_major/02_coalesced", 343e9, 300e6),
+                 rung("row_major/05_tile_2d", 4e9, 210e6)},
+                "GT2") == ClaimVerdict::confirmed);
+  const std::vector uncoalesced{rung("row_major/01_naive", 2270e9, 400e6),
+                                rung("row_major/05_tile_2d", 4e9, 210e6)};
   CHECK(verdict(uncoalesced, "GT2") == ClaimVerdict::refuted);
   const Claim claim = planted::claim(gemm::conclude(uncoalesced).claims, "GT2");
   INFO(claim.figure);
-  CHECK(claim.figure.find("by 01_naive, 2.065 TiB where") != std::string::npos);
-  CHECK(claim.figure.find("by 10_tile_2d, 264.2 MiB where A, B and C once are 256 MiB") !=
+  CHECK(claim.figure.find("by row_major/01_naive, 2.065 TiB where") != std::string::npos);
+  CHECK(claim.figure.find("by row_major/05_tile_2d, 264.2 MiB where A, B and C once are 256 MiB") !=
         std::string::npos);
   CHECK(claim.evidence.size() == 2);
-  CHECK(verdict({entry("01_naive", 1e12)}, "GT2") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("row_major/01_naive", 1e12)}, "GT2") == ClaimVerdict::not_measured);
 }
 
-TEST_CASE("the naive kernel's traffic is held against the library's own", "[gemm]") {
-  Entry naive = entry("03_shuffle_broadcast", 3e12), library = entry("cuBLAS", 51e12);
+TEST_CASE("what lessons read is held against the library's own traffic", "[gemm]") {
+  Entry naive = entry("column_major/01_naive", 3e12), tile = entry("column_major/04_tile_64", 9e12);
+  Entry library = entry("cuBLAS", 51e12);
   for (auto& [name, value] : library.axes) {
     if (name == "part") value = std::string("claim");
   }
+  const auto judged = [&](const char* id) { return verdict({naive, tile, library}, id); };
   planted::add_counter(naive, "l2_read_sectors", 2000, 0);
+  planted::add_counter(naive, "shared_load_wavefronts", 2000, 0);
+  planted::add_counter(tile, "l2_read_sectors", 150, 0);
   CHECK(verdict({naive}, "GC10") == ClaimVerdict::not_measured);
-  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::not_measured);
+  CHECK(judged("GC10") == ClaimVerdict::not_measured);
   planted::add_counter(library, "l2_read_sectors", 100, 0);
-  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::confirmed);
+  CHECK(judged("GC10") == ClaimVerdict::not_measured);
+  CHECK(judged("GC12") == ClaimVerdict::confirmed);
+  planted::add_counter(library, "shared_load_wavefronts", 100, 0);
+  CHECK(judged("GC10") == ClaimVerdict::confirmed);
+  library.counters.back().value = 50;  // of shared memory alone
+  CHECK(judged("GC10") == ClaimVerdict::refuted);
+  library.counters.back().value = 100;
   library.counters.front().value = 50;
-  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::refuted);
+  CHECK(judged("GC10") == ClaimVerdict::refuted);
+  CHECK(judged("GC12") == ClaimVerdict::refuted);
   library.counters.front().value = 0;
-  CHECK(verdict({naive, library}, "GC10") == ClaimVerdict::not_measured);
+  CHECK(judged("GC10") == ClaimVerdict::not_measured);
   // It is no rung of the ladder, and not the fastest.
   CHECK(gemm::conclude(std::vector{naive, library}).answer.find("cuBLAS") == std::string::npos);
 }
 
-TEST_CASE("throttle stalls are followed along the column-major ladder", "[gemm]") {
-  const auto ladder = [](std::vector<double> stalls) {
+TEST_CASE("throttle stalls are followed from the naive kernel to shared memory", "[gemm]") {
+  const auto judged = [](std::vector<double> stalls) {
     std::vector<Entry> entries;
-    for (const char* name :
-         {"03_shuffle_broadcast", "05_shared_columns", "08_tile_2x2", "09_tile_64",
-          "16_vectorised_64", "17_tile_16x4", "18_registers_buffered"}) {
+    for (const char* name : {"column_major/01_naive", "column_major/02_shared_memory"}) {
       if (entries.size() == stalls.size()) break;
       Entry e = entry(name, 1e12);
       planted::add_counter(e, "stall_lg_throttle", stalls[entries.size()] / 2, 0);
       planted::add_counter(e, "stall_mio_throttle", stalls[entries.size()] / 2, 0);
       entries.push_back(e);
     }
-    return entries;
+    return verdict(entries, "GC11");
   };
-  CHECK(verdict(ladder({9, 8, 6, 4, 1, 0.5, 0.52}), "GC11") == ClaimVerdict::confirmed);
-  CHECK(verdict(ladder({9, 8, 6, 7, 1, 0.5, 0.4}), "GC11") == ClaimVerdict::refuted);
-  CHECK(verdict(ladder({9, 8, 6, 4, 1, 0.5}), "GC11") == ClaimVerdict::not_measured);
+  CHECK(judged({9, 8}) == ClaimVerdict::confirmed);
+  CHECK(judged({8, 9}) == ClaimVerdict::refuted);
+  CHECK(judged({9}) == ClaimVerdict::not_measured);
 }
 
 TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[gemm]") {
   const Findings findings =
-      gemm::conclude(std::vector{entry("01_naive", 1e12), contender(56.1e12)});
+      gemm::conclude(std::vector{entry("row_major/01_naive", 1e12), contender(56.1e12)});
   CHECK(findings.answer.find("22_planned_tiles") != std::string::npos);
   CHECK(findings.answer.find("1.100 x") != std::string::npos);
-  const Findings alone = gemm::conclude(std::vector{entry("01_naive", 1e12)});
+  const Findings alone = gemm::conclude(std::vector{entry("row_major/01_naive", 1e12)});
   CHECK(alone.answer.find("no vendor's library") != std::string::npos);
   // The fastest rung may be one that was not timed beside the library.
   const Findings apart =
@@ -318,7 +339,7 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
   Entry top = contender(56e12);
   top.bound = Bound{66.9e12, "planted", 1980e6};
   top.telemetry.sm_clock_hz.median = 1500e6;
-  const Findings findings = gemm::conclude(std::vector{entry("01_naive", 1e12), top});
+  const Findings findings = gemm::conclude(std::vector{entry("row_major/01_naive", 1e12), top});
   CHECK(findings.page == "ladder");
   std::set<std::string> sections;
   std::set<View::Kind> kinds;
@@ -334,14 +355,15 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
   CHECK(sections == std::set<std::string>{"fp32"});
   // The clock of the samples themselves goes before NVML's.
   top.timing.sm_clock_hz = 1750e6;
-  const std::vector<View> views = gemm::conclude(std::vector{entry("01_naive", 1e12), top}).views;
+  const std::vector<View> views =
+      gemm::conclude(std::vector{entry("row_major/01_naive", 1e12), top}).views;
   const auto picture = std::ranges::find(views, View::Kind::plot, &View::kind);
   REQUIRE(picture != views.end());
   CHECK(picture->levels[1].label == "peak at the top rung's 1.75 GHz");
   CHECK((kinds.contains(View::Kind::roofline) && kinds.contains(View::Kind::steps)));
   CHECK(gemm::conclude({}).views.empty());
   // Where only the quick suite's size was measured, that is the page's.
-  const Findings quick = gemm::conclude(std::vector{entry("01_naive", 1e12, 1024)});
+  const Findings quick = gemm::conclude(std::vector{entry("row_major/01_naive", 1e12, 1024)});
   CHECK(quick.answer.find("At 1024 cubed") != std::string::npos);
   CHECK_FALSE(quick.views.empty());
 }
@@ -414,7 +436,7 @@ TEST_CASE("a product that was asked for has its figures and counters on the page
   };
   Entry top = asked("22_planned_tiles", 40e12);
   top.opponents = {opponent("cuBLAS", 50e12, 0.8)};
-  const std::vector two{asked("01_naive", 1e12), top};
+  const std::vector two{asked("row_major/01_naive", 1e12), top};
   CHECK(gemm::conclude(two).answer ==
         "fp32 NN 100x100x100: 40 TFLOP/s by 22_planned_tiles, 0.800 x the vendor's library.");
   CHECK(titles(two).contains("Throughput by rung: fp32 NN 100x100x100"));
@@ -423,7 +445,7 @@ TEST_CASE("a product that was asked for has its figures and counters on the page
   CHECK(of_one.contains("What each rung takes: fp32 NN 100x100x100"));
   CHECK_FALSE(of_one.contains("Throughput by rung: fp32 NN 100x100x100"));
   // Without work there is a time, and nothing to compare.
-  Entry empty = asked("01_naive", 1e-6);
+  Entry empty = asked("row_major/01_naive", 1e-6);
   empty.metric.unit = "s";
   CHECK(gemm::conclude(std::vector{empty}).answer.empty());
 }

@@ -21,7 +21,8 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
       CAPTURE(rung->id);
       CHECK(rung->id.starts_with(std::string(row.name) + "/"));
       CHECK(ids.insert(rung->id).second);
-      CHECK(rung->id > last);
+      const auto folder = [](const std::string& id) { return id.substr(0, id.rfind('/')); };
+      if (folder(last) == folder(rung->id)) CHECK(rung->id > last);
       last = rung->id;
       CHECK_FALSE(rung->idea.empty());
       CHECK_FALSE(rung->gain.empty());
@@ -38,7 +39,9 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
   for (const char* id : {"fp32/23_engine_fed", "fp32/24_thread_fed", "fp32/25_equal_shares",
                          "fp64/05_copy_engine", "fp32/27_small_products", "fp64/09_small_products",
-                         "fp16/16_small_products", "bf16/16_small_products"}) {
+                         "fp16/16_small_products", "bf16/16_small_products", "fp32/01_naive",
+                         "fp32/03_shuffle_broadcast", "fp32/06_two_outputs", "fp32/13_swizzled",
+                         "fp32/18_registers_buffered", "fp32/19_warp_tile"}) {
     CAPTURE(id);
     CHECK(find_rung(id) == nullptr);
     const Rung* now = find_rung(current_id(id));
@@ -48,8 +51,8 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
     REQUIRE(request.notes.size() == 1);
     CHECK(request.notes[0].find(std::string(id) + " is " + now->id + " now") != std::string::npos);
   }
-  CHECK(current_id("fp32/01_naive").empty());
-  CHECK(read_request({{"rung", std::string("fp32/01_naive")}}).notes.empty());
+  CHECK(current_id("fp32/row_major/01_naive").empty());
+  CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());
 }
 
 TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[gemm]") {

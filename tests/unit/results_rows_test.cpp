@@ -125,7 +125,6 @@ TEST_CASE("the recordings decide the claims by the rows' rules", "[probes][recor
   for (const char* gpu : {"h200", "h100-80gb-hbm3"}) {
     CAPTURE(gpu);
     CHECK(verdicts_of(gpu, "tail_effect") == "T1:some");
-    CHECK(verdicts_of(gpu, "model_validation") == "L1:yes");
     // O2: with four loads in flight, one wave of long-lived blocks stays below the theoretical too.
     // O3: one load a thread falls at 37.5 %, four do not.
     CHECK(verdicts_of(gpu, "occupancy") == "O1:yes O2:some O3:some O4:yes");

@@ -24,42 +24,56 @@ struct SampleRung {
 
 inline const std::vector<SampleRung>& sample_fp32() {
   static const std::vector<SampleRung> rungs{
-      {"01_naive", 0.45, 7.3e10, 0, 0, 32, 0, 64, "One thread an element, rows along lanes.",
-       "Nothing: it is where the climb begins."},
-      {"02_coalesced", 3.1, 1.08e10, 0, 0, 32, 0, 64, "Lanes along a row of C.",
+      {"row_major/01_naive", 0.45, 7.3e10, 0, 0, 32, 0, 64,
+       "One thread an element, rows along lanes.", "Nothing: it is where the climb begins."},
+      {"row_major/02_coalesced", 3.1, 1.08e10, 0, 0, 32, 0, 64, "Lanes along a row of C.",
        "A warp's loads of B become four sectors instead of 32."},
-      {"03_shuffle_broadcast", 2.2, 1.2e10, 0, 0, 34, 0, 64, "A's elements by shuffle from one lane.",
-       "A quarter of the requests."},
-      {"04_shared_memory", 5.9, 5.4e8, 2.7e9, 0, 36, 8192, 64, "Tiles of 32 x 32 in shared memory.",
+      {"column_major/01_naive", 2.2, 1.2e10, 0, 0, 34, 0, 64,
+       "A's elements by shuffle from one lane.", "A quarter of the requests."},
+      {"row_major/03_shared_memory", 5.9, 5.4e8, 2.7e9, 0, 36, 8192, 64,
+       "Tiles of 32 x 32 in shared memory.",
        "Each element is read from memory by 32 threads at once: a 32nd of the sectors."},
-      {"05_shared_columns", 5.1, 5.4e8, 3.4e9, 6.7e8, 38, 8192, 64, "The same, column by column.", "Nothing on its own."},
-      {"06_two_outputs", 8.4, 4.0e8, 1.9e9, 0, 40, 12288, 64, "Two outputs a thread.",
+      {"column_major/02_shared_memory", 5.1, 5.4e8, 3.4e9, 6.7e8, 38, 8192, 64,
+       "The same, column by column.", "Nothing on its own."},
+      {"row_major/12_two_outputs", 8.4, 4.0e8, 1.9e9, 0, 40, 12288, 64, "Two outputs a thread.",
        "Two independent chains; a word from shared memory serves twice."},
-      {"07_tile_1d", 15.1, 2.7e8, 1.2e9, 0, 46, 16384, 64, "Eight outputs a thread in a column.",
+      {"row_major/04_tile_1d", 15.1, 2.7e8, 1.2e9, 0, 46, 16384, 64,
+       "Eight outputs a thread in a column.",
        "Nine words from shared memory for eight multiplications instead of 16."},
-      {"08_tile_2x2", 9.8, 4.0e8, 1.3e9, 0, 44, 16384, 64, "2 x 2 outputs a thread.", "Half of the words."},
-      {"09_tile_64", 18.3, 2.7e8, 8.5e8, 0, 56, 16384, 48, "64 x 64 tiles.", "Half of the traffic."},
-      {"10_tile_2d", 29.7, 1.35e8, 4.6e8, 1.3e8, 92, 16384, 16, "8 x 8 outputs a thread in a tile of 128 x 128.",
+      {"column_major/03_tile_2x2", 9.8, 4.0e8, 1.3e9, 0, 44, 16384, 64, "2 x 2 outputs a thread.",
+       "Half of the words."},
+      {"column_major/04_tile_64", 18.3, 2.7e8, 8.5e8, 0, 56, 16384, 48, "64 x 64 tiles.",
+       "Half of the traffic."},
+      {"row_major/05_tile_2d", 29.7, 1.35e8, 4.6e8, 1.3e8, 92, 16384, 16,
+       "8 x 8 outputs a thread in a tile of 128 x 128.",
        "16 words for 64 multiplications: a quarter of the tile before."},
-      {"11_linearised", 31.0, 1.35e8, 4.1e8, 6.7e7, 94, 16384, 16, "Tiles stored so that lanes meet no bank twice.",
-       "No conflicts on loads."},
-      {"12_padded", 32.2, 1.35e8, 3.4e8, 0, 94, 16896, 16, "A word of padding a row.", "No conflicts on stores either."},
-      {"13_swizzled", 32.6, 1.35e8, 3.4e8, 0, 95, 16384, 16, "XOR in place of padding.", "The same without the padding."},
-      {"14_double_buffered", 35.4, 1.35e8, 3.4e8, 0, 110, 33792, 16, "Two buffers, one barrier a step.",
+      {"row_major/06_linearised", 31.0, 1.35e8, 4.1e8, 6.7e7, 94, 16384, 16,
+       "Tiles stored so that lanes meet no bank twice.", "No conflicts on loads."},
+      {"row_major/07_padded", 32.2, 1.35e8, 3.4e8, 0, 94, 16896, 16, "A word of padding a row.",
+       "No conflicts on stores either."},
+      {"13_swizzled", 32.6, 1.35e8, 3.4e8, 0, 95, 16384, 16, "XOR in place of padding.",
+       "The same without the padding."},
+      {"row_major/08_double_buffered", 35.4, 1.35e8, 3.4e8, 0, 110, 33792, 16,
+       "Two buffers, one barrier a step.",
        "Loads of the next tile under the products of this one."},
-      {"15_vectorised", 38.9, 1.35e8, 2.1e8, 0, 118, 33792, 16, "16 bytes an access.", "A quarter of the requests."},
-      {"16_vectorised_64", 30.2, 2.7e8, 2.7e8, 0, 80, 16384, 32, "The same on 64 x 64 tiles.", "Twice the warps."},
-      {"17_tile_16x4", 37.5, 1.35e8, 2.6e8, 0, 118, 33792, 16, "16 x 4 outputs a thread.", "Coalesced stores."},
-      {"18_registers_buffered", 41.2, 1.35e8, 2.1e8, 0, 128, 33792, 16, "Fragments one step ahead in registers.",
-       "Products never wait for shared memory."},
-      {"19_warp_tile", 43.0, 1.35e8, 1.7e8, 0, 128, 33792, 16, "A warp's lanes in a square.", "Words shared by more lanes."},
-      {"20_async_multistage_with_a_long_name", 46.3, 0, 1.7e8, 0, 128, 66560, 16, "cp.async into three stages.",
-       "No registers on the way, and two tiles in flight."},
+      {"row_major/09_vectorised", 38.9, 1.35e8, 2.1e8, 0, 118, 33792, 16, "16 bytes an access.",
+       "A quarter of the requests."},
+      {"column_major/05_vectorised_64", 30.2, 2.7e8, 2.7e8, 0, 80, 16384, 32,
+       "The same on 64 x 64 tiles.", "Twice the warps."},
+      {"column_major/06_tile_128", 37.5, 1.35e8, 2.6e8, 0, 118, 33792, 16,
+       "16 x 4 outputs a thread.", "Coalesced stores."},
+      {"row_major/14_registers_buffered", 41.2, 1.35e8, 2.1e8, 0, 128, 33792, 16,
+       "Fragments one step ahead in registers.", "Products never wait for shared memory."},
+      {"row_major/11_warp_tile", 43.0, 1.35e8, 1.7e8, 0, 128, 33792, 16,
+       "A warp's lanes in a square.", "Words shared by more lanes."},
+      {"20_async_multistage_with_a_long_name", 46.3, 0, 1.7e8, 0, 128, 66560, 16,
+       "cp.async into three stages.", "No registers on the way, and two tiles in flight."},
       {"21_wide_thread_tile", 49.8, 0, 1.3e8, 0, 232, 73728, 8, "8 x 16 outputs a thread.",
        "Of the loop's instructions 92 % multiply instead of 87 %."},
-      {"22_planned_tiles", 50.6, 0, 1.3e8, 0, 232, 73728, 8, "The tile follows the product.", "Whole waves."},
-      {"23_copy_engine_producer", 54.9, 0, 1.3e8, 0, 232, 196608, 9, "A warp of its own fills the stages.",
-       "No address arithmetic among the products."},
+      {"22_planned_tiles", 50.6, 0, 1.3e8, 0, 232, 73728, 8, "The tile follows the product.",
+       "Whole waves."},
+      {"23_copy_engine_producer", 54.9, 0, 1.3e8, 0, 232, 196608, 9,
+       "A warp of its own fills the stages.", "No address arithmetic among the products."},
       {"24_persistent", 56.4, 0, 1.3e8, 0, 232, 196608, 9, "Blocks stay and take tile after tile.",
        "No block starts while others wait."}};
   return rungs;
@@ -161,27 +175,19 @@ inline void add_store_sectors(Entry& e, double sectors) {
 }
 
 /// What differs from a rung in one thing, which a claim is about.
-inline void add_twin(Document& d, const char* type, const SampleRung& rung, const char* name,
-                     double tflops, double store_sectors, double peak) {
-  Entry e = product_entry("claim", type, name, 4096, 4096, 4096, tflops, peak);
-  add_resources(e, rung);
-  add_counters(e, rung, false);
-  add_store_sectors(e, store_sectors);
-  judge_entry(e);
-  d.entries.push_back(std::move(e));
-}
-
 inline void add_type(Document& d, const char* type, const std::vector<SampleRung>& rungs, double peak, double library,
                      const char* kernel) {
   const std::string top = rungs.back().name;
   for (const SampleRung& rung : rungs) {
+    const std::string name = rung.name, file = name.substr(name.find('/') + 1);
     Entry e = product_entry("ladder", type, rung.name, 4096, 4096, 4096, rung.tflops, peak);
     add_resources(e, rung);
     add_counters(e, rung, peak > 100);
-    e.notes = {
-        {"idea", rung.idea},
-        {"gain", rung.gain},
-        {"kernel", std::string(type) + "::" + std::string(rung.name).substr(3) + "_product"}};
+    e.notes = {{"idea", rung.idea},
+               {"gain", rung.gain},
+               {"kernel", std::string(type) + "::" + file.substr(3) + "_product"}};
+    if (name == "column_major/04_tile_64") e.notes["parent"] = "none";
+    if (name == "row_major/07_padded") e.notes["parent"] = "row_major/05_tile_2d";
     if (rung.name == std::string("22_planned_tiles")) {
       e.notes["variant"] = "128x256x8 in 1 part, tuned 2026-01-30T10:00:00Z";
       e.extras["tuned"] = 1;
@@ -190,13 +196,10 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
       e.opponents = {sample_opponent("cuBLAS", e, library / rung.tflops, kernel),
                      sample_opponent("cuBLASLt, best of 32", e, 1.01 * library / rung.tflops, kernel)};
     }
-    const bool narrow = rung.name == std::string("17_tile_16x4");
+    const bool narrow = rung.name == std::string("column_major/06_tile_128");
     if (narrow) add_store_sectors(e, 2097152);
     judge_entry(e);
     d.entries.push_back(std::move(e));
-    if (narrow) add_twin(d, type, rung, "tile_8x8", 35.9, 4194304, peak);
-    if (rung.name == std::string("18_registers_buffered"))
-      add_twin(d, type, rung, "registers_unbuffered", 41.0, 4194304, peak);
   }
   const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
                        const char* layout = "NN") {

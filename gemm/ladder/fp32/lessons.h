@@ -27,6 +27,9 @@ Lesson double_buffered();
 Lesson vectorised();
 Lesson autotuned();
 Lesson warp_tile();
+Lesson two_outputs();
+Lesson two_buffers();
+Lesson registers_buffered();
 }  // namespace fp32::row_major
 
 namespace fp32::column_major {
@@ -37,6 +40,9 @@ Lesson tile_64();
 Lesson vectorised_64();
 Lesson tile_128();
 Lesson double_buffered();
+Lesson staged_registers();
+Lesson tile_8x8();
+Lesson vector_store();
 }  // namespace fp32::column_major
 
 }  // namespace fathom::gemm

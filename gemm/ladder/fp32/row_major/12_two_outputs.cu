@@ -1,0 +1,61 @@
+// Two elements a thread, 16 rows apart, so that two independent chains of multiplications hide each
+// other's latency.
+//
+// The tile stays at 32 x 32, with half of the threads. An element of B serves twice: three shared
+// loads for two multiplications instead of four. The chains themselves gain little, since the other
+// warps of an SM hide the same latency.
+//
+// Source: the second kernel of a course's notes on shared memory, rows r and r + 16 (claim G1).
+
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp32/lessons.h"
+
+namespace fathom::gemm::fp32::row_major {
+namespace {
+
+constexpr LessonTile tile{32, 32, 32, 512};
+constexpr int apart = 16;  // rows between a thread's two elements
+
+__global__ void __launch_bounds__(tile.threads) two_outputs_product(LessonProduct p) {
+  __shared__ float tile_a[tile.m][tile.k], tile_b[tile.k][tile.n];
+  const int row = static_cast<int>(threadIdx.x / 32), column = static_cast<int>(threadIdx.x % 32);
+  const std::int64_t c_row = blockIdx.x * tile.m + row;
+  const std::int64_t c_column = blockIdx.y * tile.n + column;
+  const float* a = p.a + c_row * p.lda + column;
+  const float* b = p.b + row * p.ldb + c_column;
+  float upper = 0, lower = 0;
+  for (int step = 0; step < p.k; step += tile.k) {
+    tile_a[row][column] = *a;
+    tile_a[row + apart][column] = a[apart * p.lda];
+    tile_b[row][column] = *b;
+    tile_b[row + apart][column] = b[apart * p.ldb];
+    __syncthreads();
+    a += tile.k;
+    b += tile.k * p.ldb;
+#pragma unroll
+    for (int k = 0; k < tile.k; ++k) {
+      upper = fmaf(tile_a[row][k], tile_b[k][column], upper);
+      lower = fmaf(tile_a[row + apart][k], tile_b[k][column], lower);
+    }
+    __syncthreads();
+  }
+  float* const c = p.c + c_row * p.ldc + c_column;
+  store_element(p, c, upper);
+  store_element(p, c + apart * p.ldc, lower);
+}
+
+}  // namespace
+
+Lesson two_outputs() {
+  Lesson lesson = make_lesson<two_outputs_product, View::row_major, tile>();
+  lesson.id = "fp32/row_major/12_two_outputs";
+  lesson.parent = "fp32/row_major/03_shared_memory";
+  lesson.idea = "A thread computes two elements, 16 rows apart: two independent chains.";
+  lesson.gain =
+      "Three shared loads for two multiplications instead of four; the second chain hides latency "
+      "that other warps hide already.";
+  lesson.claims = {"G1"};
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp32::row_major
