@@ -55,7 +55,8 @@ case \$1 in
     if [ -x '$scratch/output' ]; then '$scratch/output' || exit; fi
     mkdir -p '$scratch/build/bin'
     printf '#!/bin/sh\necho \"the tool: \$*\"\n' >'$scratch/build/bin/fathom'
-    chmod +x '$scratch/build/bin/fathom' ;;
+    chmod +x '$scratch/build/bin/fathom'
+    cp '$scratch/build/bin/fathom' '$scratch/build/bin/fathom-gate' ;;
   *) if [ -e '$scratch/slow' ]; then sleep 1; fi
     echo \"configure \$*\" >>'$scratch/calls' && touch '$scratch/build/CMakeCache.txt' ;;
 esac"

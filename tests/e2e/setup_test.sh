@@ -52,9 +52,9 @@ build fathom
 build fathom
 build fathom
 configure -S $source_dir -B $scratch/build -DFATHOM_GATE=ON
-build fathom fathom-gate
-build fathom fathom-gate
-build fathom fathom-gate
+build fathom-gate
+build fathom-gate
+build fathom-gate
 build fathom
 build fathom fathom-fleet"
   [[ $(calls) != *nvcc* ]] || die "a toolkit was asked for: $(calls)"
@@ -87,7 +87,7 @@ fathom,fathom-device                       run --probe linsk
 fathom                                     run --replay --suite quick
 fathom,fathom-fleet                        fleet collect somewhere
 fathom                                     report result.json
-fathom,fathom-gate                         check --base a --head b
+fathom-gate                                check --base a --head b
 END
 }
 

@@ -7,7 +7,7 @@ plan() {
     test) plan_tests ;;
     doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
     run | build) plan_measuring default ;;
-    check | baseline | history) gate=yes targets+=(fathom-gate) ;;
+    check | baseline | history) gate=yes targets=(fathom-gate) tool=$build/bin/fathom-gate ;;
     fleet)
       gate=yes targets+=(fathom-fleet)
       if [[ ${arguments[1]-} == run ]]; then plan_measuring quick; fi
