@@ -277,7 +277,7 @@ class Page(unittest.TestCase):
         press(Keys.ENTER)
         self.wait(".chart svg")
         self.assertIn("view=bandwidth", self.state())
-        self.open(page("own", *H200), "view=ladder")
+        self.open(page("own", *H200), "view=ladder&type=fp16")
         slider = self.wait("input[type=range]")
         self.chrome.execute_script("arguments[0].focus()", slider)
         press(Keys.ARROW_RIGHT)
