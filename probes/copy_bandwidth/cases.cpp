@@ -126,7 +126,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
       {.read_bytes = work.read_bytes,
        .write_bytes = work.write_bytes,
        .bytes_per_access = work.bytes_per_access,
-       .independent_loads = static_cast<double>(work.unroll),
+       .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
        .accesses_per_thread = static_cast<double>(work.unroll),
        .resident_threads_per_sm = resident_threads(device, work.threads),
        .threads = work.grid_threads,

@@ -44,6 +44,7 @@ struct Work {
   std::size_t footprint = 0;   ///< bytes of memory touched; 0: dram_bytes
   int bytes_per_access = 16;
   int unroll = 1;
+  bool one_by_one = false;  ///< a thread stores each access before it loads the next
   int threads = 256;
   std::size_t grid_threads = 0;
   /// Whether every byte must come from and go to DRAM once, so that its counters have an expectation.

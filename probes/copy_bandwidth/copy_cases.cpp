@@ -22,7 +22,9 @@ struct Contiguous {
 };
 
 Case copy_case(const DeviceFacts& device, const Contiguous& what) {
-  Case c = bandwidth_case(device, what.name, copy_work(what.shape, what.bytes, what.threads));
+  Work work = copy_work(what.shape, what.bytes, what.threads);
+  work.one_by_one = what.one_by_one;
+  Case c = bandwidth_case(device, what.name, work);
   c.axes = {{"sweep", what.sweep},
             {"type", name_of(what.shape.type)},
             {"vector", std::int64_t{what.shape.vector}},
