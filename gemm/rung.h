@@ -72,7 +72,7 @@ struct Variant {
 /// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha and
 /// beta. What its own kernel cannot do it gives to a slower one.
 struct Rung {
-  std::string id;    ///< "fp32/06_two_outputs": class and file
+  std::string id;    ///< "fp64/03_tensor_cores": class and file
   Class of = Class::fp32;
   std::string idea;  ///< what it adds to the rung before, one sentence
   std::string gain;  ///< what that should gain and why, one or two sentences
