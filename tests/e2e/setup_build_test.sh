@@ -166,10 +166,12 @@ case_test_builds_what_its_tests_need() {
   chmod +x "$scratch/toolkit-13.0/bin/"*
   program mpicxx '' && program mpirun '' && program clang++ '' && program ctest ''
   program slurmctld '' && program slurmd '' && program sbatch ''
+  program chromium '' && program chromedriver ''
   fathom test >/dev/null 2>&1
-  expect_calls "configure * -DFATHOM_TESTS=ON
+  expect_calls "configure * -DFATHOM_GATE=ON -DFATHOM_TESTS=ON
 build fathom_tests"
   fathom test --all >/dev/null 2>&1
+  expect_calls "*-DFATHOM_GPU_TESTS=ON*"
   expect_equal "$(calls | tail -n 1)" "build fathom_tests"
   rm "$bare/clang++"
   fathom test >/dev/null 2>&1

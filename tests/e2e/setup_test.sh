@@ -46,7 +46,7 @@ case_without_a_gpu_a_command_builds_the_tool_alone() {
     # shellcheck disable=SC2086  # a command and its own command
     expect 0 fathom $command
   done
-  expect_calls "configure --fresh -DFATHOM_CUDA=OFF -DFATHOM_GATE=OFF -DFATHOM_TESTS=OFF -G Ninja*
+  expect_calls "configure --fresh -DFATHOM_CUDA=OFF -DFATHOM_GATE=OFF -DFATHOM_TESTS=OFF * -G Ninja*
 build fathom
 build fathom
 build fathom

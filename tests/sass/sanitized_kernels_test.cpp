@@ -7,7 +7,7 @@
 // What compute-sanitizer looks at is gpu_tests, which itself fails if it launches not all that is
 // linked into it. A kernel that only a probe has would escape both.
 TEST_CASE("every kernel of the probes is in the program that the sanitizer runs", "[sass]") {
-  const std::set<std::string> sanitized = kernels_of(gpu_tests_program);
+  const std::set<std::string> sanitized = kernels_of(FATHOM_GPU_TESTS_PROGRAM);
   int ours = 0;
   for (const char* probe : probe_programs) {
     CAPTURE(probe);

@@ -94,7 +94,7 @@ configure() {
   else
     toolkit=${before[1]-}
   fi
-  for part in gate tests; do
+  for part in gate gpu_tests tests; do
     if needed_by $part && [[ $other != *FATHOM_${part^^}=ON* ]]; then
       other+="-DFATHOM_${part^^}=ON "
     fi
@@ -102,7 +102,7 @@ configure() {
   if [[ "${before[*]}" == "$tools $toolkit $cuda $other" ]]; then return; fi
   # Only like this CMake lets go of another compiler or toolkit in its cache.
   if [[ ${before[0]-} != "$tools" || ${before[1]-} != @(|"$toolkit") ]]; then
-    fresh=(--fresh -DFATHOM_CUDA=OFF -DFATHOM_GATE=OFF -DFATHOM_TESTS=OFF)
+    fresh=(--fresh -DFATHOM_{CUDA,GATE,TESTS,GPU_TESTS}"=OFF")
     if has_program ninja; then fresh+=(-G Ninja); fi
     if ! needed_by cuda; then toolkit='' cuda=''; fi
   fi

@@ -4,9 +4,14 @@
 
 declare -gA level=([host]=0 [cuda]=1 [gate]=2 [tests]=2 [all]=3)
 # needed_by KIND: whether this command needs what that kind does. The tests have the gate's as well.
+# Those that need a GPU are built where there is one, and with --all.
 needed_by() {
-  if [[ $1 == gate && -n $gate ]]; then return; fi
-  ((level[$1] <= level[$kind]))
+  local tier=$1
+  if [[ $tier == gate && -n $gate ]]; then return; fi
+  if [[ $tier == gpu_tests ]]; then
+    if gpu_answers; then tier=tests; else tier=all; fi
+  fi
+  ((level[$tier] <= level[$kind]))
 }
 
 # at_least OLDEST VERSION

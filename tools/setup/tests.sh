@@ -57,6 +57,8 @@ run_tests() {
   if ((${#skipped[@]})); then
     printf '\nSkipped for want of a GPU:\n'
     printf '  %s\n' "${skipped[@]}"
+  elif [[ $kind != all ]] && ! gpu_answers; then
+    printf "\nLeft out: the tests that need a GPU, which './fathom test --all' builds and names.\n"
   fi
   if ((slow)); then
     printf "\nLeft out: %d slow tests, which './fathom test --all' runs.\n" "$slow"
