@@ -147,7 +147,8 @@ std::vector<ClaimRow> counters() {
              ratio("each", "instructions 4", "requests 4"),
              {"counterexample",
               [](const Figures& f) {
-                return f["batch requests"] > f["requests 8"] ? f["batch"] / f["8"] : 0 * f["batch"];
+                const double more = f["batch requests"] / f["requests 8"];
+                return more > 1 ? f["batch"] / f["8"] : 0 * more * f["batch"];  // NaN stays
               }}}),
        {{"half", 2, 2}, {"quarter", 4, 4}, {"each", 1, 1}, {"counterexample", 0, 1 / same_speed}},
        "{requests 4} / {requests 8} / {requests 16} requests and as many instructions for 4 / 8 / "
@@ -245,7 +246,7 @@ std::vector<ClaimRow> places() {
        {{tail("n", 0), tail("less", -1), tail("more", 1)},
         {least_of("least", {"less", "more"}),
          ratio("share", "least", "n"),
-         {"lost", [](const Figures& f) { return std::max(0.0, 1 - f["share"]); }}}},
+         {"lost", [](const Figures& f) { return std::max(1 - f["share"], 0.0); }}}},  // NaN stays
        {{"share", same_speed}},
        "{n} / {less} / {more} for n, n-1, n+1 floats by 16 bytes: at most {lost:%} lost"},
       {"V11",

@@ -140,6 +140,9 @@ TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]")
   // Faster with four times the requests of 8 bytes a thread: not "only" by fewer.
   CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {batch(1.2)}), "V7") ==
         ClaimVerdict::refuted);
+  // A batch whose requests nobody counted is no evidence for "only".
+  CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {looped(16, 1.2, "unroll")}), "V7") ==
+        ClaimVerdict::not_measured);
   CHECK(verdict_of(sectors(gib_sectors + 1, 2 * gib_sectors), "V5") == ClaimVerdict::refuted);
   CHECK(verdict_of(sectors(gib_sectors, gib_sectors), "V6") == ClaimVerdict::refuted);
 
@@ -197,6 +200,9 @@ TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
         ClaimVerdict::confirmed);
   CHECK(verdict_of({tail(0, 100), tail(-1, 94), tail(1, 100)}, "V10") == ClaimVerdict::refuted);
   CHECK(verdict_of({tail(0, 100), tail(1, 100)}, "V10") == ClaimVerdict::not_measured);
+  const Claim of_nan = claim_of({tail(0, NAN), tail(-1, 94), tail(1, 100)}, "V10");
+  CHECK(of_nan.verdict == ClaimVerdict::not_measured);
+  CHECK(of_nan.figure.find("0 % lost") == std::string::npos);
 
   CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 8)}, "V11") ==
         ClaimVerdict::confirmed);
