@@ -69,7 +69,7 @@ struct Change {
   }
   std::string text() const {
     const auto shown = [&](double value) { return escape_text(short_figure(value, unit)); };
-    // Of next to nothing a factor says nothing.
+    // Where the figure before is close to zero, a factor would mislead.
     if (factor() > largest_factor)
       return fmt::format("{} {} → {}", escape_text(name), shown(before), shown(after));
     return fmt::format("{} {} {} ({} → {})", escape_text(name), after < before ? "÷" : "×",

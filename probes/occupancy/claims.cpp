@@ -15,7 +15,7 @@ bool measured(const Entry& e) { return e.metric.value.has_value(); }
 bool as_the_driver_says(const Entry& e) {
   return e.extras.at("model_blocks_per_sm") == e.extras.at("driver_blocks_per_sm");
 }
-/// Of the theoretical occupancy, what was achieved.
+/// The achieved share of the theoretical occupancy.
 double share_achieved(const Entry& e) {
   return counter_of("achieved_occupancy")(e) / axis_of(theory)(e);
 }
