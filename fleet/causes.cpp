@@ -15,10 +15,6 @@ namespace {
 constexpr double same_clock = 0.004;
 constexpr double same_temperature_c = 8, same_power_limit = 0.005;
 
-std::optional<double> median_of(const std::vector<double>& values) {
-  return values.empty() ? std::nullopt : std::optional(median(values));
-}
-
 std::string against(const char* what, double own, double others, const char* unit) {
   return fmt::format("{} {}, the others' {}", what, format_quantity(own, unit),
                      format_quantity(others, unit));
@@ -40,7 +36,7 @@ std::optional<double> Causes::usual(Channel channel) {
   std::vector<double> values;
   for (const std::size_t gpu : group_.members)
     if (const auto& value = fleet_.gpus[gpu].summary.health.*channel) values.push_back(*value);
-  return usual_.emplace_back(channel, median_of(values)).second;
+  return usual_.emplace_back(channel, median_or_none(values)).second;
 }
 
 std::optional<double> Causes::usual_clock(std::size_t metric) {
@@ -52,7 +48,7 @@ std::optional<double> Causes::usual_clock(std::size_t metric) {
       if (metric < figures.size() && figures[metric].sm_clock_hz)
         values.push_back(*figures[metric].sm_clock_hz);
     }
-    at->second = median_of(values);
+    at->second = median_or_none(values);
   }
   return at->second;
 }

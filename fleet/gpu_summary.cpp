@@ -40,10 +40,6 @@ double noise_of(const Entry& entry) {
   return noise;
 }
 
-std::optional<double> median_or_none(const std::vector<double>& values) {
-  return values.empty() ? std::nullopt : std::optional(median(values));
-}
-
 std::optional<double> largest(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b ? std::max(*a, *b) : a ? a : b;
 }
@@ -126,6 +122,10 @@ void add_identity(GpuSummary& summary, const Document& document) {
 }
 
 }  // namespace
+
+std::optional<double> median_or_none(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(median(values));
+}
 
 const char* to_string(GpuStatus status) {
   switch (status) {

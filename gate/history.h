@@ -44,7 +44,7 @@ std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, doub
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
-/// Writes `folder`/README.md with a picture of each machine's largest changes. Throws
+/// Writes `folder`/README.md with each machine's largest changes. Throws
 /// Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
                                     const std::filesystem::path& folder);

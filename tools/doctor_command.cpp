@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 
 #include "results/error.h"
@@ -19,14 +18,6 @@ namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uintmax_t comfortable_bytes = std::uintmax_t{1} << 30;
-
-bool on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-  return false;
-}
 
 DoctorCheck check_disk() {
   DoctorCheck check{"disk", "ok", {}, "Disk space", "", ""};

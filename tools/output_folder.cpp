@@ -17,7 +17,7 @@
 namespace fathom {
 namespace {
 
-// A default run's document, report, pictures and logs take about a quarter of it.
+// A default run's document, report and logs take about a quarter of it.
 constexpr std::size_t room_needed = std::size_t{16} << 20;
 
 bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }

@@ -64,7 +64,7 @@ Document concluded_today(const fs::path& measured) {
 void refuse_in_report(const fs::path& document, const fs::path& folder) {
   const std::string kind = document.extension().string();
   std::error_code none;
-  if ((kind == ".md" || kind == ".svg" || kind == ".html") &&
+  if ((kind == ".md" || kind == ".html") &&
       fs::equivalent(document.parent_path() / ".", folder, none))
     throw Error(ExitCode::bad_input,
                 fmt::format("{} lies where its report goes, under the name of a page: choose "

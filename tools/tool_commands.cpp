@@ -23,7 +23,7 @@ void add_run(CLI::App& app, RunArguments& options) {
                  "Only this probe, of whichever group; may be given several times")
       ->type_name("NAME");
   app.add_option("--out", options.out,
-                 "Folder for document, report, pictures and logs; what an earlier run left there "
+                 "Folder for document, report and logs; what an earlier run left there "
                  "is overwritten (default: fathom-<gpu>-<UTC time>)")
       ->check(not_empty())
       ->type_name("DIR");

@@ -45,7 +45,7 @@ std::function<ExitCode()> add_history(CLI::App& app) {
   app.add_option("DIR", arguments->folder, "Folder of the baseline")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", arguments->out, "Write a page with a table and pictures into this folder")
+  app.add_option("--out", arguments->out, "Write a page with a table into this folder")
       ->check(not_empty())
       ->type_name("DIR");
   app.add_option("--effect", arguments->effect_percent, "Smallest change that is told, in percent")
