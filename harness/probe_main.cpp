@@ -85,9 +85,6 @@ bool samples_lines(const Probe& probe, const ProbeOptions& options) {
 /// anything else that may start CUDA.
 void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
   if (!samples_lines(probe, options)) return;
-  // CUPTI calls a kernel unknown that was loaded between two sessions of the sampler, from a module
-  // that it knew before: so all are loaded at once.
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   try {
     PcSampler::watch_modules();
   } catch (const Error&) {
