@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/counters/pc_sampling.h"
 #include "harness/runner.h"
 
 namespace fathom {
@@ -82,13 +81,13 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
 
 }  // namespace
 
-std::vector<Counter> Runner::sample_lines(const Case& c) {
+std::vector<Counter> Runner::sample_lines(const Case& c, std::optional<PcSampler>& sampler) {
   try {
     context_.buffers().set_placement(0);
     const Workload workload = c.prepare(context_);
     workload.launch();  // loads the kernel
-    PcSampler sampler(device_.ordinal);
-    return shares(c, sampler.collect([&] {
+    if (!sampler) sampler.emplace(device_.ordinal);
+    return shares(c, sampler->collect([&] {
       for (int i = 0; i < sampled_launches; ++i) workload.launch();
     }));
   } catch (const Error& error) {  // no counters here, or no memory: the case itself may still run

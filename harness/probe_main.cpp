@@ -204,8 +204,10 @@ class ProbeRun {
 
   void sample_lines() {
     try {
+      std::optional<PcSampler> sampler;
       for (const Case& c : cases_) {
-        if (in_suite(c) && !c.line_shares.empty()) line_shares_[&c] = runner_.sample_lines(c);
+        if (in_suite(c) && !c.line_shares.empty())
+          line_shares_[&c] = runner_.sample_lines(c, sampler);
       }
     } catch (const Error& error) {
       fatal_ = error;

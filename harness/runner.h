@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/counters/pc_sampling.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
 #include "harness/telemetry.h"
@@ -53,7 +54,9 @@ class Runner {
   /// why there are none. Call it before the first `measure`: where a process has captured a stream
   /// or collected counters before a kernel is first sampled, CUPTI files the samples under kernels
   /// that it does not know (seen on an H200, CUDA 13.0).
-  std::vector<Counter> sample_lines(const Case& c);
+  /// `sampler` is made with the first case and serves all: CUPTI does not know the kernels that were
+  /// loaded between two samplers either.
+  std::vector<Counter> sample_lines(const Case& c, std::optional<PcSampler>& sampler);
 
   /// Exit code of the worst case failure so far; ok if there was none.
   ExitCode case_failure() const { return case_failure_; }

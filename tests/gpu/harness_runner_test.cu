@@ -200,7 +200,8 @@ TEST_CASE("a line's share of the waiting is sampled", "[.][gpu][alone]") {
   Running gpu;
   Case c = make_case(Sabotage::none);
   c.line_shares = {{"stall_share_store", "harness_runner_test.cu", {store_line}}};
-  const std::vector<Counter> counters = gpu.runner.sample_lines(c);
+  std::optional<PcSampler> sampler;
+  const std::vector<Counter> counters = gpu.runner.sample_lines(c, sampler);
   REQUIRE_FALSE(counters.empty());
   CHECK(counters[0].role == "stall_share_store");
   CAPTURE(counters[0].reason);
