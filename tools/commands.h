@@ -69,4 +69,14 @@ struct CompareArguments {
 /// Error(incomplete) where they share no figure.
 ExitCode compare_command(const CompareArguments& options);
 
+struct ExportArguments {
+  std::string format;            ///< a name of tools/export/formats.h
+  std::filesystem::path result;  ///< result document
+  std::filesystem::path out;     ///< file to write; empty: standard output
+};
+
+/// Writes what a result document holds for another program. Throws Error(incomplete) where it holds
+/// nothing for that one.
+ExitCode export_command(const ExportArguments& options);
+
 }  // namespace fathom

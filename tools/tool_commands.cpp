@@ -5,6 +5,7 @@
 #include "results/flag_checks.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
+#include "tools/export/formats.h"
 #include "tools/predict/predict_command.h"
 #include "tools/program_commands.h"
 #include "tools/suites.h"
@@ -107,6 +108,29 @@ void add_compare(CLI::App& app, CompareArguments& options) {
       "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n");
 }
 
+void add_export(CLI::App& app, ExportArguments& options) {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : export_formats()) names.emplace_back(format.name);
+  app.add_option("FORMAT", options.format,
+                 "machine (JSON of facts), csv, openmetrics (Prometheus), bmf (Bencher), accelsim, "
+                 "or inductor (PyTorch)")
+      ->check(one_of(std::move(names)))
+      ->required();
+  app.add_option("RESULT", options.result, "Result document of a run")
+      ->check(not_empty())
+      ->required();
+  app.add_option("--out", options.out, "Write it into this file (default: standard output)")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.footer(
+      "machine, accelsim and inductor need facts, which the suites atlas and atlas-quick state;\n"
+      "the others export entries where there are no facts.\n\n"
+      "Examples:\n"
+      "  fathom export csv recordings/h200/atlas/result.json\n"
+      "  fathom export openmetrics result.json --out /var/lib/node_exporter/fathom.prom\n"
+      "  fathom export accelsim recordings/h200/atlas/result.json --out fathom.config\n");
+}
+
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
       ->check(ordinal())
@@ -151,6 +175,8 @@ std::vector<TopCommand> tool_commands() {
       with_arguments("report", "Make the report of a result document", add_report, report_command),
       with_arguments("compare", "Two result documents side by side, of any GPUs", add_compare,
                      compare_command),
+      with_arguments("export", "A result for other programs: csv, Prometheus, Accel-Sim, ...",
+                     add_export, export_command),
       {.name = "predict",
        .summary = "Predict counters, occupancy, ... without a GPU",
        .noun = "prediction",

@@ -34,6 +34,7 @@ works() {
       <(probes_of "$work/$suite/result.json") || fail "the replay of $suite is another recording"
   done
   [[ -e $prefix/share/fathom/schema.json ]] || fail "no schema"
+  [[ -e $prefix/share/fathom/machine.schema.json ]] || fail "no schema of export machine"
   for page in $(pages); do
     [[ -s $prefix/share/man/man1/$page || -s $prefix/share/man/man1/$page.gz ]] ||
       fail "no man page $page"

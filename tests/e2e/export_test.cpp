@@ -1,0 +1,64 @@
+// `fathom export` from outside: its streams, files and exit codes.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+
+#include "results/error.h"
+#include "sandbox.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+const std::string suite_default = FATHOM_RECORDING_FILE;
+const std::string suite_atlas =
+    std::filesystem::path(suite_default).parent_path() / "atlas" / "result.json";
+
+TEST_CASE("An export goes to standard output, to a file or through a link, and is one text",
+          "[e2e]") {
+  Sandbox box({});
+  write_text(box.folder() / "target", "old");
+  std::filesystem::create_symlink("target", box.folder() / "link");
+  for (const std::string format :
+       {"machine", "csv", "openmetrics", "bmf", "accelsim", "inductor"}) {
+    CAPTURE(format);
+    const auto printed = box.fathom({"export", format, suite_atlas});
+    REQUIRE(code(printed) == 0);
+    CHECK(printed.errors.empty());
+    CHECK(printed.output.ends_with("\n"));
+    const auto written = box.fathom({"export", format, suite_atlas, "--out", "link"});
+    CHECK(code(written) == 0);
+    CHECK(written.output.empty());
+    CHECK(read_text(box.folder() / "target") == printed.output);
+  }
+  CHECK(std::filesystem::is_symlink(box.folder() / "link"));
+}
+
+TEST_CASE("A bad export is one sentence and leaves no file", "[e2e]") {
+  Sandbox box({});
+  write_text(box.folder() / "broken.json", "{");
+  const auto check = [&](std::vector<std::string> arguments, ExitCode expected, const char* says) {
+    arguments.insert(arguments.begin(), "export");
+    const auto run = box.fathom(arguments);
+    CAPTURE(arguments, run.errors);
+    CHECK(code(run) == to_int(expected));
+    CHECK(run.output.empty());
+    CHECK_THAT(run.errors, StartsWith("fathom: ") && ContainsSubstring(says));
+    CHECK(std::ranges::count(run.errors, '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(box.folder() / "new"));
+  };
+  check({"csv", "none.json", "--out", "new"}, ExitCode::bad_input, "no such file");
+  check({"xml", suite_atlas, "--out", "new"}, ExitCode::bad_input, "machine, csv");
+  check({"csv", "broken.json", "--out", "new"}, ExitCode::document_malformed, "broken.json");
+  check({"csv", "broken.json", "--out", "broken.json"}, ExitCode::bad_input, "same file");
+  check({"csv", suite_atlas, "--out", "/proc/new"}, ExitCode::output_unwritable, "/proc/new");
+  check({"csv", suite_atlas, "--out", "/dev/full"}, ExitCode::output_full, "no room");
+  for (const char* format : {"machine", "accelsim", "inductor"})
+    check({format, suite_default, "--out", "new"}, ExitCode::incomplete, "suite default");
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,228 @@
+// What `fathom export` writes of a document, by the schemas of those who read it.
+
+#include <algorithm>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "results/document_io.h"
+#include "results/error.h"
+#include "sample_document.h"
+#include "tools/export/formats.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using ExportAdapter = valijson::adapters::NlohmannJsonAdapter;
+using Json = nlohmann::json;
+
+const std::string root = FATHOM_SOURCE_DIR;
+
+bool fits(const Json& schema, const Json& document) {
+  valijson::Schema parsed;
+  valijson::SchemaParser().populateSchema(ExportAdapter(schema), parsed);
+  return valijson::Validator().validate(parsed, ExportAdapter(document), nullptr);
+}
+
+Json machine_schema() {
+  std::ifstream file(root + "/tools/export/machine.schema.json");
+  return Json::parse(file);
+}
+
+/// Bencher's schema, as its documentation has it.
+const Json bmf_schema = Json::parse(R"({"type": "object", "patternProperties": {".+": {
+  "type": "object", "patternProperties": {".+": {"type": "object", "required": ["value"],
+  "properties": {"value": {"type": "number"}, "lower_value": {"type": "number"},
+  "upper_value": {"type": "number"}}}}}}})");
+
+const Document& recorded_atlas() {
+  static const Document document = read_document(root + "/recordings/h200/atlas/result.json");
+  return document;
+}
+
+std::size_t with_value(const Document& document) {
+  return std::ranges::count_if(document.facts, [](const Fact& fact) { return !!fact.value; });
+}
+
+std::size_t lines_with(const std::string& text, const std::string& start) {
+  std::istringstream lines(text);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.starts_with(start);
+  return count;
+}
+
+ExitCode code_of(std::string (*format)(const Document&), const Document& document) {
+  try {
+    format(document);
+    return ExitCode::ok;
+  } catch (const Error& error) {
+    return error.code();
+  }
+}
+
+/// With a text in each place that a hostile document can choose.
+Document with_names(const std::string& text) {
+  Document document = sample::document();
+  document.fingerprint.gpu_name = document.fingerprint.driver = document.suite = text;
+  Fact& fact = document.facts.at(0);
+  fact.id = fact.method = fact.unit = text;
+  return document;
+}
+
+TEST_CASE("The machine's facts fit the schema, each with what the document says", "[export]") {
+  const Json machine = Json::parse(machine_export(recorded_atlas()));
+  CHECK(fits(machine_schema(), machine));
+  REQUIRE(machine.at("facts").size() == recorded_atlas().facts.size());
+  for (std::size_t i = 0; i < recorded_atlas().facts.size(); ++i) {
+    const Fact& fact = recorded_atlas().facts[i];
+    const Json& exported = machine.at("facts").at(i);
+    CHECK(exported.at("id") == fact.id);
+    CHECK(exported.at("value").is_null() == !fact.value);
+    if (fact.value) CHECK(exported.at("value") == *fact.value);
+    CHECK(exported.at("reason") == fact.reason);
+    if (fact.interval) CHECK(exported.at("interval").at("high") == fact.interval->high);
+  }
+  CHECK(machine.at("gpu").at("sms") == 132);
+  CHECK(machine.at("date") == recorded_atlas().date);
+  CHECK(std::ranges::any_of(machine.at("facts"), [](const Json& f) { return f["noisy"] == true; }));
+  CHECK(
+      std::ranges::any_of(machine.at("facts"), [](const Json& f) { return f["noisy"] == false; }));
+  Json broken = machine;
+  broken["facts"][0].erase("unit");
+  CHECK_FALSE(fits(machine_schema(), broken));
+  broken = machine;
+  broken["facts"][0]["surprise"] = 1;
+  CHECK_FALSE(fits(machine_schema(), broken));
+}
+
+TEST_CASE("Bencher's schema takes every fact with a value", "[export]") {
+  const Json bmf = Json::parse(bmf_export(recorded_atlas()));
+  CHECK(fits(bmf_schema, bmf));
+  CHECK(bmf.size() == with_value(recorded_atlas()));
+  const Json& latency = bmf.at("l1.latency").at("cycles, lower is better");
+  CHECK(latency.at("value") == 32.01611328125);
+  CHECK(latency.at("lower_value") <= latency.at("value"));
+  CHECK_FALSE(bmf.contains("tlb.reach"));
+  for (const auto& [name, measures] : bmf.items())
+    for (const auto& [measure, value] : measures.items()) {
+      INFO(name << " " << measure);
+      CHECK(name.size() <= 1024);
+      CHECK(measure.size() <= 64);
+    }
+}
+
+TEST_CASE("A missing fact has its reason as CSV and is left out as OpenMetrics", "[export]") {
+  const std::string csv = csv_export(recorded_atlas());
+  CHECK(lines_with(csv, "") == recorded_atlas().facts.size() + 1);
+  CHECK_THAT(csv, StartsWith("name,unit,better,value,low,high,confidence,samples,noisy,"));
+  CHECK_THAT(csv, ContainsSubstring("\ntlb.reach,B,higher,,,,,0,false,NVIDIA H200,"));
+  const std::string metrics = openmetrics_export(recorded_atlas());
+  CHECK(lines_with(metrics, "fathom_noisy{") == with_value(recorded_atlas()));
+  CHECK_THAT(metrics, ContainsSubstring("\nfathom_cycles{name=\"l1.latency\",better=\"lower\",") &&
+                          ContainsSubstring("\nfathom_bytes_per_second{name=\"dram.bandwidth\""));
+  CHECK_THAT(metrics, !ContainsSubstring("tlb.reach"));
+}
+
+TEST_CASE("Without facts the lists have entries, and the others nothing", "[export]") {
+  Document document = sample::document();
+  document.facts.clear();
+  for (Entry& entry : document.entries) entry.verdict.status = VerdictStatus::ok;
+  document.entries.at(0).verdict = {VerdictStatus::wrong_output, {"3 words differ"}, {}};
+  const std::string wrong = document.entries.at(0).name;
+  CHECK(lines_with(csv_export(document), "") == document.entries.size() + 1);
+  CHECK_THAT(csv_export(document), ContainsSubstring("3 words differ"));
+  const Json bmf = Json::parse(bmf_export(document));
+  CHECK(bmf.size() >= 2);
+  CHECK_FALSE(bmf.contains(wrong));
+  CHECK(bmf.contains(document.entries.at(1).name));
+  for (const auto format : {machine_export, accelsim_export, inductor_export})
+    CHECK(code_of(format, document) == ExitCode::incomplete);
+  document.entries.clear();
+  CHECK(code_of(bmf_export, document) == ExitCode::incomplete);
+  CHECK(code_of(openmetrics_export, document) == ExitCode::incomplete);
+}
+
+TEST_CASE("A replay says so in every format", "[export]") {
+  Document document = recorded_atlas();
+  document.source = Source::replay;
+  CHECK_THAT(accelsim_export(document), StartsWith("# REPLAY: NVIDIA H200"));
+  CHECK_THAT(inductor_export(document), StartsWith("# REPLAY: NVIDIA H200"));
+  CHECK(Json::parse(machine_export(document)).at("source") == "replay");
+  CHECK(Json::parse(bmf_export(document)).contains("REPLAY/l1.latency"));
+  CHECK_THAT(csv_export(document), ContainsSubstring("\nREPLAY/l1.latency,"));
+  CHECK_THAT(openmetrics_export(document), ContainsSubstring("{name=\"REPLAY/l1.latency\"") &&
+                                               ContainsSubstring("source=\"replay\""));
+}
+
+TEST_CASE("No name breaks out of its line", "[export]") {
+  for (const std::string text :
+       {"a\"b\\c", "a\n# EOF\nb", "a,b\"\",\"c", "\xff\x1b[2J", "a\"}] 1"}) {
+    const Document document = with_names(text);
+    CHECK(fits(bmf_schema, Json::parse(bmf_export(document))));
+    CHECK(Json::parse(machine_export(document)).at("facts").size() == document.facts.size());
+    CHECK(lines_with(csv_export(document), "") == document.facts.size() + 1);
+    const std::string metrics = openmetrics_export(document);
+    CHECK(lines_with(metrics, "") == lines_with(metrics, "# ") + lines_with(metrics, "fathom"));
+    CHECK(lines_with(metrics, "# EOF") == 1);
+    CHECK_THAT(metrics, !ContainsSubstring("\x1b"));
+  }
+}
+
+TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[export]") {
+  std::ifstream page(root + "/docs/export.md");
+  std::string exports = "\n";
+  for (const ExportFormat& format : export_formats()) exports += format.text(recorded_atlas());
+  bool shown = false;
+  std::size_t lines = 0, parameters = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "```") shown = !shown;
+    if (shown && line != "```") {
+      CHECK_THAT(exports, ContainsSubstring("\n" + line + "\n"));
+      ++lines;
+    }
+    if (!line.starts_with("| `-")) continue;
+    const auto name = line.find('`') + 1, name_end = line.find('`', name);
+    const auto value = line.find("| ", name_end) + 2;
+    CHECK_THAT(exports,
+               ContainsSubstring("\n" + line.substr(name, name_end - name) + " " +
+                                 line.substr(value, line.find(" |", value) - value) + "\n"));
+    ++parameters;
+  }
+  CHECK(lines == 5);
+  CHECK(parameters == lines_with(accelsim_export(recorded_atlas()), "-"));
+}
+
+TEST_CASE("A simulator's parameter needs its facts, in a range that it can have", "[export]") {
+  Document document = recorded_atlas();
+  const auto fact = [&](const char* id) -> Fact& {
+    return *std::ranges::find(document.facts, id, &Fact::id);
+  };
+  fact("l1.latency").value.reset();
+  fact("l1.latency").reason = "the case gave no value";
+  fact("l2.slices").value = 95;
+  fact("shared.latency").value = -1;
+  const std::string text = accelsim_export(document);
+  CHECK_THAT(text, ContainsSubstring("# not measured: -gpgpu_l1_latency (l1.latency: the case") &&
+                       ContainsSubstring("# not measured: -gpgpu_l2_rop_latency (l1.latency: ") &&
+                       ContainsSubstring("# not measured: -gpgpu_n_mem (l2.slices: the figures") &&
+                       ContainsSubstring("# not measured: -gpgpu_smem_latency (shared.latency: "));
+  CHECK(lines_with(text, "-gpgpu_l1_latency") == 0);
+  CHECK(lines_with(text, "-dram_latency 412") == 1);
+  fact("dram.bandwidth").value = 0;
+  CHECK(code_of(inductor_export, document) == ExitCode::incomplete);
+  document = recorded_atlas();
+  std::erase_if(document.facts, [](const Fact& f) { return f.id != "tlb.reach"; });
+  CHECK(code_of(accelsim_export, document) == ExitCode::incomplete);
+}
+
+}  // namespace
+}  // namespace fathom

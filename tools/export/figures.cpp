@@ -1,0 +1,95 @@
+#include "tools/export/figures.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "reports/facts.h"
+#include "reports/facts_table.h"
+#include "results/clean_text.h"
+#include "results/document_keys.h"
+#include "results/error.h"
+
+namespace fathom {
+
+std::vector<ExportedFigure> exported_figures(const Document& document) {
+  std::vector<ExportedFigure> figures;
+  const std::string prefix = document.source == Source::replay ? keys::replay_prefix : "";
+  const reports::Notes notes(document);
+  for (const Fact& fact : document.facts)
+    figures.push_back({prefix + fact.id, fact.unit, fact.better, fact.value, fact.interval,
+                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact), fact.method,
+                       fact.reason});
+  if (!document.facts.empty()) return figures;
+  for (const Entry& entry : document.entries) {
+    const Verdict& verdict = entry.verdict;
+    ExportedFigure figure{prefix + entry.name,
+                          entry.metric.unit,
+                          entry.metric.better,
+                          entry.metric.value,
+                          entry.interval,
+                          entry.samples.size(),
+                          verdict.status == VerdictStatus::noisy,
+                          "",
+                          ""};
+    if (reports::is_failure(verdict.status)) figure.value.reset();
+    if (!figure.value) {
+      figure.interval.reset();
+      figure.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+FactsById::FactsById(const Document& document) {
+  const reports::Notes notes(document);
+  for (const Fact& fact : document.facts) {
+    if (fact.value)
+      values_[fact.id] = *fact.value;
+    else
+      reasons_[fact.id] = fact.reason;
+    if (notes.is_noisy(fact)) noisy_.insert(fact.id);
+  }
+  const Fingerprint& gpu = document.fingerprint;
+  const auto add = [this](const char* id, const auto& value) {
+    if (value)
+      values_[id] = static_cast<double>(*value);
+    else
+      reasons_[id] = "the driver did not say";
+  };
+  add("gpu.sms", gpu.sms);
+  add("gpu.sm_clock_max", gpu.sm_clock_max_hz);
+  add("gpu.memory_size", gpu.memory_bytes);
+  double capability = 0;
+  const std::string& text = gpu.compute_capability;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), capability);
+  add("gpu.compute_capability", read.ec == std::errc() ? std::optional(capability) : std::nullopt);
+}
+
+std::optional<double> FactsById::value(const std::string& id) const {
+  const auto found = values_.find(id);
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string FactsById::reason(const std::string& id) const {
+  const auto found = reasons_.find(id);
+  return found == reasons_.end() ? "not in this result" : clean(found->second);
+}
+
+std::string origin_of(const Document& document) {
+  const bool replay = document.source == Source::replay;
+  return clean(fmt::format("{}{}, driver {}, {}, Fathom {} ({})", replay ? "REPLAY: " : "",
+                           document.fingerprint.gpu_name, document.fingerprint.driver,
+                           document.date, document.fathom_version, document.fathom_commit));
+}
+
+void require_facts(const Document& document, const std::string& format) {
+  if (!document.facts.empty()) return;
+  throw Error(ExitCode::incomplete,
+              fmt::format("{} needs facts, and a result of suite {} has none: export one of "
+                          "`fathom run --suite atlas`.",
+                          format, quotable(document.suite)));
+}
+
+}  // namespace fathom

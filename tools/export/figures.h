@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results/document.h"
+
+namespace fathom {
+
+/// A fact or an entry of a result document, as other programs take one.
+struct ExportedFigure {
+  std::string name;  ///< the fact's id or the entry's name; "REPLAY/..." of a replay
+  std::string unit;
+  Better better = Better::higher;
+  std::optional<double> value;
+  std::optional<Interval> interval;
+  std::size_t samples = 0;
+  bool noisy = false;
+  std::string method;  ///< a fact's
+  std::string reason;  ///< why there is no value
+};
+
+/// The document's facts; its entries where it states no fact, as suites other than the atlas do.
+/// An entry whose output is wrong, or that beats its bound, has no value here.
+std::vector<ExportedFigure> exported_figures(const Document& document);
+
+/// Facts by their ids, and what the driver says of the GPU as "gpu.sms", "gpu.compute_capability",
+/// "gpu.sm_clock_max" (Hz) and "gpu.memory_size" (B).
+class FactsById {
+ public:
+  explicit FactsById(const Document& document);
+  std::optional<double> value(const std::string& id) const;
+  /// Why it has no value.
+  std::string reason(const std::string& id) const;
+  bool noisy(const std::string& id) const { return noisy_.contains(id); }
+
+ private:
+  std::map<std::string, double> values_;
+  std::map<std::string, std::string> reasons_;
+  std::set<std::string> noisy_;
+};
+
+/// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with
+/// "REPLAY: " for a replay. One line without control characters.
+std::string origin_of(const Document& document);
+
+/// Throws Error(incomplete) if the document has none.
+void require_facts(const Document& document, const std::string& format);
+
+}  // namespace fathom

@@ -1,0 +1,201 @@
+// The formats that list figures: machine, csv, openmetrics, bmf.
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "results/clean_text.h"
+#include "results/document_io.h"
+#include "results/document_keys.h"
+#include "results/error.h"
+#include "results/names.h"
+#include "results/utc_time.h"
+#include "tools/export/figures.h"
+#include "tools/export/formats.h"
+
+namespace fathom {
+namespace {
+
+using ExportJson = nlohmann::ordered_json;
+
+std::string json_text(const ExportJson& json) {
+  return json.dump(1, ' ', false, ExportJson::error_handler_t::replace) + "\n";
+}
+
+std::vector<ExportedFigure> figures_with_values(const Document& document) {
+  std::vector<ExportedFigure> figures = exported_figures(document);
+  std::set<std::string> names;  // repetitions of a case share one, and the readers take one value
+  std::erase_if(figures, [&names](const ExportedFigure& figure) {
+    return !figure.value || !names.insert(figure.name).second;
+  });
+  if (figures.empty())
+    throw Error(ExitCode::incomplete, "The result has no figure with a value to export.");
+  return figures;
+}
+
+/// A field of RFC 4180: what a reader could take for its own is quoted.
+std::string csv_field(const std::string& text) {
+  std::string field = clean(text);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  for (std::size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2)
+    field.insert(at, 1, '"');
+  return '"' + field + '"';
+}
+
+std::string csv_number(const std::optional<double>& number) {
+  return number ? fmt::format("{}", *number) : "";
+}
+
+/// "B/s" is bytes_per_second: Prometheus wants base units in full, at the end of a name.
+std::string unit_in_words(const std::string& unit) {
+  struct Word {
+    const char *one, *many;
+  };
+  static const std::map<std::string, Word> words{
+      {"B", {"byte", "bytes"}},    {"s", {"second", "seconds"}}, {"W", {"watt", "watts"}},
+      {"J", {"joule", "joules"}},  {"clk", {"cycle", "cycles"}}, {"cycles", {"cycle", "cycles"}},
+      {"Hz", {"hertz", "hertz"}},  {"op", {"op", "ops"}},        {"%", {"percent", "percent"}},
+      {"FLOP", {"flop", "flops"}}, {"C", {"celsius", "celsius"}}};
+  std::string text;
+  for (std::size_t at = 0; at <= unit.size();) {
+    const std::size_t end = std::min(unit.find('/', at), unit.size());
+    const std::string part = unit.substr(at, end - at);
+    const auto word = words.find(part);
+    if (!text.empty()) text += "_per_";
+    if (word != words.end())
+      text += at == 0 ? word->second.many : word->second.one;
+    else
+      for (const char c : part) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        text += letter ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : '_';
+      }
+    at = end + 1;
+  }
+  return text.empty() ? "ratio" : text;
+}
+
+std::string label_value(const std::string& text) {
+  std::string value;
+  for (const char c : clean(text)) {
+    if (c == '"' || c == '\\') value += '\\';
+    value += c;
+  }
+  return value;
+}
+
+/// Lines of one name stand together, and what it is comes first.
+class Families {
+ public:
+  void add(const std::string& name, const std::string& unit, const std::string& help,
+           const std::string& labels, double value) {
+    const std::string full = unit.empty() ? name : name + "_" + unit;
+    std::string& text = families_[full];
+    if (text.empty()) {
+      text = fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", full, help);
+      if (!unit.empty()) text += fmt::format("# UNIT {} {}\n", full, unit);
+    }
+    text += fmt::format("{}{{{}}} {}\n", full, labels, value);
+  }
+  std::string text() const {
+    std::string all;
+    for (const auto& [name, lines] : families_) all += lines;
+    return all + "# EOF\n";
+  }
+
+ private:
+  std::map<std::string, std::string> families_;
+};
+
+}  // namespace
+
+std::string machine_export(const Document& document) {
+  require_facts(document, "machine");
+  const ExportJson whole = to_json(document);
+  const ExportJson& run = whole.at("context").at(keys::own);
+  ExportJson facts = whole.at(keys::own).at("facts");
+  const std::vector<ExportedFigure> figures = exported_figures(document);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i].erase("counters");  // the result document backs a fact; who reads this needs the fact
+    facts[i].erase("evidence");
+    facts[i]["noisy"] = figures[i].noisy;
+  }
+  return json_text({{"fathom_machine", 1},
+                    {"date", document.date},
+                    {"source", to_string(document.source)},
+                    {"suite", document.suite},
+                    {"fathom_version", document.fathom_version},
+                    {"fathom_commit", document.fathom_commit},
+                    {"gpu", run.at("fingerprint")},
+                    {"bounds", run.at("bounds")},
+                    {"facts", facts}});
+}
+
+std::string csv_export(const Document& document) {
+  std::string text =
+      "name,unit,better,value,low,high,confidence,samples,noisy,gpu,date,method,reason\n";
+  const std::string run = csv_field(document.fingerprint.gpu_name) + "," + csv_field(document.date);
+  for (const ExportedFigure& figure : exported_figures(document)) {
+    std::optional<double> low, high, confidence;
+    if (figure.interval) {
+      low = figure.interval->low;
+      high = figure.interval->high;
+      confidence = figure.interval->confidence;
+    }
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name),
+                        csv_field(figure.unit), to_string(figure.better), csv_number(figure.value),
+                        csv_number(low), csv_number(high), csv_number(confidence), figure.samples,
+                        figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
+  }
+  return text;
+}
+
+std::string openmetrics_export(const Document& document) {
+  Families families;
+  const Fingerprint& gpu = document.fingerprint;
+  const std::string card = fmt::format("gpu=\"{}\",gpu_uuid_hash=\"{}\"", label_value(gpu.gpu_name),
+                                       label_value(gpu.gpu_uuid_hash));
+  const std::string run = fmt::format("{},suite=\"{}\"", card, label_value(document.suite));
+  families.add("fathom_run_info", "", "What measured, and with which driver.",
+               fmt::format("{},driver=\"{}\",version=\"{}\",commit=\"{}\",source=\"{}\"", run,
+                           label_value(gpu.driver), label_value(document.fathom_version),
+                           label_value(document.fathom_commit), to_string(document.source)),
+               1);
+  if (const auto time = parse_utc_time(document.date))
+    families.add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
+                 static_cast<double>(time->time_since_epoch().count()));
+  for (const ExportedFigure& figure : figures_with_values(document)) {
+    const std::string unit = unit_in_words(figure.unit);
+    const std::string labels = fmt::format("name=\"{}\",better=\"{}\",{}", label_value(figure.name),
+                                           to_string(figure.better), card);
+    families.add("fathom", unit, "The measured figure.", labels, *figure.value);
+    if (figure.interval) {
+      families.add("fathom_low", unit, "The low end of its interval.", labels,
+                   figure.interval->low);
+      families.add("fathom_high", unit, "The high end of its interval.", labels,
+                   figure.interval->high);
+    }
+    families.add("fathom_noisy", "", "1 where the figure is noisy.", labels, figure.noisy);
+  }
+  return families.text();
+}
+
+std::string bmf_export(const Document& document) {
+  ExportJson json = ExportJson::object();
+  for (const ExportedFigure& figure : figures_with_values(document)) {
+    // A measure of Bencher's has one unit and one direction, so its name says both.
+    const std::string measure =
+        fmt::format("{}, {} is better", figure.unit.empty() ? "ratio" : clean(figure.unit),
+                    to_string(figure.better));
+    ExportJson& metric = json[clean(figure.name)][measure];
+    metric["value"] = *figure.value;
+    if (figure.interval) {
+      metric["lower_value"] = figure.interval->low;
+      metric["upper_value"] = figure.interval->high;
+    }
+  }
+  return json_text(json);
+}
+
+}  // namespace fathom
