@@ -123,10 +123,6 @@ void add_identity(GpuSummary& summary, const Document& document) {
 
 }  // namespace
 
-std::optional<double> median_or_none(const std::vector<double>& values) {
-  return values.empty() ? std::nullopt : std::optional(median(values));
-}
-
 const char* to_string(GpuStatus status) {
   switch (status) {
     case GpuStatus::complete:

@@ -126,8 +126,6 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin);
 /// Throws Error(document_malformed) naming `origin` where figures have no date, or a bad one.
 void require_date(const GpuSummary& summary, const std::string& origin);
 
-std::optional<double> median_or_none(const std::vector<double>& values);
-
 /// "node07 GPU 3"
 std::string name_of(const GpuSummary& summary);
 

@@ -12,14 +12,14 @@ namespace fathom {
 namespace fs = std::filesystem;
 
 ReportPaths write_report(const Document& document, const fs::path& folder,
-                         const std::string& document_name) {
+                         const std::string& document_name, const reports::CardCheck* card) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
 
   reports::Page page(document.source == Source::replay);
   page.explore("view=overview");
-  reports::Writing writing{document, page, document_name};
+  reports::Writing writing{document, page, document_name, card};
   reports::write_title(writing);
   reports::write_verdict(writing);
   reports::write_environment(writing);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "results/document.h"
 
 namespace fathom {
@@ -21,13 +22,15 @@ struct ReportPaths {
 /// levels of the memory hierarchy, `folder`/atlas.md, which has these on one page; and the pages of
 /// each probe that names one, as `folder`/ladder-fp32.md. Makes the folder. Curves and long tables
 /// are links to index.html, the HTML page that belongs beside them (reports/page/page.h).
-/// `document_name` is the file that the report names as its source. Throws
-/// Error(output_unwritable) or Error(output_full).
+/// `document_name` is the file that the report names as its source. `card`: null
+/// where it was not checked. Throws Error(output_unwritable) or Error(output_full).
 ReportPaths write_report(const Document& document, const std::filesystem::path& folder,
-                         const std::string& document_name = "result.json");
+                         const std::string& document_name = "result.json",
+                         const reports::CardCheck* card = nullptr);
 
-/// The run in a screen of plain text, without a final line break: what each probe found, verdicts,
+/// The run in a screen of plain text, without a final line break: the card check, what each probe found, verdicts,
 /// claims and warnings. `colour`: with ANSI colours for what is good and bad.
-std::string terminal_summary(const Document& document, bool colour);
+std::string terminal_summary(const Document& document, bool colour,
+                             const reports::CardCheck* card = nullptr);
 
 }  // namespace fathom

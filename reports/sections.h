@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "reports/facts.h"
 #include "reports/markdown.h"
 #include "results/document.h"
@@ -15,6 +16,7 @@ struct Writing {
   const Document& document;
   Page& page;
   std::string document_name;
+  const CardCheck* card = nullptr;  ///< null: not checked
 };
 
 // The report's sections, in its order. Each writes its own heading.

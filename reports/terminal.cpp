@@ -91,6 +91,19 @@ std::size_t widest(const std::vector<Row>& rows, std::string Row::*column) {
   return found;
 }
 
+std::string card_lines(const CardCheck& card, const Painter& paint) {
+  const Colour colour = card.state == CardState::normal ? Colour::good
+                        : card.state == CardState::low  ? Colour::bad
+                                                        : Colour::doubtful;
+  const std::string word(to_string(card.state));
+  std::string out, before = "Card:    ";
+  for (const std::string& line : wrapped(clean(card_sentence(card)), line_width - before.size())) {
+    out += before + (out.empty() ? paint(colour, word) + line.substr(word.size()) : line) + "\n";
+    before = std::string(before.size(), ' ');
+  }
+  return out + "\n";
+}
+
 std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
   const std::size_t name = widest(rows, &Row::name), status = widest(rows, &Row::status),
                     figure = widest(rows, &Row::figure), share = widest(rows, &Row::share);
@@ -111,7 +124,7 @@ std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
 
 }  // namespace
 
-std::string terminal_summary(const Document& document, bool colour) {
+std::string terminal_summary(const Document& document, bool colour, const CardCheck* card) {
   const Painter paint(colour);
   std::string out;
   if (document.source == Source::replay) {
@@ -122,6 +135,7 @@ std::string terminal_summary(const Document& document, bool colour) {
   out += fmt::format(
       "\n{}, suite {}, {}\n\n", clean(f.gpu_name.empty() ? "Unnamed GPU" : f.gpu_name),
       document.suite.empty() ? "unknown" : clean(document.suite), format_time(document.elapsed_s));
+  if (card) out += card_lines(*card, paint);
   std::vector<Row> rows;
   for (const ProbeSummary& probe : probes_of(document)) rows.push_back(row_of(document, probe));
   out += table_of(rows, paint);

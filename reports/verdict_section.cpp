@@ -94,6 +94,24 @@ void write_findings(Writing& to) {
   to.page.list(items);
 }
 
+void write_card(Writing& to) {
+  if (!to.card) return;
+  to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
+  Table table({{"Figure"},
+               {"This card", Align::right},
+               {"Usual", Align::right},
+               {"Normal down to", Align::right},
+               {"Worse by", Align::right},
+               {"Cards", Align::right},
+               {""}});
+  for (const CardFigure& figure : to.card->figures)
+    table.add_row({escape_text(figure.name), quantity(figure.value, figure.unit),
+                   quantity(figure.usual, figure.unit), quantity(figure.limit, figure.unit),
+                   format_signed_percent(std::round(figure.gap * 1e4) / 1e4),
+                   std::to_string(figure.cards), figure.low ? "**low**" : "normal"});
+  to.page.table("This card beside others of its model", table);
+}
+
 void write_answers(Writing& to) {
   Table table({{"Probe"},
                {"Answer"},
@@ -180,6 +198,7 @@ void write_title(Writing& to) {
 
 void write_verdict(Writing& to) {
   to.page.heading(2, "Verdict", "verdict");
+  write_card(to);
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);

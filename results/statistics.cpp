@@ -62,6 +62,10 @@ double median(std::span<const double> samples) {
                                 : std::midpoint(*std::max_element(values.begin(), middle), *middle);
 }
 
+std::optional<double> median_or_none(std::span<const double> samples) {
+  return samples.empty() ? std::nullopt : std::optional(median(samples));
+}
+
 double interquartile_mean(std::span<const double> samples) {
   const std::vector<double> values = sorted(samples);
   const std::size_t quarter = values.size() / 4;

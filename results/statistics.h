@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "results/document.h"
@@ -11,6 +12,9 @@ namespace fathom {
 
 /// Middle of the sorted samples; the mean of the two middle ones where their number is even.
 double median(std::span<const double> samples);
+
+/// The same, or nothing where there are no samples.
+std::optional<double> median_or_none(std::span<const double> samples);
 
 /// Linear interpolation between the two nearest order statistics (Hyndman and Fan's type 7);
 /// `p` from 0 to 1.

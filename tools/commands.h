@@ -25,9 +25,10 @@ struct RunArguments {
   /// Probes by name that alone collect hardware counters; empty: all, unless `no_counters`.
   std::vector<std::string> counters_of;
   bool require_gpu = false;
-  bool replay = false;          ///< replay the recording even where there is a GPU
-  bool no_report = false;       ///< the document only
-  bool wait = false;            ///< for another Fathom that holds the GPU
+  bool replay = false;                 ///< replay the recording even where there is a GPU
+  bool no_report = false;              ///< the document only
+  std::filesystem::path recordings{};  ///< of the card check; empty: those that came along
+  bool wait = false;                   ///< for another Fathom that holds the GPU
   bool start_together = false;  ///< all probes at once, which then measure in turn; no counters
   std::uint64_t seed = 1;
   double time_limit_s = 0;                   ///< per probe; 0: the suite's own
@@ -53,8 +54,9 @@ ExitCode doctor_command(const DoctorArguments& options);
 struct ReportArguments {
   std::vector<std::filesystem::path> documents;  ///< one, or with `html` several
   std::filesystem::path out;                     ///< empty: "report" beside the (first) document
-  bool conclude = false;  ///< with what the probes' programs conclude from it today
-  bool html = false;      ///< one HTML page of all documents, which `out` then names
+  bool conclude = false;               ///< with what the probes' programs conclude from it today
+  bool html = false;                   ///< one HTML page of all documents, which `out` then names
+  std::filesystem::path recordings{};  ///< of the card check; empty: those that came along
 };
 
 /// Makes the report of a result document, or the HTML page of several; they stay as they are.

@@ -13,6 +13,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/output_file.h"
+#include "tools/card_recordings.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
@@ -24,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the ladder's own program concludes; without it, as without CUDA, the document stays as it is.
+/// What the ladder's own program concludes; without it, as without CUDA, the document stays as it
+/// is.
 Document concluded_by_program(const Document& document, const std::string& probe) {
   constexpr std::chrono::minutes limit{2};
   const fs::path folder_of_programs = program_folder();
@@ -77,10 +79,11 @@ std::string shown(const fs::path& path) {
 }
 
 ExitCode page_of(const std::vector<fs::path>& files, const std::vector<Document>& documents,
-                 const fs::path& out) {
+                 const ReportArguments& options) {
+  const fs::path& out = options.out;
   std::vector<reports::ShownDocument> pages;
   for (std::size_t i = 0; i < files.size(); ++i)
-    pages.push_back({&documents[i], files[i].string()});
+    pages.push_back({&documents[i], files[i].string(), card_of(documents[i], options.recordings)});
   const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
@@ -104,19 +107,21 @@ ExitCode report_command(const ReportArguments& options) {
       std::ranges::any_of(documents, [](const Document& d) { return d.source == Source::replay; });
   if (any_replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  if (options.html) return page_of(options.documents, documents, options.out);
+  if (options.html) return page_of(options.documents, documents, options);
   const fs::path& file = options.documents.front();
   const Document& document = documents.front();
   const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
   refuse_in_report(file, folder);
   const std::string name = file.filename().string();
-  const ReportPaths paths = write_report(document, folder, name);
+  const auto checked = card_of(document, options.recordings);
+  const reports::CardCheck* card = checked ? &*checked : nullptr;
+  const ReportPaths paths = write_report(document, folder, name, card);
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour), shown(paths.readme));
+  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour, card), shown(paths.readme));
   if (!paths.atlas.empty()) fmt::print("Atlas: {}\n", shown(paths.atlas));
   for (const auto& page : paths.pages) fmt::print("Page: {}\n", shown(page));
   const fs::path html = folder / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, name}}));
+  write_file_atomically(html, reports::html_page({{&document, name, checked}}));
   fmt::print("Explore: {}\n", shown(html));
   return ExitCode::ok;
 }

@@ -17,6 +17,7 @@
 #include "results/error.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
+#include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/held_probes.h"
@@ -35,16 +36,18 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 }
 
 /// The common end of measurement and replay.
-void publish(const Document& document, const OutputFolder& folder, bool no_report) {
-  if (no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
-  const ReportPaths paths = write_report(document, folder.report());
+void publish(const Document& document, const OutputFolder& folder, const RunArguments& options) {
+  if (options.no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
+  const auto card = card_of(document, options.recordings);
+  const ReportPaths paths =
+      write_report(document, folder.report(), "result.json", card ? &*card : nullptr);
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  print_out(terminal_summary(document, colour) + "\n");
+  print_out(terminal_summary(document, colour, card ? &*card : nullptr) + "\n");
   print_line(fmt::format("Report: {}", paths.readme.string()));
   if (!paths.atlas.empty()) print_line(fmt::format("Atlas: {}", paths.atlas.string()));
   for (const fs::path& page : paths.pages) print_line(fmt::format("Page: {}", page.string()));
   const fs::path html = folder.report() / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, "result.json"}}));
+  write_file_atomically(html, reports::html_page({{&document, "result.json", card}}));
   print_line(fmt::format("Explore: {}", html.string()));
 }
 
@@ -58,7 +61,7 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
   write_document(document, folder.result());
-  publish(document, folder, options.no_report);
+  publish(document, folder, options);
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
@@ -212,7 +215,7 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
-          [&] { publish(document, folder, options.no_report); });
+          [&] { publish(document, folder, options); });
   if (parts.all_merged()) {
     std::error_code left_behind;  // a part that stays does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);

@@ -13,6 +13,14 @@
 namespace fathom {
 namespace {
 
+void add_recordings(CLI::App& app, std::filesystem::path& folder) {
+  app.add_option("--recordings", folder,
+                 "Cards that this one is held against, as a folder like Fathom's recordings "
+                 "(default: those that came with Fathom)")
+      ->check(not_empty())
+      ->type_name("DIR");
+}
+
 void add_run(CLI::App& app, RunArguments& options) {
   app.add_option(
          "--suite", options.suite,
@@ -49,6 +57,7 @@ void add_run(CLI::App& app, RunArguments& options) {
                "measure one after the other, and a short run ends sooner (with --no-counters)")
       ->needs(no_counters);
   app.add_flag("--no-report", options.no_report, "Write the document only");
+  add_recordings(app, options.recordings);
   app.add_option("--seed", options.seed, "Seed of the random data")
       ->check(whole_number())
       ->type_name("N")
@@ -84,6 +93,7 @@ void add_report(CLI::App& app, ReportArguments& options) {
   app.add_flag("--conclude", options.conclude,
                "With what today's probes conclude from it, instead of what they concluded when it "
                "was measured");
+  add_recordings(app, options.recordings);
   app.footer(
       "Examples:\n"
       "  fathom report fathom-h200-20260131T120000Z/result.json\n"

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "results/document.h"
 
 namespace fathom::reports {
@@ -11,6 +13,7 @@ namespace fathom::reports {
 struct ShownDocument {
   const Document* document = nullptr;
   std::string file;
+  std::optional<CardCheck> card = {};  ///< empty: not checked
 };
 
 /// One HTML page that shows the documents over each other. It asks no network for anything, and

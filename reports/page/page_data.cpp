@@ -153,12 +153,30 @@ Json probes(const Document& document) {
   return out;
 }
 
+Json to_json(const CardCheck& card) {
+  Json out{{"state", to_string(card.state)}, {"sentence", card_sentence(card)}};
+  out["figures"] = Json::array();
+  for (const CardFigure& f : card.figures)
+    out["figures"].push_back({{"name", f.name},
+                              {"entry", f.entry},
+                              {"unit", f.unit},
+                              {"value", f.value},
+                              {"usual", f.usual},
+                              {"limit", f.limit},
+                              {"gap", f.gap},
+                              {"cards", f.cards},
+                              {"low", f.low},
+                              {"causes", f.causes}});
+  return out;
+}
+
 Json to_json(const ShownDocument& shown) {
   const Document& document = *shown.document;
   Json out{{"file", shown.file}, {"date", document.date}, {"suite", document.suite}};
   out["source"] = to_string(document.source);
   out["version"] = document.fathom_version + " " + document.fathom_commit;
   out["machine"] = machine(document.fingerprint);
+  if (shown.card) out["card"] = to_json(*shown.card);
   out["warnings"] = document.warnings;
   out["probes"] = probes(document);
   out["bounds"] = Json::array();

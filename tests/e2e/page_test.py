@@ -241,6 +241,37 @@ class Page(unittest.TestCase):
         self.assertTrue(0 < one < both, (one, both))
         self.assertIn("docs=0", self.state())
 
+    def test_card_check(self):
+        def card(name, factor, clock=1):
+            def change(document):
+                document["context"]["fathom"]["fingerprint"]["gpu_uuid_hash"] = name
+                for entry in document["benchmarks"]:
+                    if not entry["name"].startswith("copy_bandwidth/"):
+                        continue
+                    mine = entry["fathom"]
+                    mine["metric"]["value"] *= factor
+                    for end in "low", "high":
+                        mine["interval"][end] *= factor
+                    if mine["timing"].get("sm_clock_hz"):
+                        mine["timing"]["sm_clock_hz"] *= clock
+                    mine["bound"] = None
+            return edited(name, change)
+        others = WORK / "others/h200/cards/default"
+        others.mkdir(parents=True, exist_ok=True)
+        for i, factor in enumerate((1, 1.001, 0.999)):
+            card(f"other{i}", factor).replace(others / f"{i}.json")
+        own = card("slow", 0.8, 0.7)
+        for recordings, said in (WORK / "others", "low: copy_bandwidth 3.495 TB/s is 20 % worse"), (
+                WORK / "none", "unknown: 0 other cards"):
+            out = WORK / "card"
+            ran = fathom("report", own, "--recordings", recordings, "--out", out)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn(f"Card:    {said}", ran.stdout)
+            self.assertIn(f"**Card:** {said}", (out / "README.md").read_text())
+            self.open(out / "index.html")
+            self.wait("main h2")
+            self.assertIn(said, self.main())
+
     def test_roofline_answers_for_the_readers_kernel(self):
         self.open(page("own", *H200), "view=roofline&bytes=4.5e9&flop=1e9&time=1000")
         self.assertIn("1 TFLOP/s, 93.4", self.wait("#answer").text)

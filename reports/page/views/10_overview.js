@@ -24,21 +24,36 @@ function headline(i, [id]) {
   return entry && {value: entry.value, unit: entry.metric[1], interval: entry.interval, entry};
 }
 
+// Leads to its entry.
+function cardFigure(doc, f) {
+  const entry = doc.byName.get(f.entry), text = figure(f.value, f.unit);
+  return entry ? withMark(entry, text) : text;
+}
+// Whether a card is normal for its model, and each figure that says so.
+function drawCard(main, doc) {
+  if (!doc.card) return;
+  const {state, sentence, figures} = doc.card;
+  main.append(p(
+      `${doc.label}: `, el('b', state === 'low' ? {class: 'bad'} : {}, state),
+      sentence.slice(state.length), '.'));
+  if (!figures.length) return;
+  main.append(table(
+      ['Figure', 'This card', 'Usual', 'Normal down to', 'Worse by', 'Cards', ''],
+      figures.map(
+          f =>
+              [f.name, cardFigure(doc, f), figure(f.usual, f.unit), figure(f.limit, f.unit),
+               `${(f.gap * 100).toFixed(2)} %`, f.cards,
+               f.low ? `low: ${f.causes.join('; ') || 'no cause in its telemetry'}` : 'normal']),
+      `Card check of ${doc.label}`));
+}
+
 views.push({
   id: 'overview',
   title: 'Overview',
   draw(main) {
     main.append(h2('Overview'));
     const chosen = shownDocs();
-    for (const model of new Set(chosen.map(i => docs[i].machine.GPU ?? ''))) {
-      const cards =
-          new Set(docs.filter(d => d.machine.GPU === model).map(d => d.machine['card (hash)']));
-      main.append(
-          p(`${model || 'A GPU without a name'}: unknown whether these figures are normal. `,
-            soft(
-                `It takes recordings of three other cards of the model; this page holds ` +
-                `${cards.size} ${cards.size === 1 ? 'card' : 'cards'} in all.`)));
-    }
+    for (const i of chosen) drawCard(main, docs[i]);
     const tiles = el('div', {class: 'tiles'});
     for (const [name, ids] of headlines) {
       const found = chosen.map(i => [i, headline(i, ids)]).filter(([, f]) => f);

@@ -1,0 +1,205 @@
+// Whether a card is normal for its model: documents made from a recording, with scaled figures.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "report_folder.h"
+#include "reports/card_check.h"
+#include "reports/report.h"
+#include "sample_document.h"
+#include "studies/cards/simulation.h"
+
+namespace fathom::reports {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using Catch::Matchers::WithinRel;
+
+/// A run of the card `card` whose one copy moves `bandwidth`.
+Document run_of(const std::string& card, double bandwidth) {
+  Document d = sample::empty_run();
+  d.fingerprint.gpu_uuid_hash = card;
+  d.probes.emplace_back().name = "copy";
+  Entry e;
+  e.name = "copy/size:4GiB";
+  e.probe = "copy";
+  e.metric = {"bandwidth", "B/s", Better::higher, bandwidth};
+  e.interval = Interval{bandwidth * 0.9995, bandwidth * 1.0005, 0.95, "median"};
+  e.telemetry = sample::telemetry();
+  d.entries = {e};
+  return d;
+}
+
+std::vector<Document> cards(const std::vector<double>& bandwidths) {
+  std::vector<Document> recorded;
+  for (const double bandwidth : bandwidths)
+    recorded.push_back(run_of("card" + std::to_string(recorded.size()), bandwidth));
+  return recorded;
+}
+
+const std::vector<double> ten{4.30e12, 4.31e12, 4.29e12, 4.30e12, 4.32e12,
+                              4.28e12, 4.30e12, 4.31e12, 4.29e12, 4.30e12};
+
+TEST_CASE("A card like the others is normal, a slow one low, by how much", "[card]") {
+  const CardCheck normal = check_card(run_of("own", 4.29e12), cards(ten));
+  CHECK(normal.state == CardState::normal);
+  CHECK(normal.cards == 10);
+  CHECK_THAT(card_sentence(normal), StartsWith("normal: 1 figure"));
+
+  const CardCheck low = check_card(run_of("own", 3.87e12), cards(ten));
+  REQUIRE(low.state == CardState::low);
+  REQUIRE(low.figures.size() == 1);
+  CHECK_THAT(low.figures[0].gap, WithinRel(0.1, 1e-6));
+  CHECK(low.figures[0].limit < 4.28e12);
+  CHECK(low.figures[0].limit > 3.87e12);
+  CHECK_THAT(card_sentence(low), StartsWith("low: copy 3.87 TB/s is 10 % worse than the 4.3 TB/s"));
+  CHECK_THAT(card_sentence(low), ContainsSubstring("no cause"));
+  CHECK(check_card(run_of("own", 4.8e12), cards(ten)).state == CardState::normal);
+}
+
+TEST_CASE("What is better lower is low where it is higher", "[card]") {
+  const auto latency = [](Document d) {
+    d.entries[0].metric = {"latency", "cycles", Better::lower, d.entries[0].metric.value};
+    return d;
+  };
+  std::vector<Document> recorded;
+  for (const Document& d : cards(ten)) recorded.push_back(latency(d));
+  CHECK(check_card(latency(run_of("own", 3.87e12)), recorded).state == CardState::normal);
+  const CardCheck low = check_card(latency(run_of("own", 4.73e12)), recorded);
+  REQUIRE(low.state == CardState::low);
+  CHECK_THAT(low.figures[0].gap, WithinRel(0.1, 1e-6));
+  CHECK(low.figures[0].limit > low.figures[0].usual);
+}
+
+TEST_CASE("Fewer than three other cards say nothing", "[card]") {
+  const Document own = run_of("own", 1e12);
+  std::vector<Document> recorded = cards({4.3e12, 4.3e12});
+  CHECK(check_card(own, {}).state == CardState::unknown);
+  CHECK(check_card(own, recorded).state == CardState::unknown);
+  CHECK_THAT(card_sentence(check_card(own, recorded)), StartsWith("unknown: 2 other cards"));
+
+  SECTION("nor several runs of one") { recorded.push_back(recorded[0]); }
+  SECTION("nor runs of this card") { recorded.push_back(run_of("own", 4.3e12)); }
+  SECTION("nor a replay") {
+    recorded.push_back(run_of("third", 4.3e12));
+    recorded.back().source = Source::replay;
+  }
+  SECTION("nor another model") {
+    recorded.push_back(run_of("third", 4.3e12));
+    recorded.back().fingerprint.gpu_name = "NVIDIA Other";
+  }
+  SECTION("nor a part of a card") {
+    recorded.push_back(run_of("third", 4.3e12));
+    recorded.back().fingerprint.mig = "enabled";
+  }
+  SECTION("nor another suite") {
+    recorded.push_back(run_of("third", 4.3e12));
+    recorded.back().suite = "another";
+  }
+  SECTION("nor a card without an identity") { recorded.push_back(run_of("", 4.3e12)); }
+  SECTION("nor a figure that is none") {
+    recorded.push_back(run_of("third", std::numeric_limits<double>::quiet_NaN()));
+    recorded.back().entries[0].interval.reset();
+  }
+  SECTION("nor a figure whose check failed") {
+    recorded.push_back(run_of("third", 4.3e12));
+    recorded.back().entries[0].verdict.status = VerdictStatus::wrong_output;
+  }
+  CHECK(check_card(own, recorded).state == CardState::unknown);
+}
+
+TEST_CASE("The likely cause stands beside what is low", "[card]") {
+  Document own = run_of("own", 3.87e12);
+  std::string expected;
+  SECTION("clock") {
+    own.entries[0].telemetry.sm_clock_hz = {1400e6, 1410e6, 1980e6};
+    own.entries[0].telemetry.throttle_reasons = {"sw power cap"};
+    expected = "SM clock 1.41 GHz, usually 1.98 GHz; clocks held down by sw power cap";
+  }
+  SECTION("memory clock") {
+    own.entries[0].telemetry.memory_clock_hz = {2600e6, 2600e6, 2600e6};
+    expected = "memory clock 2.6 GHz";
+  }
+  SECTION("temperature") {
+    own.entries[0].telemetry.temperature_c = {80, 84, 86};
+    expected = "temperature 84";
+  }
+  SECTION("other processes") {
+    own.entries[0].telemetry.other_processes = 2;
+    expected = "2 other processes";
+  }
+  SECTION("power limit") {
+    own.fingerprint.power_limit_w = 500;
+    expected = "power limit 500 W";
+  }
+  SECTION("ECC") {
+    own.fingerprint.ecc = "off";
+    expected = "ECC off";
+  }
+  SECTION("PCIe") {
+    own.fingerprint.pcie_link = "generation 5, x4";
+    expected = "PCIe generation 5, x4";
+  }
+  CHECK_THAT(card_sentence(check_card(own, cards(ten))), ContainsSubstring(expected));
+}
+
+TEST_CASE("A noisy measurement is not called low for its noise", "[card]") {
+  Document own = run_of("own", 4.1e12);
+  CHECK(check_card(own, cards(ten)).state == CardState::low);
+  own.entries[0].repeatability = 0.03;
+  CHECK(check_card(own, cards(ten)).state == CardState::normal);
+}
+
+TEST_CASE("A slow recorded card of ten hides no slow card", "[card]") {
+  std::vector<double> values = ten;
+  values[0] = 2e12;
+  CHECK(check_card(run_of("own", 3.87e12), cards(values)).state == CardState::low);
+}
+
+TEST_CASE("Equal cards call nothing low below one per cent", "[card]") {
+  const auto recorded = cards({4.3e12, 4.3e12, 4.3e12});
+  CHECK(check_card(run_of("own", 4.27e12), recorded).state == CardState::normal);
+}
+
+TEST_CASE("The limits hold their level for normal cards", "[card]") {
+  const std::size_t n = GENERATE(3, 4, 5, 9, 10, 19, 20, 30);
+  const double level = cards::false_alarm(n, card_limit(n), 100'000, 11);
+  INFO(n << " cards: " << level);
+  CHECK(level < 1.15 * card_false_alarm);
+  CHECK(level > 0.85 * card_false_alarm);
+}
+
+TEST_CASE("Planted slow cards are found, and normal ones let go", "[card]") {
+  cards::SimulatedCards options;
+  options.trials = 300;
+  options.spread = 0.003;
+  options.recorded = 10;
+  const Document recording = run_of("card", 4.3e12);
+  CHECK(cards::simulate_cards(recording, options).low <= 3);
+  options.gap = 0.05;
+  CHECK(cards::simulate_cards(recording, options).found >= 290);
+}
+
+TEST_CASE("Terminal and page say it first", "[card]") {
+  const Document own = run_of("own", 3.87e12);
+  const CardCheck check = check_card(own, cards(ten));
+  const std::string summary = terminal_summary(own, false, &check);
+  CHECK_THAT(summary, ContainsSubstring("Card:    low: copy 3.87 TB/s"));
+  CHECK(summary.find("Card:") < summary.find("Verdict:"));
+  CHECK_THAT(terminal_summary(own, false), !ContainsSubstring("Card:"));
+  const ReportFolder folder;
+  const std::string page =
+      file_text(write_report(own, folder.path(), "result.json", &check).readme);
+  CHECK_THAT(page, ContainsSubstring("**Card:** low: copy 3.87 TB/s"));
+  CHECK(page.find("**Card:**") < page.find("entries"));
+}
+
+}  // namespace
+}  // namespace fathom::reports

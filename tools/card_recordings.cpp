@@ -1,0 +1,46 @@
+#include "tools/card_recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "results/clean_text.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
+
+namespace fathom {
+
+namespace fs = std::filesystem;
+
+RecordingPlaces recording_places(const fs::path& recordings, const Document& document) {
+  // A suite's name becomes a folder's: only those that are plain words have recordings.
+  const std::string suite = gpu_slug(document.suite);
+  const fs::path model = recordings / gpu_slug(document.fingerprint.gpu_name);
+  return {(suite == "default" ? model : model / suite) / "result.json", model / "cards" / suite};
+}
+
+std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
+  if (document.source == Source::replay) return std::nullopt;
+  const fs::path own = executable_folder() / "../share/fathom/recordings";
+  const RecordingPlaces places = recording_places(recordings.empty() ? own : recordings, document);
+  std::vector<fs::path> files{places.first};
+  std::error_code none;
+  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
+    if (at->path().extension() == ".json") files.push_back(at->path());
+  std::ranges::sort(files);
+  std::vector<Document> recorded;
+  for (const fs::path& file : files) {
+    if (!fs::exists(file, none)) continue;
+    try {
+      recorded.push_back(read_document(file));
+    } catch (const Error& error) {
+      // A run that took minutes does not fail for a file that it can do without.
+      fmt::print(stderr, "The card check leaves out a recording: {}\n", clean(error.what()));
+    }
+  }
+  return reports::check_card(document, recorded);
+}
+
+}  // namespace fathom

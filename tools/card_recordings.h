@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/card_check.h"
+#include "results/document.h"
+
+namespace fathom {
+
+/// Where a recording of that model and suite lies, below the folder of all: h200/result.json of the
+/// suite default, h200/atlas/result.json of another; and the folder for those of further cards,
+/// h200/cards/default.
+struct RecordingPlaces {
+  std::filesystem::path first, cards;
+};
+RecordingPlaces recording_places(const std::filesystem::path& recordings, const Document& document);
+
+/// Whether the card is normal, by the recordings below that folder, or where it is empty by those
+/// that came with this program. A recording that cannot be read is left out. Nothing of a replay:
+/// no card was measured.
+std::optional<reports::CardCheck> card_of(const Document& document,
+                                          const std::filesystem::path& recordings);
+
+}  // namespace fathom
