@@ -176,6 +176,51 @@ TEST_CASE("what the ladder is said to have reached stands in its recording's pag
                       pages_of(folder)) > 40);
 }
 
+TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden]") {
+  const std::string page = text_of(root / "recordings/h200/gemm/report/ladder-fp32.md");
+  const std::string ladder = text_of(root / "docs/ladder.md");
+  CHECK(check_figures(ladder.substr(0, ladder.find("```mermaid")), page) > 0);
+  CHECK(check_figures(ladder.substr(ladder.find("## What comes next")), page) == 3);
+  std::istringstream lines(ladder);
+  std::string added, removed, parent;
+  int lessons = 0, code = 0;
+  const auto lesson_of = [](const std::string& name) {
+    return text_of(root / ("gemm/ladder/fp32/" + name + ".cu"));
+  };
+  for (std::string line, diff; std::getline(lines, line);) {
+    if (line.starts_with("```")) diff = line;
+    if (diff == "```diff" && (line.starts_with('+') || line.starts_with('-')))
+      (line[0] == '+' ? added : removed) += line.substr(1) + "\n";
+    if (!line.starts_with("*Measured, `")) continue;
+    CAPTURE(line);
+    const std::string name = line.substr(12, line.find('`', 12) - 12), source = lesson_of(name);
+    std::string rows;  // of this lesson, in both tables
+    std::istringstream all(page);
+    for (std::string row; std::getline(all, row);)
+      if (row.starts_with("| " + name + " |")) rows += row + "\n";
+    CHECK(check_figures(line, rows) == (lessons == 0 ? 1 : 2));
+    CHECK((line.find('~') != std::string::npos) == (rows.find('~') != std::string::npos));
+    // The diagram's figure is in TFLOP/s, and as noisy.
+    const std::regex throughput("\\| [0-9.]+ \\| ([0-9.]+(?: ~)?) \\|");
+    std::smatch found;
+    REQUIRE(std::regex_search(rows, found, throughput));
+    CHECK(ladder.find("<br>" + found[1].str() + "]") != std::string::npos);
+    const std::regex names_parent("lesson\\.parent = \"fp32/([a-z0-9_/]+)\"");
+    if (std::regex_search(source, found, names_parent)) parent = lesson_of(found[1]);
+    for (const auto& [text, file] : {std::pair{&added, &source}, {&removed, &parent}}) {
+      std::istringstream pieces(*text);
+      for (std::string piece; std::getline(pieces, piece); ++code) {
+        CAPTURE(piece);
+        CHECK(file->find(piece + "\n") != std::string::npos);
+      }
+      text->clear();
+    }
+    ++lessons;
+  }
+  CHECK(lessons == 12);
+  CHECK(code > 25);
+}
+
 TEST_CASE("figures that the pages for readers quote stand in the recordings' pages", "[golden]") {
   std::string pages;
   for (const char* folder : {"h200/report", "h200/atlas/report", "h100-80gb-hbm3/report"})
