@@ -21,18 +21,22 @@ RecordingPlaces recording_places(const fs::path& recordings, const Document& doc
   return {(suite == "default" ? model : model / suite) / "result.json", model / "cards" / suite};
 }
 
+std::vector<fs::path> recording_files(const RecordingPlaces& places) {
+  std::vector<fs::path> files;
+  std::error_code none;
+  if (fs::exists(places.first, none)) files.push_back(places.first);
+  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
+    if (fs::exists(at->path() / "result.json", none)) files.push_back(at->path() / "result.json");
+  std::ranges::sort(files);
+  return files;
+}
+
 std::optional<reports::CardCheck> card_of(const Document& document, const fs::path& recordings) {
   if (document.source == Source::replay) return std::nullopt;
   const fs::path own = executable_folder() / "../share/fathom/recordings";
   const RecordingPlaces places = recording_places(recordings.empty() ? own : recordings, document);
-  std::vector<fs::path> files{places.first};
-  std::error_code none;
-  for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
-    if (at->path().extension() == ".json") files.push_back(at->path());
-  std::ranges::sort(files);
   std::vector<Document> recorded;
-  for (const fs::path& file : files) {
-    if (!fs::exists(file, none)) continue;
+  for (const fs::path& file : recording_files(places)) {
     try {
       recorded.push_back(read_document(file));
     } catch (const Error& error) {

@@ -12,11 +12,14 @@ namespace fathom {
 
 /// Where a recording of that model and suite lies, below the folder of all: h200/result.json of the
 /// suite default, h200/atlas/result.json of another; and the folder for those of further cards,
-/// h200/cards/default.
+/// h200/cards/default, where each has a folder of its own.
 struct RecordingPlaces {
   std::filesystem::path first, cards;
 };
 RecordingPlaces recording_places(const std::filesystem::path& recordings, const Document& document);
+
+/// Those that are there.
+std::vector<std::filesystem::path> recording_files(const RecordingPlaces& places);
 
 /// Whether the card is normal, by the recordings below that folder, or where it is empty by those
 /// that came with this program. A recording that cannot be read is left out. Nothing of a replay:

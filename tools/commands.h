@@ -62,6 +62,15 @@ struct ReportArguments {
 /// Makes the report of a result document, or the HTML page of several; they stay as they are.
 ExitCode report_command(const ReportArguments& options);
 
+struct RecordingArguments {
+  std::filesystem::path result;                     ///< document of a run
+  std::filesystem::path recordings = "recordings";  ///< folder of all recordings
+};
+
+/// Puts a result into the folder of recordings: checked, without paths, and with its page. Throws
+/// Error(bad_input) for what is no whole measurement, or there already.
+ExitCode recording_add_command(const RecordingArguments& options);
+
 struct CompareArguments {
   std::filesystem::path a, b;            ///< result documents
   std::filesystem::path markdown, json;  ///< files to write; empty: none

@@ -141,6 +141,27 @@ void add_export(CLI::App& app, ExportArguments& options) {
       "  fathom export accelsim recordings/h200/atlas/result.json --out fathom.config\n");
 }
 
+Commands add_recording(CLI::App& recording) {
+  recording.footer(
+      "Example:\n"
+      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
+  const auto options = std::make_shared<RecordingArguments>();
+  CLI::App* add = recording.add_subcommand("add", "Put a result into the folder of recordings");
+  add->add_option("RESULT", options->result, "Result document of a whole run of a suite")
+      ->check(not_empty())
+      ->required();
+  add->add_option("--recordings", options->recordings, "Folder of recordings")
+      ->check(not_empty())
+      ->type_name("DIR")
+      ->capture_default_str();
+  add->footer(
+      "The copy has no paths; a host name is in no document. What is no whole measurement is\n"
+      "refused, and so is one beside another process.\n\n"
+      "Example:\n"
+      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
+  return {{"add", {add, [options] { return recording_add_command(*options); }}}};
+}
+
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
       ->check(ordinal())
@@ -187,6 +208,10 @@ std::vector<TopCommand> tool_commands() {
                      compare_command),
       with_arguments("export", "A result for other programs: csv, Prometheus, Accel-Sim, ...",
                      add_export, export_command),
+      {.name = "recording",
+       .summary = "Add a result to the cards that others are held against",
+       .noun = "action",
+       .add_subcommands = add_recording},
       {.name = "predict",
        .summary = "Predict counters, occupancy, ... without a GPU",
        .noun = "prediction",

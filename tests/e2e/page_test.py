@@ -259,7 +259,8 @@ class Page(unittest.TestCase):
         others = WORK / "others/h200/cards/default"
         others.mkdir(parents=True, exist_ok=True)
         for i, factor in enumerate((1, 1.001, 0.999)):
-            card(f"other{i}", factor).replace(others / f"{i}.json")
+            (others / f"{i}").mkdir(exist_ok=True)
+            card(f"other{i}", factor).replace(others / f"{i}/result.json")
         own = card("slow", 0.8, 0.7)
         for recordings, said in (WORK / "others", "low: copy_bandwidth 3.495 TB/s is 20 % worse"), (
                 WORK / "none", "unknown: 0 other cards"):

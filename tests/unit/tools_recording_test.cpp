@@ -1,0 +1,155 @@
+// `fathom recording add`: what becomes a recording, what is refused, and what it no longer says.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <string>
+
+#include "report_folder.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "sample_document.h"
+#include "tools/card_recordings.h"
+#include "tools/commands.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+/// A suite of which no recording came along, so that nothing is missing.
+Document quick_run() {
+  Document d = sample::empty_run();
+  d.suite = "quick";
+  d.fingerprint.gpu_name = "NVIDIA H200";
+  d.fingerprint.gpu_uuid_hash = "0123456789abcdef";
+  d.probes.emplace_back().name = "copy";
+  Entry e;
+  e.name = "copy/size:1GiB";
+  e.probe = "copy";
+  e.metric = {"bandwidth", "B/s", Better::higher, 4.3e12};
+  d.entries = {e};
+  return d;
+}
+
+class Recordings {
+ public:
+  std::filesystem::path root() const { return folder_.path() / "recordings"; }
+  Recordings() { std::filesystem::create_directory(root()); }
+  ExitCode add(const Document& document) const {
+    const auto file = folder_.path() / "given.json";
+    write_document(document, file);
+    return recording_add_command({file, root()});
+  }
+
+ private:
+  ReportFolder folder_;
+};
+
+TEST_CASE("Cards of one model are recorded beside each other, each with its page", "[recording]") {
+  const Recordings to;
+  Document card = quick_run();
+  CHECK(to.add(card) == ExitCode::ok);
+  CHECK(read_document(to.root() / "h200/quick/result.json") == card);
+  CHECK(std::filesystem::exists(to.root() / "h200/quick/report/README.md"));
+  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring("already")));
+
+  for (const char first : {'a', 'b', 'c'}) {
+    card.fingerprint.gpu_uuid_hash[0] = first;
+    CHECK(to.add(card) == ExitCode::ok);
+  }
+  const auto second = to.root() / "h200/cards/quick/2026-01-31-a1234567";
+  CHECK(std::filesystem::exists(second / "result.json"));
+  CHECK(std::filesystem::exists(second / "report/README.md"));
+
+  Document own = quick_run();
+  own.fingerprint.gpu_uuid_hash[0] = 'd';
+  const auto checked = card_of(own, to.root());
+  REQUIRE(checked);
+  CHECK(checked->cards == 4);
+  CHECK(checked->state == reports::CardState::normal);
+  own.source = Source::replay;
+  CHECK(!card_of(own, to.root()));
+}
+
+TEST_CASE("A recording that is broken is left out of the card check", "[recording]") {
+  const Recordings to;
+  CHECK(to.add(quick_run()) == ExitCode::ok);
+  std::ofstream(to.root() / "h200/quick/result.json") << "{";
+  Document own = quick_run();
+  own.fingerprint.gpu_uuid_hash[0] = 'd';
+  REQUIRE(card_of(own, to.root()));
+  CHECK(card_of(own, to.root())->state == reports::CardState::unknown);
+}
+
+TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
+  const Recordings to;
+  Document card = quick_run();
+  card.warnings = {"cannot open /home/alice/data.bin, nor ~/x: ask alice@example.org",
+                   "4 GB/s and/or 5 B/s of 1/2 stay"};
+  card.probes[0].method = "(/usr/bin/nvcc)";
+  CHECK(to.add(card) == ExitCode::ok);
+  const auto file = to.root() / "h200/quick/result.json";
+  const Document recorded = read_document(file);
+  CHECK(recorded.warnings[0] == "cannot open (withheld), nor (withheld): ask (withheld)");
+  CHECK(recorded.warnings[1] == card.warnings[1]);
+  CHECK(recorded.probes[0].method == "((withheld))");
+  CHECK(recorded.entries == card.entries);
+  CHECK_THAT(file_text(file), !ContainsSubstring("alice"));
+}
+
+TEST_CASE("What is no whole measurement is refused", "[recording]") {
+  const Recordings to;
+  Document card = quick_run();
+  std::string why;
+  SECTION("a replay") {
+    card.source = Source::replay;
+    why = "replay";
+  }
+  SECTION("an unknown suite") {
+    card.suite = "../..";
+    why = "suite `../..`";
+  }
+  SECTION("no entries") {
+    card.entries.clear();
+    why = "no entries";
+  }
+  SECTION("a GPU without a name") {
+    card.fingerprint.gpu_name.clear();
+    why = "which GPU";
+  }
+  SECTION("a GPU without an identity") {
+    card.fingerprint.gpu_uuid_hash.clear();
+    why = "which GPU";
+  }
+  SECTION("a probe that crashed") {
+    card.probes[0].status = ProbeStatus::crashed;
+    why = "copy is not complete";
+  }
+  SECTION("a wrong output") {
+    card.entries[0].verdict.status = VerdictStatus::wrong_output;
+    why = "failed its check (wrong output)";
+  }
+  SECTION("another process") {
+    card.entries[0].telemetry.other_processes = 1;
+    why = "another process";
+  }
+  SECTION("a part of a suite") {
+    card.suite = "default";
+    why = "run the whole suite";
+  }
+  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring(why)));
+  CHECK(std::filesystem::is_empty(to.root()));
+}
+
+TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
+  const ReportFolder folder;
+  write_document(quick_run(), folder.path() / "r.json");
+  CHECK_THROWS_MATCHES(recording_add_command({folder.path() / "r.json", folder.path() / "none"}),
+                       Error, MessageMatches(ContainsSubstring("--recordings")));
+}
+
+}  // namespace
+}  // namespace fathom
