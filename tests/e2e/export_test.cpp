@@ -1,5 +1,6 @@
 // `fathom export` from outside: its streams, files and exit codes.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>

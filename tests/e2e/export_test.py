@@ -1,6 +1,6 @@
 """What `fathom export` writes, in its readers: PyTorch's table of devices, Prometheus's parsers.
 
-Usage: export_test.py FATHOM RESULT inductor | openmetrics. Exit code 77: the reader is not installed.
+Usage: export_test.py FATHOM RESULT inductor | openmetrics. Exit code 77: no reader is installed.
 """
 
 import dataclasses
