@@ -1,16 +1,44 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "gate/json_fields.h"
 #include "gate/run_metrics.h"
 
 namespace fathom::gate {
 
-// The three kinds of document that the gate reads. Each fills `run`, whose origin is set; names are
+// The kinds of document that the gate reads. Each fills `run`, whose origin is set; names are
 // checked by the caller.
 
 void parse_fathom(const Fields& document, RunMetrics& run);
 void parse_google_benchmark(const Fields& document, RunMetrics& run);
 void parse_baseline(const Fields& document, RunMetrics& run);
+void parse_hyperfine(const Fields& document, RunMetrics& run);
+void parse_pytest_benchmark(const Fields& document, RunMetrics& run);
+
+/// The float32 samples of a file that a document names beside itself, given how many there should
+/// be; nothing where there is no such file.
+using SampleFiles =
+    std::function<std::optional<std::vector<double>>(const std::string& name, double count)>;
+void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& files);
+
+/// Whether a text begins as one that parse_csv reads.
+bool is_csv(std::string_view text);
+void parse_csv(std::string_view text, RunMetrics& run);
+
+/// A folder of Criterion's. Throws as read_run_metrics.
+RunMetrics read_criterion(const std::filesystem::path& folder);
+
+/// The identity of another program's run: its name, and FATHOM_MACHINE or the host. Where the file
+/// names none, it is taken to be of the host that reads it.
+Identity identity_of_program(const std::string& program, const std::string& host);
+
+/// When a file was written: the date of a run that says none.
+std::string date_of_file(std::filesystem::file_time_type time);
 
 /// The rows of a run's measurements; refuses more of them than any run has, since the gate holds
 /// those of all runs at once.

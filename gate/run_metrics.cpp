@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 #include <unordered_set>
 
+#include "gate/identity.h"
 #include "gate/parse.h"
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
@@ -76,6 +79,31 @@ void leave_out_impossible(RunMetrics& run) {
   }
 }
 
+/// Of nvbench, which calls its sample files "<result>-bin/<number>.bin", wherever it ran. Only what
+/// lies in such a folder beside the document is opened.
+std::optional<std::vector<double>> samples_beside(const std::filesystem::path& result,
+                                                  const std::string& name, double count) {
+  const std::filesystem::path named(name);
+  const std::string folder = named.parent_path().filename(), file = named.filename();
+  if (!folder.ends_with("-bin") || !file.ends_with(".bin")) return std::nullopt;
+  const std::filesystem::path path = result.parent_path() / folder / file;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  const std::string bytes = read_file_up_to(path, largest_result);
+  if (static_cast<double>(bytes.size()) != count * sizeof(float))
+    throw Error(ExitCode::document_malformed,
+                fmt::format("{}: holds {} bytes, and {} says {} samples of four bytes.",
+                            path.string(), bytes.size(), result.string(), count));
+  std::vector<double> samples;
+  samples.reserve(bytes.size() / sizeof(float));
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float sample = 0;  // little-endian, as every host that has a GPU
+    std::memcpy(&sample, bytes.data() + at, sizeof sample);
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
 bool is_fathom(const Fields& document) {
   simdjson::dom::element own;
   return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
@@ -99,34 +127,70 @@ std::string date_of(std::string text, const Place& place) {
   return text;
 }
 
-RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
-  const ParsedJson json(text, origin);
-  const Place place{&origin, nullptr, {}, std::nullopt};
+std::string date_of_file(std::filesystem::file_time_type time) {
+  return utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+      std::chrono::file_clock::to_sys(time)));
+}
+
+namespace {
+
+void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files) {
+  const ParsedJson json(text, run.origin);
+  const Place place{&run.origin, nullptr, {}, std::nullopt};
   const Fields document(json.root(), place);
+  const bool benchmarks = document.has("benchmarks");
+  if (document.has(baseline_key)) return parse_baseline(document, run);
+  if (benchmarks && document.has("machine_info")) return parse_pytest_benchmark(document, run);
+  if (benchmarks && document.has("devices")) return parse_nvbench(document, run, files);
+  if (!benchmarks && document.has("results")) return parse_hyperfine(document, run);
+  for (const char* key : {"context", "benchmarks"})
+    if (!document.has(key))
+      place.refuse(
+          fmt::format("has no \"{}\", so is no result; give the result.json of a run, "
+                      "or a file of a tool that docs/gate.md lists",
+                      key));
+  if (is_fathom(document))
+    parse_fathom(document, run);
+  else
+    parse_google_benchmark(document, run);
+}
+
+RunMetrics parse_any(std::string_view text, const std::string& origin, const SampleFiles& files) {
   RunMetrics run;
   run.origin = origin;
-  if (document.has(baseline_key)) {
-    parse_baseline(document, run);
-  } else {
-    for (const char* key : {"context", "benchmarks"})
-      if (!document.has(key))
-        place.refuse(
-            fmt::format("has no \"{}\", so is no result; give the result.json of a run, "
-                        "or the file of --benchmark_out",
-                        key));
-    if (is_fathom(document))
-      parse_fathom(document, run);
-    else
-      parse_google_benchmark(document, run);
-  }
+  if (is_csv(text))
+    parse_csv(text, run);
+  else
+    parse_json(text, run, files);
   check_names(run);
   check_figures(run);
   leave_out_impossible(run);
   return run;
 }
 
+}  // namespace
+
+RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
+  return parse_any(text, origin, [](const std::string&, double) { return std::nullopt; });
+}
+
 RunMetrics read_run_metrics(const std::filesystem::path& path) {
-  return parse_run_metrics(read_file_up_to(path, largest_result), path.string());
+  std::error_code failed;
+  RunMetrics run;
+  if (std::filesystem::is_directory(path, failed)) {
+    run = read_criterion(path);
+    check_names(run);
+    check_figures(run);
+    leave_out_impossible(run);
+    return run;
+  }
+  run = parse_any(
+      read_file_up_to(path, largest_result), path.string(),
+      [&](const std::string& name, double count) { return samples_beside(path, name, count); });
+  if (!run.date.empty() || fact_of(run, "program").empty()) return run;
+  const auto written = std::filesystem::last_write_time(path, failed);
+  if (!failed) run.date = date_of_file(written);
+  return run;
 }
 
 }  // namespace fathom::gate

@@ -34,11 +34,11 @@ struct MetricValue {
 /// Named facts that must agree for two runs to be compared.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// What the gate takes from a result: no samples, no counters. Of a run of Fathom, of any program
-/// with Google Benchmark's JSON, or of an earlier run kept as a baseline.
+/// What the gate takes from a result: no samples, no counters. Of a run of Fathom, of a file of
+/// another benchmark tool (gate/parse.h), or of an earlier run kept as a baseline.
 struct RunMetrics {
   std::string origin;   ///< the file
-  bool fathom = false;  ///< else any other Google Benchmark program's
+  bool fathom = false;  ///< else another tool's
   bool replay = false;
   std::string date;    ///< ISO 8601
   std::string commit;  ///< of Fathom; empty where there is none
@@ -53,11 +53,12 @@ struct RunMetrics {
   std::optional<double> unsteadiness;
 };
 
-/// Reads a result document, a Google Benchmark file or a baseline. Of Google Benchmark's rows with
-/// one name it takes the median (the aggregate named so where there are only aggregates). Hostile
-/// text costs bounded time, memory and stack, and a value that no measurement has (1e308) is
-/// refused. Throws Error(document_malformed), Error(document_version) in one sentence that names
-/// `origin`, and what was expected where.
+/// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
+/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Of rows with one
+/// name it takes the median (Google Benchmark's own where there are only aggregates). Hostile text
+/// costs bounded time, memory and stack, and a value that no measurement has (1e308) is refused.
+/// Throws Error(document_malformed), Error(document_version) in one sentence that names `origin`,
+/// and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 
 /// A larger file is refused unread. The suite `default` leaves 5 MB and 2,000 metrics 20 MB; what
@@ -65,8 +66,9 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 /// memory.
 inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 
-/// The same of a file. Throws Error(bad_input) if it cannot be read, and Error(document_malformed)
-/// if it is larger than `largest_result`.
+/// The same of a file, with nvbench's sample files beside it, or of the folder that Criterion
+/// leaves. A run of another tool without a date has the file's. Throws Error(bad_input) if it cannot
+/// be read, and Error(document_malformed) if it is larger than `largest_result`.
 RunMetrics read_run_metrics(const std::filesystem::path& path);
 
 /// A run as the text of a baseline: one line a metric, a hundred bytes or so.

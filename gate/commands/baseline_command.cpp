@@ -128,7 +128,7 @@ Commands add_baseline(CLI::App& app) {
     return sub;
   };
   CLI::App* adding = command("add", "Keep results as earlier runs to compare with", add);
-  adding->add_option("RESULT", arguments->results, "Result document or Google Benchmark JSON")
+  adding->add_option("RESULT", arguments->results, "Result document or another tool's file")
       ->check(not_empty())
       ->required();
   command("list", "Show what runs there are, by identity", list);

@@ -303,7 +303,7 @@ std::function<ExitCode()> add_check(CLI::App& app) {
   const auto arguments = std::make_shared<CheckArguments>();
   const char* group = "Stored: a result against earlier ones";
   app.add_option("RESULT", arguments->results,
-                 "Result document or Google Benchmark JSON; several of the same thing count as its "
+                 "Result document or another tool's file; several of the same thing count as its "
                  "rounds")
       ->check(not_empty())
       ->group(group);
@@ -340,6 +340,8 @@ std::function<ExitCode()> add_check(CLI::App& app) {
       "  fathom check --base build-main --head build\n"
       "  fathom check --base './bench-old --benchmark_out={out} --benchmark_filter={filter}' \\\n"
       "               --head './bench-new --benchmark_out={out} --benchmark_filter={filter}'\n"
+      "  fathom check --base \"hyperfine -n sort --export-json {out} './sort-old data'\" \\\n"
+      "               --head \"hyperfine -n sort --export-json {out} './sort-new data'\"\n"
       "  fathom check results/result.json --baseline baselines --junit check.xml --github\n");
   return [arguments] { return check(*arguments); };
 }

@@ -105,8 +105,9 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     throw RoundFailed(sentence);
   }
   ended_well_.insert(side);
-  // Nor may it be a pipe, on which a reader waits for as long as nobody writes.
-  if (!fs::is_regular_file(start.result))
+  // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
+  // folder.
+  if (!fs::is_regular_file(start.result) && !fs::is_directory(start.result))
     throw Error(ExitCode::bad_input,
                 fmt::format("Round {} of --{} left no result: the command must write one to the "
                             "path that stands for {{out}} in it, or in FATHOM_CHECK_OUT.",

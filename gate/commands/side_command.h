@@ -22,8 +22,8 @@ struct BuildRound {
 std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
 
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
-/// --build`, or an installed prefix), or a shell command that writes its result, Fathom's or Google
-/// Benchmark's JSON, to the path that stands for {out} in it. {filter} stands for a regular
+/// --build`, or an installed prefix), or a shell command that writes its result, any that
+/// read_run_metrics reads, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, so that quotes of
 /// the command's own around them are refused, and are also in the environment: FATHOM_CHECK_OUT,
 /// FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters,

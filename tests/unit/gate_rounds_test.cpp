@@ -5,8 +5,8 @@
 #include <fstream>
 #include <regex>
 
-#include "results/error.h"
 #include "gate/commands/side_command.h"
+#include "results/error.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -84,6 +84,16 @@ TEST_CASE("Rounds are processes that leave a result", "[gate]") {
   CHECK(first == ".");
   CHECK(second == "^(BM/1)(/|$)");
   CHECK(fs::exists(folder.path / "kept/round-002-head/result.json"));
+}
+
+TEST_CASE("A round may leave a CSV, or the folder that Criterion does", "[gate]") {
+  const Folder folder;
+  const std::string csv = "printf 'name,unit,better,sample\\nt,ms,lower,1,3\\n' > {out}";
+  const std::string criterion = "cp -r " FATHOM_SOURCE_DIR "/tests/data/gate/criterion {out}";
+  ProcessRounds rounds({Side::base, csv}, {Side::head, criterion}, folder.path / "kept",
+                       std::chrono::seconds(20));
+  CHECK(rounds.round(Side::base, {}).metrics.at(0).value == 2e-3);
+  CHECK(rounds.round(Side::head, {}).metrics.size() == 2);
 }
 
 TEST_CASE("A name with the word for the result in it is a name like others", "[gate]") {

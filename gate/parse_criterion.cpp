@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gate/pooled.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+
+// Criterion.rs leaves no file of all results but a folder, CRITERION_HOME or target/criterion:
+// <benchmark>/new/estimates.json with times in nanoseconds, and benchmark.json with its name.
+
+namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_estimate = std::size_t{1} << 20;
+
+/// The folders "new" below, in the order of their names. Links are not followed.
+std::vector<fs::path> newest_results(const fs::path& folder) {
+  constexpr std::size_t most_entries = 1'000'000;
+  std::vector<fs::path> found;
+  std::size_t seen = 0;
+  std::error_code failed;
+  fs::recursive_directory_iterator at(folder, failed);
+  for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+    if (++seen > most_entries)
+      throw Error(ExitCode::document_malformed,
+                  fmt::format("{}: holds more than {} files, so is no folder of results.",
+                              folder.string(), most_entries));
+    constexpr int deepest = 16;
+    if (at.depth() >= deepest) at.disable_recursion_pending();
+    if (at->path().filename() != "estimates.json") continue;
+    if (at->path().parent_path().filename() == "new") found.push_back(at->path().parent_path());
+  }
+  if (failed)
+    throw Error(ExitCode::bad_input, fmt::format("{} cannot be read ({}): give a folder that can.",
+                                                 folder.string(), failed.message()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Reads a small JSON file and hands its fields on.
+template <typename Use>
+void with_json(const fs::path& file, Use use) {
+  const std::string text = read_file_up_to(file, largest_estimate), origin = file.string();
+  const ParsedJson json(text, origin);
+  const Place place{&origin, nullptr, {}, std::nullopt};
+  use(Fields(json.root(), place));
+}
+
+}  // namespace
+
+RunMetrics read_criterion(const fs::path& folder) {
+  RunMetrics run;
+  run.origin = folder.string();
+  const std::vector<fs::path> results = newest_results(folder);
+  if (results.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is a folder without results: give a result, or the folder that "
+                            "Criterion leaves (CRITERION_HOME).",
+                            run.origin));
+  PooledMetrics metrics;
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::path& result : results) {
+    std::string name = result.parent_path().lexically_relative(folder).string();
+    if (fs::exists(result / "benchmark.json"))
+      with_json(result / "benchmark.json",
+                [&](const Fields& fields) { name = fields.text_or("full_id", name); });
+    with_json(result / "estimates.json", [&](const Fields& fields) {
+      const Fields median(fields.member("median"), fields.place().at("median"));
+      metrics.add(name, "ns", Better::lower, {median.number("point_estimate")}, 0, fields.place());
+    });
+    newest = std::max(newest, fs::last_write_time(result / "estimates.json"));
+  }
+  metrics.move_into(run);
+  run.date = date_of_file(newest);
+  run.identity = identity_of_program("criterion", "");
+  return run;
+}
+
+}  // namespace fathom::gate

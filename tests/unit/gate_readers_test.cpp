@@ -1,0 +1,194 @@
+// Files of other benchmark tools. Those under tests/data/gate were written by the tools themselves
+// (hyperfine 1.15, pytest-benchmark 5.3, Google Benchmark 1.7, Criterion 0.3; hosts and CPU flags
+// are edited), but for nvbench's, which is written after its documented format.
+
+#include <unistd.h>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "gate/identity.h"
+#include "gate/run_metrics.h"
+#include "results/error.h"
+
+using namespace fathom;
+using namespace fathom::gate;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path tool_files = fs::path(FATHOM_SOURCE_DIR) / "tests/data/gate";
+
+std::map<std::string, MetricValue> metrics_of(const RunMetrics& run) {
+  std::map<std::string, MetricValue> metrics;
+  for (const MetricValue& metric : run.metrics) metrics[metric.name] = metric;
+  REQUIRE(metrics.size() == run.metrics.size());
+  return metrics;
+}
+
+/// What refuses the text, which must be one of the codes of bad input.
+std::string reader_refusal(const std::string& text) {
+  try {
+    parse_run_metrics(text, "input");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::document_malformed);
+    return error.what();
+  }
+  return {};
+}
+
+class CopiedNvbench {
+ public:
+  CopiedNvbench()
+      : folder_(fs::temp_directory_path() / ("fathom-readers-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    fs::copy_file(tool_files / "nvbench.json", file(), fs::copy_options::overwrite_existing);
+  }
+  ~CopiedNvbench() { fs::remove_all(folder_); }
+  fs::path file() const { return folder_ / "nvbench.json"; }
+  void sample_file(const std::string& bytes) const {
+    fs::create_directories(folder_ / "nvbench.json-bin");
+    for (const char* name : {"0.bin", "1.bin"})
+      std::ofstream(folder_ / "nvbench.json-bin" / name, std::ios::binary) << bytes;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+}  // namespace
+
+TEST_CASE("hyperfine's file gives the median of each command's times", "[gate]") {
+  const RunMetrics run = read_run_metrics(tool_files / "hyperfine.json");
+  const auto metrics = metrics_of(run);
+  CHECK(metrics.size() == 2);
+  const MetricValue& metric = metrics.at("seq to 100000");
+  CHECK(metric.value == Approx(0.0014718355));  // as hyperfine's own "median"
+  CHECK(metric.unit == "s");
+  CHECK(metric.better == Better::lower);
+  CHECK(metric.elapsed_s == Approx(12 * 0.0014815939));
+  CHECK(fact_of(run, "program") == "hyperfine");
+  CHECK(!run.fathom);
+  CHECK(run.date.ends_with("Z"));  // the file's own
+}
+
+TEST_CASE("pytest-benchmark's file gives medians, machine and date", "[gate]") {
+  const RunMetrics run = read_run_metrics(tool_files / "pytest-benchmark.json");
+  const auto metrics = metrics_of(run);
+  CHECK(metrics.size() == 3);
+  CHECK(metrics.at("test_b.py::test_compress[1]").value == Approx(1.0089999705e-05));
+  CHECK(metrics.at("test_b.py::test_compress[1]").elapsed_s == Approx(0.000185153993));
+  CHECK(run.date == "2026-11-24T16:48:10Z");
+  CHECK(fact_of(run, "host_name") == "bench-host");
+  CHECK(fact_of(run, "num_cpus") == "2");
+}
+
+TEST_CASE("Google Benchmark's repetitions are one metric each", "[gate]") {
+  const auto metrics =
+      metrics_of(read_run_metrics(tool_files / "google-benchmark-repetitions.json"));
+  CHECK(metrics.size() == 2);
+  CHECK(metrics.at("Sort/64").value == Approx(1.927973261694767e-07));
+  CHECK(metrics.at("Sort/1024").unit == "s");
+}
+
+TEST_CASE("nvbench's sample files give medians, and without them its means are taken", "[gate]") {
+  const RunMetrics run = read_run_metrics(tool_files / "nvbench.json");
+  auto metrics = metrics_of(run);
+  CHECK(metrics.size() == 3);
+  CHECK(metrics.at("copy/BlockSize=128").value == Approx(2e-3));
+  CHECK(metrics.at("copy/BlockSize=256").value == Approx(1.1e-4));
+  CHECK_THAT(metrics.at("copy").problem, ContainsSubstring("too big"));
+  CHECK(fact_of(run, "gpu_name") == "NVIDIA H200");
+  CHECK(fact_of(run, "statistic") == "median of samples");
+
+  const CopiedNvbench copied;
+  const RunMetrics mean = read_run_metrics(copied.file());
+  metrics = metrics_of(mean);
+  CHECK(metrics.at("copy/BlockSize=128").value == Approx(3e-3));
+  CHECK(differences_of(run, mean, Allowed::nothing) ==
+        std::vector<std::string>{"statistic: median of samples and mean"});
+  copied.sample_file("12345678");
+  CHECK_THROWS_WITH(read_run_metrics(copied.file()),
+                    ContainsSubstring("8 bytes") && ContainsSubstring("3 samples"));
+  copied.sample_file(std::string("\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f", 12));  // NaN
+  CHECK_THROWS_WITH(read_run_metrics(copied.file()), ContainsSubstring("copy/BlockSize=128"));
+}
+
+TEST_CASE("Criterion's folder gives each benchmark's newest median", "[gate]") {
+  const RunMetrics run = read_run_metrics(tool_files / "criterion");
+  const auto metrics = metrics_of(run);
+  CHECK(metrics.size() == 2);
+  CHECK(metrics.at("sum/loop/100").value == Approx(27.712214043443744 * 1e-9));
+  CHECK(fact_of(run, "program") == "criterion");
+  CHECK_THROWS_WITH(read_run_metrics(tool_files / "nvbench.json-bin"),
+                    ContainsSubstring("is a folder without results"));
+}
+
+TEST_CASE("A CSV says unit and direction, and its samples become one median", "[gate]") {
+  const auto metrics = metrics_of(read_run_metrics(tool_files / "plain.csv"));
+  CHECK(metrics.size() == 2);
+  CHECK(metrics.at("latency").value == Approx(1.25e-3));
+  CHECK(metrics.at("latency").unit == "s");
+  CHECK(metrics.at("rows, sorted").value == Approx(5.05e6));
+  CHECK(metrics.at("rows, sorted").better == Better::higher);
+
+  const std::string head = "name,unit,better,sample\n";
+  const auto one = metrics_of(parse_run_metrics(
+      "\xef\xbb\xbf" + head + "\"a\"\"b\",MB,lower,2,,\r\n\n\"a\"\"b\",MB,lower,4", ""));
+  CHECK(one.at("a\"b").value == 3);
+  CHECK(metrics_of(parse_run_metrics(head + "t,s,lower,0\n", ""))
+            .at("t")
+            .problem.find("value is 0") != std::string::npos);
+  CHECK(metrics_of(parse_run_metrics(head + "t,s,lower,,\n", "")).at("t").problem ==
+        "it has no value");
+  for (const std::string sample :
+       {"nan", "inf", "-inf", "1e999", "1e300", "1e-300", "x", "1 2", "0x1"}) {
+    CAPTURE(sample);
+    CHECK_THAT(reader_refusal(head + "t,ms,lower,1," + sample), ContainsSubstring("sample"));
+  }
+  CHECK_THAT(reader_refusal(head + "t,s,bigger,1"), ContainsSubstring("line 2 says neither"));
+  CHECK_THAT(reader_refusal(head + "t,s,lower"), ContainsSubstring("line 2 has no sample"));
+  CHECK_THAT(reader_refusal(head + "t,s,lower,1\nt,s,higher,1"), ContainsSubstring("\"t\" again"));
+  CHECK_THAT(reader_refusal(head + "\"t,s,lower,1"),
+             ContainsSubstring("quote that nothing closes"));
+  CHECK_THAT(reader_refusal(head + "\"t\"x,s,lower,1"), ContainsSubstring("after a closing quote"));
+  CHECK_THAT(reader_refusal("name,unit,better,value,low\nt,s,lower,1,2"),
+             ContainsSubstring("header of a result"));
+  CHECK_THAT(reader_refusal(head + ",s,lower,1"), ContainsSubstring("name of 0 characters"));
+}
+
+TEST_CASE("Files of two tools are of different programs", "[gate]") {
+  const RunMetrics hyperfine = read_run_metrics(tool_files / "hyperfine.json");
+  const RunMetrics pytest = read_run_metrics(tool_files / "pytest-benchmark.json");
+  CHECK_THAT(differences_of(hyperfine, pytest, Allowed::nothing).at(0) + "\n" +
+                 differences_of(hyperfine, pytest, Allowed::nothing).back(),
+             ContainsSubstring("program: hyperfine and pytest-benchmark"));
+  CHECK(identity_key(hyperfine) != identity_key(pytest));
+  setenv("FATHOM_MACHINE", "rack 7", 1);
+  CHECK(fact_of(read_run_metrics(tool_files / "pytest-benchmark.json"), "host_name") == "rack 7");
+  unsetenv("FATHOM_MACHINE");
+}
+
+TEST_CASE("What is wrong in another tool's file is refused in its place", "[gate]") {
+  CHECK_THAT(reader_refusal(R"({"results": [{"command": "a", "times": [1, "x"]}]})"),
+             ContainsSubstring("/results/0/times/1 is a string"));
+  CHECK_THAT(reader_refusal(R"({"results": [{"command": "a", "times": [1, 1e-300]}]})"),
+             ContainsSubstring("smaller than any measurement's"));
+  CHECK_THAT(reader_refusal(R"({"results": {}})"), ContainsSubstring("expected: an array"));
+  CHECK_THAT(reader_refusal(R"({"machine_info": {}, "benchmarks": [], "datetime": "yesterday"})"),
+             ContainsSubstring("a time in UTC"));
+  CHECK_THAT(reader_refusal(R"({"devices": [], "benchmarks": [{"name": "b", "states": [
+      {"axis_values": null, "summaries": [{"tag": "nv/cold/time/gpu/mean",
+       "data": [{"name": "value", "value": "soon"}]}]}]}]})"),
+             ContainsSubstring("is \"soon\"; expected: a number"));
+  const auto killed = metrics_of(parse_run_metrics(
+      R"({"results": [{"command": "a", "times": [1], "exit_codes": [null]}]})", ""));
+  CHECK_THAT(killed.at("a").problem, ContainsSubstring("signal"));
+}
