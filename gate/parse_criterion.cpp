@@ -31,6 +31,8 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
     constexpr int deepest = 16;
     if (at.depth() >= deepest) at.disable_recursion_pending();
     if (at->path().filename() != "estimates.json") continue;
+    std::error_code ignored;  // nor may it be a pipe, on which a reader waits
+    if (!fs::is_regular_file(at->path(), ignored)) continue;
     if (at->path().parent_path().filename() == "new") found.push_back(at->path().parent_path());
   }
   if (failed)
@@ -64,14 +66,16 @@ RunMetrics read_criterion(const fs::path& folder) {
   fs::file_time_type newest = fs::file_time_type::min();
   for (const fs::path& result : results) {
     std::string name = result.parent_path().lexically_relative(folder).string();
-    if (fs::exists(result / "benchmark.json"))
+    std::error_code failed;
+    if (fs::is_regular_file(result / "benchmark.json", failed))
       with_json(result / "benchmark.json",
                 [&](const Fields& fields) { name = fields.text_or("full_id", name); });
     with_json(result / "estimates.json", [&](const Fields& fields) {
       const Fields median(fields.member("median"), fields.place().at("median"));
       metrics.add(name, "ns", Better::lower, {median.number("point_estimate")}, 0, fields.place());
     });
-    newest = std::max(newest, fs::last_write_time(result / "estimates.json"));
+    const auto written = fs::last_write_time(result / "estimates.json", failed);
+    if (!failed) newest = std::max(newest, written);
   }
   metrics.move_into(run);
   run.date = date_of_file(newest);
