@@ -71,14 +71,16 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
         (value.is_string() ? text_of(value, axis.place().at("value"))
                            : fmt::format("{}", number_of(value, axis.place().at("value"))));
   });
-  if (with_device) time.name += fmt::format("/Device={}", state.number("device"));
+  const auto device = state.optional_number("device");  // none of a benchmark of the CPU alone
+  if (with_device && device) time.name += fmt::format("/Device={}", *device);
   if (state.truth_or("is_skipped", false)) {
     time.problem = "it was skipped: " + state.text_or("skip_reason", "no reason");
     return time;
   }
   each_object(state, "summaries", [&](const Fields& summary) {
     const std::string tag = summary.text_or("tag", "");
-    const bool samples = tag == "nv/json/bin:nv/cold/sample_times";
+    const bool samples =
+        tag == "nv/json/bin:nv/cold/sample_times" || tag == "nv/json/bin:nv/cpu_only/sample_times";
     const bool gpu = tag == "nv/cold/time/gpu/mean", cpu = tag == "nv/cpu_only/time/cpu/mean";
     if (!samples && !gpu && !cpu) return;
     each_object(summary, "data", [&](const Fields& data) {

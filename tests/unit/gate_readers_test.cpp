@@ -121,6 +121,28 @@ TEST_CASE("nvbench's sample files give medians, and without them its means are t
   CHECK_THROWS_WITH(read_run_metrics(copied.file()), ContainsSubstring("copy/BlockSize=128"));
 }
 
+TEST_CASE("nvbench's states on two GPUs and on the CPU have names of their own", "[gate]") {
+  const std::string mean = R"("data": [{"name": "value", "type": "float64", "value": "0.5"}]})";
+  const std::string gpu = R"("summaries": [{"tag": "nv/cold/time/gpu/mean", )" + mean + "]}";
+  const RunMetrics run = parse_run_metrics(
+      R"({"devices": [{"id": 0, "name": "A"}, {"id": 1, "name": "B"}, {"id": 2, "name": "C"}],
+          "benchmarks": [{"name": "b", "states": [
+            {"device": 0, "axis_values": null, )" +
+          gpu + R"(, {"device": 1, "axis_values": [], )" + gpu +
+          R"(, {"device": null, "axis_values": null, "summaries": [{"tag": "nv/cpu_only/time/cpu/mean", )" +
+          mean + "]}]}]}",
+      "input");
+  const auto metrics = metrics_of(run);
+  CHECK(metrics.size() == 3);
+  for (const char* name : {"b/Device=0", "b/Device=1", "b"}) {
+    CAPTURE(name);
+    REQUIRE(metrics.contains(name));
+    CHECK(metrics.at(name).value == 0.5);
+    CHECK(metrics.at(name).problem.empty());
+  }
+  CHECK(fact_of(run, "gpu_name") == "A, B");
+}
+
 TEST_CASE("Criterion's folder gives each benchmark's newest median", "[gate]") {
   const RunMetrics run = read_run_metrics(tool_files / "criterion");
   const auto metrics = metrics_of(run);
