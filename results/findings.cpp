@@ -59,11 +59,11 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
 
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
   put_findings(probe, conclude, document);
-  const std::string beginning = fmt::format("What the probe {} concludes is of ", probe);
+  const std::string beginning =
+      fmt::format("{}: measured by fathom {} ({}), conclusions by fathom ", probe,
+                  document.fathom_version, document.fathom_commit);
   std::erase_if(document.notes, [&](const auto& note) { return note.starts_with(beginning); });
-  document.notes.push_back(fmt::format("{}fathom {} ({}), from what fathom {} ({}) measured.",
-                                       beginning, version(), commit(), document.fathom_version,
-                                       document.fathom_commit));
+  document.notes.push_back(fmt::format("{}{} ({}).", beginning, version(), commit()));
 }
 
 }  // namespace fathom

@@ -277,6 +277,25 @@ class Page(unittest.TestCase):
         self.open(page("own", *H200), "view=roofline&bytes=4.5e9&flop=1e9&time=1000")
         self.assertIn("1 TFLOP/s, 93.4", self.wait("#answer").text)
 
+    def test_roofline_of_shared_memory(self):
+        file = page("own", *H200)
+        self.open(file, "view=roofline&level=shared memory&type=fp32")
+        self.assertIn("33.45 TB/s", self.main())
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertGreater(len(points), 20)
+        self.open(file, "view=roofline&level=shared memory&type=fp16")
+        self.assertIn("No counter tells what fp16 moves", self.main())
+
+    def test_branches_of_the_ladder_are_grey(self):
+        gemm = [RECORDINGS / gpu / "gemm/result.json" for gpu in ("h200", "h100-80gb-hbm3")]
+        for name, documents in ("one", gemm[:1]), ("overlay", gemm):
+            self.open(page(f"branches-{name}", *documents),
+                      "view=ladder&type=fp32&rung=23_tma_producer&theme=light")
+            grey = self.script("""[...document.querySelectorAll('.chart svg .mark-rect path')]
+              .filter(bar => bar.getAttribute('fill') === '#57606a').length""")
+            # Ten column-major lessons; 6, 7, 8 and 10 to 13 of the row-major ones.
+            self.assertEqual(grey, 17 * len(documents))
+
     def test_warp_sandbox_asks_the_model(self):
         file = page("own", *H200)
         for stride, pad, width, want in ((32, 0, 4, 32), (32, 1, 4, 1), (2, 0, 4, 2),

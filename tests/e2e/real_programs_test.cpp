@@ -58,7 +58,7 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
     CHECK(code(run) == 0);
     return read_text(folder / "README.md");
   };
-  const std::string said = "is of fathom ";
+  const std::string said = "conclusions by fathom ";
   CHECK(page("then", {}).find(said) == std::string::npos);
   CHECK_THAT(page("now", {"--conclude"}), ContainsSubstring(said));
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
@@ -77,7 +77,7 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   CHECK(code(run) == 0);
   CHECK(run.errors.empty());
   CHECK_THAT(read_text(box.folder() / "none/README.md"),
-             ContainsSubstring("What the probe occupancy concludes is of fathom "));
+             ContainsSubstring("occupancy: measured by fathom "));
 }
 
 TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {

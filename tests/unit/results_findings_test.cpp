@@ -92,6 +92,6 @@ TEST_CASE("Concluded again, a document says who measured and who concluded", "[r
   CHECK(document.entries == before.entries);
   CHECK(document.fathom_commit == before.fathom_commit);
   REQUIRE(document.notes.size() == before.notes.size() + 1);
-  CHECK(document.notes.back().starts_with("What the probe tail_effect concludes is of fathom "));
+  CHECK(document.notes.back().starts_with("tail_effect: measured by fathom "));
   CHECK(document.notes.back().find(before.fathom_commit) != std::string::npos);
 }

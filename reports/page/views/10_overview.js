@@ -57,16 +57,16 @@ views.push({
     const tiles = el('div', {class: 'tiles'});
     for (const [name, ids] of headlines) {
       const found = chosen.map(i => [i, headline(i, ids)]).filter(([, f]) => f);
+      if (!found.length) continue;
       tiles.append(
           el('div', {class: 'tile'}, name,
-             found.length ? found.map(
-                                ([i, f]) =>
-                                    el('div', {},
-                                       el('b', {},
-                                          f.entry ? withMark(f.entry, figure(f.value, f.unit)) :
-                                                    figure(f.value, f.unit)),
-                                       soft(docs[i].label))) :
-                            el('div', {}, soft('not measured in the chosen documents'))));
+             found.map(
+                 ([i, f]) =>
+                     el('div', {},
+                        el('b', {},
+                           f.entry ? withMark(f.entry, figure(f.value, f.unit)) :
+                                     figure(f.value, f.unit)),
+                        soft(docs[i].label)))));
     }
     main.append(tiles);
     for (const i of chosen) {

@@ -36,6 +36,13 @@ const ladderOf = (i, type) => {
   const most = Math.max(...all.map(e => e.axes.m));
   return all.filter(e => e.axes.m === most);
 };
+// Rungs that are not on the way to the last one: branches, and the other trees.
+function branches(ladder) {
+  const names = ladder.map(e => e.axes.rung), away = new Set(names);
+  for (let n = names.length - 1; n >= 0 && away.delete(names[n]);)
+    n = ladder[n].notes?.parent ? names.indexOf(ladder[n].notes.parent) : n - 1;
+  return away;
+}
 const counterOf = e => new Map((e.counters ?? []).map(c => [docs[e.doc].counters[c[0]][0], c]));
 // Five that tell what a rung changed: the pipes in use first, then traffic, then waiting.
 function fiveCounters(e, parent) {
@@ -61,11 +68,13 @@ views.push({
     const ladder = ladders[0], names = ladder.map(e => e.axes.rung);
     const now = Math.max(0, names.indexOf(state.get('rung', names[Math.min(1, names.length - 1)])));
     main.append(controls(choice('Type', 'type', types.map(t => [t, t]), types[0])));
+    const away = branches(ladder);
     const rows = ladders.flatMap((l, k) => l.map((e, n) => point(e, {
                                                    rung: e.axes.rung,
                                                    y: e.value,
                                                    at: n,
                                                    chosen: k === 0 && n === now,
+                                                   branch: away.has(e.axes.rung),
                                                    shown: figure(e.value, 'FLOP/s'),
                                                    shownRange: range(e.interval, 'FLOP/s'),
                                                    bound: e.bound?.[0]
@@ -85,8 +94,15 @@ views.push({
                     type: 'quantitative',
                     axis: {title: 'Throughput (FLOP/s)', format: '~s'}
                   },
-                  color: many ? {field: 'document', legend: {title: null}} : {
-                    condition: {test: 'datum.chosen', value: colours[theme()][1]},
+                  color: many ? {
+                    condition: {test: 'datum.branch', value: colours[theme()][7]},
+                    field: 'document',
+                    legend: {title: null}
+                  } : {
+                    condition: [
+                      {test: 'datum.chosen', value: colours[theme()][1]},
+                      {test: 'datum.branch', value: colours[theme()][7]}
+                    ],
                     value: colours[theme()][0]
                   },
                   opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.5}, value: 1},
@@ -100,8 +116,8 @@ views.push({
         },
         `Throughput of each rung, ${type}`, Math.max(120, ladder.length * (many ? 26 : 18)));
     main.append(p(soft(
-        `${ladder[0].axes.m}³, a pale bar is not ok. Gains are against the rung's ` +
-        `parent, in the first document chosen.`)));
+        `${ladder[0].axes.m}³; a grey bar is a branch or another tree, a pale one is not ok. ` +
+        `Gains are against the rung's parent, in the first document chosen.`)));
     const slider = el('input', {
       type: 'range',
       min: 0,
@@ -164,14 +180,16 @@ views.push({
     const l2 = shownDocs().flatMap(
         k => docs[k].facts.filter(
             f => f.id === 'l2.bandwidth' && docs[k].machine.GPU === doc.machine.GPU))[0];
+    const shared = doc.bounds.find(b => b[0] === 'shared_bandwidth');
     const levels = {
       DRAM: bound && [bound[2], bound[3]],
-      L2: l2 && [l2.value, 'measured, fact l2.bandwidth']
+      L2: l2 && [l2.value, 'measured, fact l2.bandwidth'],
+      'shared memory': shared && [shared[2], shared[3]]
     };
     const types = [...new Set(entriesOf(i, 'gemm', {part: 'ladder'}).map(e => e.axes.type))];
     const level = state.get('level', 'DRAM'), type = state.get('type', types[0] ?? '');
     main.append(controls(
-        choice('Memory', 'level', [['DRAM', 'DRAM'], ['L2', 'L2']], 'DRAM'),
+        choice('Memory', 'level', Object.keys(levels).map(l => [l, l]), 'DRAM'),
         types.length ? choice('Arithmetic', 'type', types.map(t => [t, t]), types[0]) : null));
     const rungs = types.length ? ladderOf(i, type) : [];
     const fma = doc.bounds.find(b => b[0] === 'fp32_fma');
@@ -194,12 +212,22 @@ views.push({
                                                  })));
     main.append(el('h3', {}, 'Your kernel'), controls(fields));
     const [b, f, t] = ['bytes', 'flop', 'time'].map(k => Number(state.get(k)));
+    // What the probe counts as moved there; of shared memory it says nothing where a tensor core
+    // reads it unseen.
+    const movedThere = doc.probes.flatMap(probe => probe.views)
+                           .find(v => v.kind === 'roofline' && v.section === type)
+                           ?.memory.find(m => m.name === level)
+                           ?.counted ??
+        [];
+    if (rungs.length && !movedThere.length)
+      main.append(p(soft(`No counter tells what ${type} moves through the ${level}.`)));
     const points = rungs
                        .map(e => {
-                         const c = counterOf(e), value = role => c.get(role)?.[1];
-                         const moved = level === 'DRAM' ?
-                             value('dram_read_bytes') + value('dram_write_bytes') :
-                             32 * (value('l2_read_sectors') + value('l2_write_sectors'));
+                         const c = counterOf(e);
+                         const moved = movedThere.reduce(
+                             (sum, term) => sum +
+                                 term.factor * c.get(term.figure.replace('counter:', ''))?.[1],
+                             0);
                          return point(e, {
                            x: e.extras?.flop / moved,
                            y: e.value,
