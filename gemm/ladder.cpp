@@ -8,6 +8,7 @@
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/half/lessons.h"
 #include "gemm/rung.h"
 #include "gemm/tf32/rungs.h"
 
@@ -16,12 +17,7 @@ namespace fathom::gemm {
 namespace {
 
 std::vector<Rung> half_rungs(Class of) {
-  return {half::simt(of),
-          half::wmma_global(of),
-          half::wmma(of),
-          half::mma_sync(of),
-          half::multistage(of),
-          half::wgmma(of),
+  return {half::wgmma(of),
           half::warp_specialised(of),
           half::wide_tile(of),
           half::persistent(of),
@@ -46,8 +42,10 @@ std::vector<Rung> every_rung() {
            fp32::async_multistage(), fp32::wide_thread_tile(), fp32::planned_tiles(),
            fp32::tma_producer(), fp32::thread_producer(), fp32::stream_k(), fp32::sliced_depth()})
     rungs.push_back(std::move(rung));
-  for (const Class of : {Class::fp16, Class::bf16})
+  for (const Class of : {Class::fp16, Class::bf16}) {
+    std::ranges::copy(half_lessons(of), std::back_inserter(rungs));
     std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+  }
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
   rungs.push_back(fp32_3xtf32::promoted());
   rungs.push_back(fp32_3xtf32::planned_tiles());
@@ -81,7 +79,12 @@ const Rung* find_rung(const std::string& id) {
 }
 
 const Lesson* find_lesson(const std::string& id) {
-  static const std::vector<Lesson> lessons = fp32_lessons();
+  static const std::vector<Lesson> lessons = [] {
+    std::vector<Lesson> all = fp32_lessons();
+    for (const Class of : {Class::fp16, Class::bf16})
+      std::ranges::copy(half_lessons(of), std::back_inserter(all));
+    return all;
+  }();
   const auto found = std::ranges::find(lessons, id, &Lesson::id);
   return found == lessons.end() ? nullptr : &*found;
 }

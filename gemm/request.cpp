@@ -132,6 +132,16 @@ std::string current_id(const std::string& former_id) {
       {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp32/27_small_products", "fp32/26_sliced_depth"},
       {"fp64/09_small_products", "fp64/08_late_reads"},
+      {"fp16/01_simt", "fp16/01_wmma_global"},
+      {"fp16/02_wmma_global", "fp16/01_wmma_global"},
+      {"fp16/03_wmma", "fp16/02_wmma_shared"},
+      {"fp16/04_mma_sync", "fp16/03_mma_sync"},
+      {"fp16/05_multistage", "fp16/04_multistage"},
+      {"bf16/01_simt", "bf16/01_wmma_global"},
+      {"bf16/02_wmma_global", "bf16/01_wmma_global"},
+      {"bf16/03_wmma", "bf16/02_wmma_shared"},
+      {"bf16/04_mma_sync", "bf16/03_mma_sync"},
+      {"bf16/05_multistage", "bf16/04_multistage"},
       {"fp16/16_small_products", "fp16/15_deferred_stores"},
       {"bf16/16_small_products", "bf16/15_deferred_stores"}};
   for (const auto& [id, now] : former) {

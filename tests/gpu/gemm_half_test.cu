@@ -76,7 +76,7 @@ void check_class(Class of) {
   const bool few = test::under_sanitizer();
   for (const Task& task : few ? few_tasks(of) : all_tasks(of)) {  // its reference serves all rungs
     for (const Rung* rung : rungs_of(of)) {
-      // Those for every chip have less to do under the sanitizer in gemm_half_tiles_test.cu.
+      // Those for every chip have less to do under the sanitizer in gemm_lessons_test.cpp.
       if (few && !rung->exact_capability) continue;
       if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
         bench.check(*rung, task.problem);

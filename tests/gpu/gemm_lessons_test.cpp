@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/half/lessons.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -32,7 +33,46 @@ std::vector<Problem> lesson_problems() {
   return all;
 }
 
+/// The same for 16-bit elements: one step of k and fewer than a ring has stages, more, gaps that
+/// keep rows on 16 bytes and others that do not.
+std::vector<Problem> half_lesson_problems(Class of) {
+  constexpr auto plain = Transpose::no, turned = Transpose::yes;
+  std::vector<Problem> all{make_problem(of, 512, 256, 64),
+                           make_problem(of, 256, 512, 576, plain, plain, 0.5, -1.5),
+                           make_problem(of, 129, 127, 33, plain, plain, 2, -3),
+                           make_problem(of, 67, 35, 21, turned, plain),
+                           make_problem(of, 33, 70, 9, turned, turned),
+                           make_problem(of, 40, 33, 70, plain, turned),
+                           make_problem(of, 5, 7, 0, plain, plain, 1, 2),
+                           make_problem(of, 0, 5, 7),
+                           make_problem(of, 2560, 2304, 256)};
+  for (const std::int64_t gap : {8, 5}) {
+    Problem p = make_problem(of, 512, 512, 128, plain, plain, -2, 0.5);
+    p.lda += gap, p.ldb += gap, p.ldc += gap;
+    all.push_back(p);
+  }
+  if (test::under_sanitizer()) all.resize(3);
+  return all;
+}
+
+void check_half_lessons(Class of) {
+  test::RungBench bench;
+  for (const Problem& problem : half_lesson_problems(of)) {
+    for (const Rung& lesson : half_lessons(of)) {
+      if (runs_on(lesson, bench.facts.major, bench.facts.minor)) bench.check(lesson, problem);
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("every lesson of fp16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
+  check_half_lessons(Class::fp16);
+}
+
+TEST_CASE("every lesson of bf16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
+  check_half_lessons(Class::bf16);
+}
 
 TEST_CASE("every lesson and every tiling of one is right on the GPU",
           "[gpu][gemm][lessons][sanitized]") {

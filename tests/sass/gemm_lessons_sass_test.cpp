@@ -4,8 +4,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/half/lessons.h"
 #include "tests/sass/rung_code.h"
 
 namespace {
@@ -65,6 +67,16 @@ const RungCode codes[] = {
      scalar, 64},
     {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
      vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},
+    {"half/01_wmma_global", "::wmma_global_product<", 2, "HMMA LDG.E STS BAR=0",
+     "LDSM LDGSTS UTMALDG USETMAXREG HGMMA"},
+    {"half/02_wmma_shared", "::wmma_shared_product<", 2, "HMMA>=64 LDG.E.128 STS.128 BAR",
+     "LDGSTS UTMALDG USETMAXREG HGMMA"},
+    {"half/03_mma_sync", "::mma_sync_product<", 2, "HMMA>=64 LDSM=16 LDG.E.128 STS.128 BAR",
+     "LDGSTS UTMALDG USETMAXREG HGMMA"},
+    {"half/04_multistage", "::multistage_product<", 2, "HMMA>=64 LDSM LDGSTS LDGDEPBAR",
+     "STS.128 UTMALDG USETMAXREG HGMMA"},
+    {"", "::half_fallback_product<", 2, "FFMA>=256 LDS STS BAR=2",
+     "LDGSTS UTMALDG USETMAXREG HMMA HGMMA", two_blocks},
     {"", "::fallback_product(", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
 };
 
@@ -72,9 +84,13 @@ const RungCode codes[] = {
 
 TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
-  for (const fathom::gemm::Rung& lesson : fathom::gemm::fp32_lessons()) {
+  std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::fp32_lessons();
+  for (const auto of : {fathom::gemm::Class::fp16, fathom::gemm::Class::bf16})
+    std::ranges::move(fathom::gemm::half_lessons(of), std::back_inserter(lessons));
+  for (const fathom::gemm::Rung& lesson : lessons) {
     CAPTURE(lesson.id);
-    CHECK(std::ranges::count(codes, lesson.id, &RungCode::rung) == 1);
+    CHECK(std::ranges::count_if(
+              codes, [&](const RungCode& code) { return is_about(code, lesson.id); }) == 1);
   }
   for (const RungCode& code : codes) {
     CAPTURE(code.kernel);

@@ -97,19 +97,9 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
 }  // namespace
 
 std::vector<RungCode> half_codes() {
-  const std::string hopper = " HGMMA UTMALDG USETMAXREG";
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
-      // Two blocks of 256 threads. Elements become fp32 on their way into shared memory.
-      {"half/01_simt", "::simt_product<", 1, "FFMA>=1024 LDG.E.U16 LDS.128 STS=16 BAR=2",
-       "HMMA LDSM LDGSTS" + hopper, 128},
-      {"half/02_wmma_global", "::wmma_global_product<", 4, "HMMA", "BAR LDSM LDGSTS" + hopper},
-      {"half/03_wmma", "::wmma_product<", 4, "HMMA>=64 LDG.E.128 STS.128 BAR", "LDGSTS" + hopper},
-      {"half/04_mma_sync", "::mma_sync_product<", 4, "HMMA>=64 LDSM=16 LDG.E.128 STS.128 BAR",
-       "LDGSTS" + hopper},
-      {"half/05_multistage", "::multistage_product<", 4, "HMMA>=128 LDSM LDGSTS LDGDEPBAR",
-       "STS.128" + hopper},
       tma("half/06_wgmma", "::wgmma_product<", 1, {n128, 8, 8, 0, 0}),
       tma("half/07_warp_specialised", "::Specialised,", 1, {n128, 4, 4, 0, 0}),
       tma("half/08_wide_tile", "::Wide,", 1, {n256, 4, 6, 0, 0}),

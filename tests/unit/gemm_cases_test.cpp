@@ -26,7 +26,7 @@ TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
     const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
     if (!claimed || c.name.starts_with("fp32/")) continue;  // the library
     ++found;
-    CHECK(c.name == "fp16/03_wmma/NN/8192x8192x8192");
+    CHECK(c.name == "fp16/02_wmma_shared/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
     REQUIRE(alpha != c.axes.end());
     CHECK(std::get<double>(alpha->second) == 0.5);
@@ -166,8 +166,8 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   };
   const Found of_ampere{{"fp32", {"22_planned_tiles"}},
                         {"fp64", {"03_tensor_cores"}},
-                        {"fp16", {"05_multistage"}},
-                        {"bf16", {"05_multistage"}}};
+                        {"fp16", {"04_multistage"}},
+                        {"bf16", {"04_multistage"}}};
   Found of_blackwell = of_ampere;
   of_blackwell["fp64"] = {"04_wide_products"};
   for (const char* part : {"contest", "sizes", "tiles", "sustained"}) {

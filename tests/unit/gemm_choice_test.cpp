@@ -75,10 +75,10 @@ TEST_CASE("a rung that was asked for is a contender where the whole ladder makes
           "[gemm]") {
   DeviceFacts device;
   device.major = 9;
-  CHECK_FALSE(contends(*find_rung("fp16/05_multistage"), device));
+  CHECK_FALSE(contends(*find_rung("fp16/04_multistage"), device));
   device.major = 8;
-  CHECK(contends(*find_rung("fp16/05_multistage"), device));
-  CHECK_FALSE(contends(*find_rung("fp16/04_mma_sync"), device));
+  CHECK(contends(*find_rung("fp16/04_multistage"), device));
+  CHECK_FALSE(contends(*find_rung("fp16/03_mma_sync"), device));
 }
 
 TEST_CASE("a class' peak is its units' rate at the highest clock", "[gemm]") {

@@ -252,17 +252,17 @@ TEST_CASE("wmma from global memory is held against the library of fp16", "[gemm]
   };
   Entry top = half("13_all_layouts", 700e12);
   top.opponents = {opponent("cuBLAS", 750e12, 700.0 / 750)};
-  CHECK(verdict({half("02_wmma_global", 40e12), top}, "G5") == ClaimVerdict::confirmed);
-  CHECK(verdict({half("02_wmma_global", 400e12), top}, "G5") == ClaimVerdict::refuted);
-  CHECK(verdict({half("02_wmma_global", 40e12)}, "G5") == ClaimVerdict::not_measured);
+  CHECK(verdict({half("01_wmma_global", 40e12), top}, "G5") == ClaimVerdict::confirmed);
+  CHECK(verdict({half("01_wmma_global", 400e12), top}, "G5") == ClaimVerdict::refuted);
+  CHECK(verdict({half("01_wmma_global", 40e12)}, "G5") == ClaimVerdict::not_measured);
   // fp32's library is no opponent of fp16.
-  CHECK(verdict({half("02_wmma_global", 40e12), contender(56e12)}, "G5") ==
+  CHECK(verdict({half("01_wmma_global", 40e12), contender(56e12)}, "G5") ==
         ClaimVerdict::not_measured);
 }
 
 TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gemm]") {
   const auto claimed = [](double throughput, double peak) {
-    Entry e = entry("03_wmma", throughput, 8192, "fp16");
+    Entry e = entry("02_wmma_shared", throughput, 8192, "fp16");
     for (auto& [name, value] : e.axes) {
       if (name == "part") value = std::string("claim");
     }
@@ -273,7 +273,7 @@ TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gem
   CHECK(verdict({claimed(350e12, 989.5e12)}, "G6") == ClaimVerdict::refuted);
   CHECK(verdict({claimed(350e12, 0)}, "G6") == ClaimVerdict::not_measured);
   // The ladder's own sizes and scalars are no answer.
-  CHECK(verdict({entry("03_wmma", 165.1e12, 4096, "fp16")}, "G6") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("02_wmma_shared", 165.1e12, 4096, "fp16")}, "G6") == ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
       gemm::conclude(std::vector{claimed(350e12, 1000e12),
                                  entry("13_all_layouts", 700e12, compared_size, "fp16")})

@@ -8,6 +8,7 @@
 
 #include "gemm/conclude_parts.h"
 #include "gemm/request.h"
+#include "gemm/ladder/half/lessons.h"
 #include "gemm/rung.h"
 
 using namespace fathom;
@@ -86,38 +87,42 @@ TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[g
     };
     CAPTURE(type);
     const bool turing = std::string(type) == "fp16";
-    CHECK(runs_on(rung("01_simt"), 7, 5));
-    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"}) {
+    for (const char* name : {"01_wmma_global", "02_wmma_shared", "03_mma_sync"}) {
       CAPTURE(name);
       CHECK(runs_on(rung(name), 7, 5) == turing);
       CHECK(runs_on(rung(name), 8, 0));
       CHECK(runs_on(rung(name), 12, 0));
     }
-    CHECK_FALSE(runs_on(rung("05_multistage"), 7, 5));
-    CHECK(runs_on(rung("05_multistage"), 8, 6));
-    CHECK(runs_on(rung("05_multistage"), 10, 0));
+    CHECK_FALSE(runs_on(rung("04_multistage"), 7, 5));
+    CHECK(runs_on(rung("04_multistage"), 8, 6));
+    CHECK(runs_on(rung("04_multistage"), 10, 0));
     // Shared memory of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
-    for (const char* name : {"02_wmma_global", "03_wmma", "04_mma_sync"})
+    for (const char* name : {"01_wmma_global", "02_wmma_shared", "03_mma_sync"})
       CHECK(rung(name).kernel.dynamic_shared_bytes <= 64 * 1024);
-    CHECK(rung("05_multistage").kernel.dynamic_shared_bytes <= 99 * 1024);
+    CHECK(rung("04_multistage").kernel.dynamic_shared_bytes <= 99 * 1024);
   }
 }
 
-TEST_CASE("half-precision rungs take every transposition as it lies", "[gemm]") {
-  for (const char* id : {"fp16/01_simt", "bf16/02_wmma_global", "fp16/03_wmma", "bf16/04_mma_sync",
-                         "fp16/05_multistage", "bf16/13_all_layouts"}) {
-    CAPTURE(id);
-    const Rung* const rung = find_rung(id);
-    REQUIRE(rung != nullptr);
-    for (const Transpose a : {Transpose::no, Transpose::yes}) {
-      for (const Transpose b : {Transpose::no, Transpose::yes}) {
-        const Problem whole = make_problem(rung->of, 512, 256, 96, a, b);
-        CHECK(rung->takes_own_path(whole));
-        CHECK(rung->workspace_bytes(whole, 132) == 0);
-      }
+TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]") {
+  for (const Class of : {Class::fp16, Class::bf16}) {
+    for (const Lesson& lesson : half_lessons(of)) {
+      CAPTURE(lesson.id);
+      const auto takes = [&](Problem p, std::int64_t gap = 0) {
+        p.lda += gap, p.ldb += gap, p.ldc += gap;
+        return lesson.takes_own_path(p);
+      };
+      CHECK(takes(make_problem(of, 512, 256, 128)));
+      CHECK(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::no, 2, 0.5), 8));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 128), 4));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::no, 0, 1)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::yes)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::yes)));
+      CHECK_FALSE(takes(make_problem(of, 520, 256, 128)));
+      CHECK_FALSE(takes(make_problem(of, 512, 264, 128)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 120)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 0)));
+      CHECK(lesson.workspace_bytes(make_problem(of, 512, 256, 128), 132) == 0);
     }
-    const Problem odd = make_problem(rung->of, 511, 255, 95);
-    CHECK(rung->takes_own_path(odd) == (rung->id == "fp16/01_simt"));
   }
 }
 
@@ -130,18 +135,14 @@ TEST_CASE("counters of half-precision rungs follow from their tiles", "[gemm]") 
   };
   const Problem p = make_problem(Class::fp16, 512, 256, 64);
   const double fma = 512.0 * 256 * 64;
-  CHECK(counters("fp16/01_simt", p, 90).at("fma_instructions") == fma);
   for (const char* id :
-       {"fp16/02_wmma_global", "fp16/03_wmma", "fp16/04_mma_sync", "fp16/05_multistage"}) {
+       {"fp16/01_wmma_global", "fp16/02_wmma_shared", "fp16/03_mma_sync", "fp16/04_multistage"}) {
     CAPTURE(id);
     CHECK(counters(id, p, 90).at("tensor_instructions") == fma / (16 * 8 * 16));
     CHECK(counters(id, p, 75).at("tensor_instructions") == fma / (16 * 8 * 8));
   }
   // Four tiles of eight warps, four steps of 16, eight loads each.
-  CHECK(counters("fp16/04_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
-  CHECK(counters("fp16/05_multistage", p, 90).at("shared_matrix_load_instructions") ==
+  CHECK(counters("fp16/03_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
+  CHECK(counters("fp16/04_multistage", p, 90).at("shared_matrix_load_instructions") ==
         4 * 8 * 5 * 8);
-  // At the edges tiles are whole all the same.
-  CHECK(counters("fp16/03_wmma", make_problem(Class::fp16, 264, 8, 40), 90)
-            .at("tensor_instructions") == 2.0 * 128 * 256 * 64 / (16 * 8 * 16));
 }

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "gemm/blocks/async_copy.cuh"
+#include "gemm/blocks/mma_sync.cuh"
+#include "gemm/blocks/staged_rows.cuh"
+#include "gemm/blocks/tensor_types.cuh"
+
+// The steps that are the same in several lessons of 16-bit elements: tiles of `lines` lines of
+// `length` elements, copied by words of 16 bytes, and a warp's fragments of them.
+
+namespace fathom::gemm {
+
+/// Lines with a word of padding: neighbouring lines start in other banks.
+template <int length>
+struct PaddedWords {
+  static constexpr int pitch = length + 8;
+  __device__ static int offset(int line, int word) { return line * pitch + word * 8; }
+};
+
+/// Lines one behind the other, each with its words exchanged: eight lines have a word in all banks.
+template <int length>
+struct SwizzledWords {
+  static constexpr int pitch = length, words = length / 8;
+  static constexpr int lines_of_banks = words < 8 ? 8 / words : 1, kinds = words < 8 ? words : 8;
+  __device__ static int offset(int line, int word) {
+    return line * pitch + (word ^ line / lines_of_banks % kinds) * 8;
+  }
+};
+
+/// This thread's words of a tile, from global memory to registers.
+template <int lines, int length, int threads, class Element>
+__device__ inline void fetch_words(uint4 (&to)[lines * length / 8 / threads], const Element* from,
+                                   std::int64_t ld) {
+  constexpr int words = length / 8, step = threads / words;
+  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
+#pragma unroll
+  for (int i = 0; i < lines / step; ++i)
+    to[i] = *reinterpret_cast<const uint4*>(from + (line + i * step) * ld + word * 8);
+}
+
+/// The same words, from registers to shared memory.
+template <template <int> class Layout, int lines, int length, int threads, class Element>
+__device__ inline void put_words(Element* to, const uint4 (&from)[lines * length / 8 / threads]) {
+  constexpr int words = length / 8, step = threads / words;
+  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
+#pragma unroll
+  for (int i = 0; i < lines / step; ++i)
+    *reinterpret_cast<uint4*>(to + Layout<length>::offset(line + i * step, word)) = from[i];
+}
+
+/// The same words from global to shared memory, past the registers.
+template <template <int> class Layout, int lines, int length, int threads, class Element>
+__device__ inline void copy_words(Element* to, const Element* from, std::int64_t ld) {
+  constexpr int words = length / 8, step = threads / words;
+  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
+#pragma unroll
+  for (int i = 0; i < lines / step; ++i)
+    async_copy<16>(shared_address(to + Layout<length>::offset(line + i * step, word)),
+                   from + (line + i * step) * ld + word * 8);
+}
+
+/// What a warp's products of 16 of k take, 64 rows of A and 64 columns of B, by eight ldmatrix.
+struct WarpFragments {
+  std::uint32_t a[4][4], b[4][4];
+
+  /// From tiles m x k and k x n; `k`: of the tile.
+  template <class LayoutA, class LayoutB, class Element>
+  __device__ void load(const Element* tile_a, const Element* tile_b, WarpPlace place, int k) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, line = lane % 16, word = lane / 16;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      load_matrices<false>(
+          a[i], shared_address(tile_a + LayoutA::offset(place.m + i * 16 + line, k / 8 + word)));
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      load_matrices<true>(
+          b[j], shared_address(tile_b + LayoutB::offset(k + line, (place.n + j * 16) / 8 + word)));
+  }
+};
+
+/// A warp's 64 x 64 of C, in fragments of 16 x 8.
+struct WarpSums {
+  float of[4][8][4] = {};
+
+  /// 32 mma.sync. In serpentine order: where it turns, B's fragment is used for two rows in a row.
+  template <class Element>
+  __device__ void add(const WarpFragments& f) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const int turned = i % 2 == 0 ? j : 7 - j;
+        multiply_add<Element>(of[i][turned], f.a[i], f.b[turned / 2][turned % 2 * 2],
+                              f.b[turned / 2][turned % 2 * 2 + 1]);
+      }
+    }
+  }
+
+  /// To C from (row, column) on, by way of `staged`, the warp's own piece of shared memory.
+  template <class P>
+  __device__ void store(float* staged, const P& p, int row, int column) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    float* const own = staged + lane / 4 * StagedRows<64>::pitch + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const float(&s)[4] = of[i][j];
+        *reinterpret_cast<float2*>(own + j * 8) = make_float2(s[0], s[1]);
+        *reinterpret_cast<float2*>(own + 8 * StagedRows<64>::pitch + j * 8) =
+            make_float2(s[2], s[3]);
+      }
+      StagedRows<64>::store(staged, p, row + i * 16, column, /*vectors=*/true);
+    }
+  }
+};
+
+}  // namespace fathom::gemm

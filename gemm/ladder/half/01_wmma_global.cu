@@ -1,0 +1,80 @@
+// The tensor cores by way of nvcuda::wmma, straight from global memory: a warp computes 16 x 16 of
+// C, and loads 16 x 16 of each operand for each 16 of k.
+//
+// That is 4096 multiplications for two fragments, only 8 for each element. A fragment is four loads
+// of 4 bytes a lane, each of eight rows, so that the L1 looks up 64 lines for the 4096: at one line
+// a clock 64 multiplications a clock and SM, 33 TFLOP/s on an H200 at 1980 MHz, less than its FMA
+// units do.
+//
+// Source: the WMMA kernel of a course's notes on SGEMM (claim G5). It has no block index, so that
+// each block computes the same tile, and it loads row-major B as column-major: both show as wrong
+// results in any product that is larger than a tile or not symmetric.
+
+#include <mma.h>
+
+#include "gemm/blocks/staged_rows.cuh"
+#include "gemm/blocks/tensor_types.cuh"
+#include "gemm/blocks/tile_order.cuh"
+#include "gemm/ladder/half/half_lesson.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+namespace wmma = nvcuda::wmma;
+
+/// Sixteen warps, which find what their neighbours load in the L1.
+struct GlobalWarps {
+  static constexpr int m = 64, n = 64, threads = 512, warp_m = 16, warp_n = 16;
+};
+constexpr HalfTile tile_01{64, 64, 16, GlobalWarps::threads};
+
+template <class Element>
+__global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProduct<Element> p) {
+  if constexpr (has_matrix_products<Element>) {
+    using Rows = StagedRows<16>;
+    alignas(32) __shared__ float staged[tile_01.threads / 32][Rows::floats];
+    const TileIndex tile =
+        banded_tile<8>(static_cast<int>(blockIdx.x), p.m / tile_01.m, p.n / tile_01.n);
+    const WarpPlace place = warp_place<GlobalWarps>();
+    const int row = tile.m * tile_01.m + place.m, column = tile.n * tile_01.n + place.n;
+    const auto lda = static_cast<unsigned>(p.a.row_stride);
+    const auto ldb = static_cast<unsigned>(p.b.row_stride);
+    const Element* from_a = &p.a(row, 0);
+    const Element* from_b = &p.b(0, column);
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, Element, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, Element, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+    wmma::fill_fragment(sums, 0.0f);
+    for (int k = 0; k < p.k; k += 16) {
+      wmma::load_matrix_sync(a, from_a, lda);
+      wmma::load_matrix_sync(b, from_b, ldb);
+      wmma::mma_sync(sums, a, b, sums);
+      from_a += 16;
+      from_b += 16 * p.b.row_stride;
+    }
+    float* const own = staged[threadIdx.x / 32];
+    wmma::store_matrix_sync(own, sums, Rows::pitch, wmma::mem_row_major);
+    Rows::store(own, p, row, column, /*vectors=*/true);
+  }
+}
+
+template <class Element>
+Lesson make_wmma_global() {
+  Lesson lesson = half_lesson<Element, wmma_global_product<Element>, tile_01>("01_wmma_global");
+  lesson.idea =
+      "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded straight "
+      "from global memory.";
+  lesson.gain =
+      "4096 multiplications an instruction pair; but only 8 for each element that a warp loads, "
+      "and the L1 looks up 64 lines for them: that is what it waits for.";
+  lesson.claims = {"G5"};
+  return lesson;
+}
+
+}  // namespace
+
+Lesson wmma_global(Class of) {
+  return of == Class::fp16 ? make_wmma_global<__half>() : make_wmma_global<__nv_bfloat16>();
+}
+
+}  // namespace fathom::gemm::half

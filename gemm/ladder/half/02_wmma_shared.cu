@@ -1,0 +1,110 @@
+// The same wmma products from tiles in shared memory: 256 threads, steps of 32, lines padded by 8
+// elements, two stages. The next tile waits in registers while the present one is multiplied.
+//
+// A block of 128 x 256 loads each element once for all of its warps: 85 multiplications for each,
+// where the parent has 8, so that L2 and L1 are no limit any more. wmma becomes mma.sync, which
+// does at most 1361 of wgmma's 2048 multiplications a clock and SM on an H200 (probe instructions),
+// and two stages with one block an SM do not hide the barrier and the loads of fragments.
+//
+// Source: the WMMA kernel of a Chinese article on GEMM (claim G6: alpha = beta = 0.5 at 8192). It
+// adds beta C fragment to fragment, of which the elements need not be in the same lanes; here the
+// sums go through shared memory.
+
+#include <mma.h>
+
+#include "gemm/blocks/half_tiles.cuh"
+#include "gemm/blocks/tile_order.cuh"
+#include "gemm/ladder/half/half_lesson.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+namespace wmma = nvcuda::wmma;
+
+/// Eight warps of 64 x 64.
+struct WmmaWarps {
+  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
+};
+using W = WmmaWarps;
+constexpr int pitch_a = PaddedWords<W::k>::pitch, pitch_b = PaddedWords<W::n>::pitch;
+constexpr int elements_a = W::m * pitch_a, stage_elements = elements_a + W::k * pitch_b;
+constexpr HalfTile tile_02{W::m, W::n, W::k, W::threads, 2 * stage_elements * 2};
+
+template <class Element>
+__global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct<Element> p) {
+  if constexpr (has_matrix_products<Element>) {
+    extern __shared__ uint4 shared[];
+    Element* const stages = reinterpret_cast<Element*>(shared);
+    const TileIndex tile = banded_tile<8>(static_cast<int>(blockIdx.x), p.m / W::m, p.n / W::n);
+    const WarpPlace place = warp_place<W>();
+    const Element* from_a = &p.a(tile.m * W::m, 0);
+    const Element* from_b = &p.b(0, tile.n * W::n);
+    uint4 next_a[W::m * W::k / 8 / W::threads], next_b[W::k * W::n / 8 / W::threads];
+    const auto fetch_next = [&] {
+      fetch_words<W::m, W::k, W::threads>(next_a, from_a, p.a.row_stride);
+      fetch_words<W::k, W::n, W::threads>(next_b, from_b, p.b.row_stride);
+      from_a += W::k;
+      from_b += W::k * p.b.row_stride;
+    };
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][4];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) wmma::fill_fragment(sums[i / 4][i % 4], 0.0f);
+    fetch_next();
+    int stage = 0;
+    for (int k = 0; k < p.k; k += W::k) {
+      Element* const tile_a = stages + stage * stage_elements;
+      Element* const tile_b = tile_a + elements_a;
+      put_words<PaddedWords, W::m, W::k, W::threads>(tile_a, next_a);
+      put_words<PaddedWords, W::k, W::n, W::threads>(tile_b, next_b);
+      __syncthreads();  // nobody reads the other stage any more either
+      if (k + W::k < p.k) fetch_next();
+#pragma unroll
+      for (int step = 0; step < W::k; step += 16) {
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, Element, wmma::row_major> a[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          wmma::load_matrix_sync(a[i], tile_a + (place.m + i * 16) * pitch_a + step, pitch_a);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          wmma::fragment<wmma::matrix_b, 16, 16, 16, Element, wmma::row_major> b;
+          wmma::load_matrix_sync(b, tile_b + step * pitch_b + place.n + j * 16, pitch_b);
+#pragma unroll
+          for (int i = 0; i < 4; ++i) wmma::mma_sync(sums[i][j], a[i], b, sums[i][j]);
+        }
+      }
+      stage ^= 1;
+    }
+    __syncthreads();  // the sums take the tiles' place
+    using Rows = StagedRows<W::warp_n>;
+    float* const own = reinterpret_cast<float*>(shared) + threadIdx.x / 32 * Rows::floats;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        wmma::store_matrix_sync(own + j * 16, sums[i][j], Rows::pitch, wmma::mem_row_major);
+      Rows::store(own, p, tile.m * W::m + place.m + i * 16, tile.n * W::n + place.n, true);
+    }
+  }
+}
+
+template <class Element>
+Lesson make_wmma_shared() {
+  Lesson lesson = half_lesson<Element, wmma_shared_product<Element>, tile_02>("02_wmma_shared");
+  lesson.parent = std::string(traits(lesson.of).name) + "/01_wmma_global";
+  lesson.idea =
+      "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, two "
+      "stages, 256 threads.";
+  lesson.gain =
+      "85 multiplications of each element that a block loads instead of 8: the caches are no "
+      "limit any more, and fragments come from shared memory.";
+  lesson.claims = {"G6"};
+  return lesson;
+}
+
+}  // namespace
+
+Lesson wmma_shared(Class of) {
+  return of == Class::fp16 ? make_wmma_shared<__half>() : make_wmma_shared<__nv_bfloat16>();
+}
+
+}  // namespace fathom::gemm::half

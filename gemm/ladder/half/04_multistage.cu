@@ -1,0 +1,100 @@
+// Asynchronous copies (cp.async) into four stages, and fragments in registers 16 of k ahead.
+//
+// Nothing waits any more for what it has just asked for. A tile has three steps to arrive, of 770
+// clocks each at mma.sync's rate on an H200, where DRAM answers after about 650, and no register
+// holds it on its way; ldmatrix has the time of 32 products. One barrier a step is left: after it
+// the next stage is there for all, and the stage before the present one may be overwritten.
+
+#include "gemm/blocks/half_tiles.cuh"
+#include "gemm/blocks/tile_order.cuh"
+#include "gemm/ladder/half/half_lesson.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+/// Eight warps of 64 x 64. Four stages are what Ampere's and Ada's smaller chips have room for.
+struct StagedWarps {
+  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
+};
+using W = StagedWarps;
+constexpr int stages = 4, elements_a = W::m * W::k, stage_elements = elements_a + W::k * W::n;
+constexpr HalfTile tile_04{W::m, W::n, W::k, W::threads, stages* stage_elements * 2};
+
+template <class Element>
+__global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<Element> p) {
+  if constexpr (has_matrix_products<Element>) {
+    extern __shared__ uint4 shared[];
+    Element* const tiles = reinterpret_cast<Element*>(shared);
+    const TileIndex tile = banded_tile<8>(static_cast<int>(blockIdx.x), p.m / W::m, p.n / W::n);
+    const WarpPlace place = warp_place<W>();
+    const Element* from_a = &p.a(tile.m * W::m, 0);
+    const Element* from_b = &p.b(0, tile.n * W::n);
+    const int steps = p.k / W::k;
+    const auto copy = [&](int step) {
+      if (step < steps) {
+        Element* const to = tiles + step % stages * stage_elements;
+        copy_words<SwizzledWords, W::m, W::k, W::threads>(to, from_a, p.a.row_stride);
+        copy_words<SwizzledWords, W::k, W::n, W::threads>(to + elements_a, from_b, p.b.row_stride);
+        from_a += W::k;
+        from_b += W::k * p.b.row_stride;
+      }
+      async_commit();  // an empty group where nothing is left, to count alike
+    };
+    WarpFragments fragments[2];
+    const auto load = [&](int i, int step, int k) {
+      const Element* const from = tiles + step % stages * stage_elements;
+      fragments[i].load<SwizzledWords<W::k>, SwizzledWords<W::n>>(from, from + elements_a, place,
+                                                                  k);
+    };
+    WarpSums sums;
+#pragma unroll
+    for (int step = 0; step < stages - 1; ++step) copy(step);
+    async_wait<stages - 2>();
+    __syncthreads();
+    load(0, 0, 0);
+    for (int step = 0; step < steps; ++step) {
+      load(1, step, 16);
+      copy(step + stages - 1);
+      sums.add<Element>(fragments[0]);
+      async_wait<stages - 2>();
+      __syncthreads();
+      load(0, step + 1, 0);  // after the last step: what nobody multiplies
+      sums.add<Element>(fragments[1]);
+    }
+    async_wait<0>();
+    __syncthreads();  // the sums take the tiles' place
+    float* const own =
+        reinterpret_cast<float*>(shared) + threadIdx.x / 32 * StagedRows<W::warp_n>::floats;
+    sums.store(own, p, tile.m * W::m + place.m, tile.n * W::n + place.n);
+  }
+}
+
+template <class Element>
+Lesson make_multistage() {
+  Lesson lesson = half_lesson<Element, multistage_product<Element>, tile_04>("04_multistage");
+  lesson.parent = std::string(traits(lesson.of).name) + "/03_mma_sync";
+  lesson.capability = 80;  // cp.async
+  lesson.idea =
+      "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for what it "
+      "asks for.";
+  lesson.gain =
+      "Three steps' time for a tile to arrive, no registers for what is on its way, and one "
+      "barrier a step under which products go on.";
+  lesson.counters = [](const Problem& p, int capability) {
+    const double loads = p.flops() / (2.0 * 64 * 64 * 16) * 8;
+    return std::vector<CounterModel>{
+        tensor_instructions(p, capability),
+        {"shared_matrix_load_instructions",
+         loads * (1 + static_cast<double>(W::k) / 2 / static_cast<double>(p.k)),
+         "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
+  };
+  return lesson;
+}
+
+}  // namespace
+
+Lesson multistage(Class of) {
+  return of == Class::fp16 ? make_multistage<__half>() : make_multistage<__nv_bfloat16>();
+}
+
+}  // namespace fathom::gemm::half
