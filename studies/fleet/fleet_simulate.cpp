@@ -1,5 +1,5 @@
 // fleet_simulate: a fleet made from a recording, with faults planted in some of its cards, and how
-// well `fathom fleet collect` finds them. docs/fleet.md's figures come from it.
+// well `fathom fleet collect` finds them. docs/fleet/measured.md's figures come from it.
 
 #include <fmt/format.h>
 

@@ -90,7 +90,7 @@ SlurmCluster::SlurmCluster(Sandbox& box)
   box_.set("OMPI_MCA_btl", "tcp,self");
   box_.set("OMPI_MCA_btl_tcp_if_include", "lo");
   // With PMIx's store in shared memory a rank ends in MPI_Init now and then, under load
-  // (docs/fleet.md).
+  // (docs/fleet/details.md).
   box_.set("PMIX_MCA_gds", "hash");
   box_.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1));
   box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each - 1));
