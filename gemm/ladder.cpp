@@ -17,15 +17,7 @@ namespace fathom::gemm {
 namespace {
 
 std::vector<Rung> half_rungs(Class of) {
-  return {half::wgmma(of),
-          half::warp_specialised(of),
-          half::wide_tile(of),
-          half::persistent(of),
-          half::cluster_multicast(of),
-          half::overlapped_epilogue(of),
-          half::split_depth(of),
-          half::all_layouts(of),
-          half::large_clusters(of),
+  return {half::split_depth(of), half::all_layouts(of), half::large_clusters(of),
           half::deferred_stores(of)};
 }
 

@@ -7,12 +7,6 @@
 
 namespace fathom::gemm::half {
 
-Rung wgmma(Class of);
-Rung warp_specialised(Class of);
-Rung wide_tile(Class of);
-Rung persistent(Class of);
-Rung cluster_multicast(Class of);
-Rung overlapped_epilogue(Class of);
 Rung split_depth(Class of);
 Rung all_layouts(Class of);
 Rung large_clusters(Class of);

@@ -49,10 +49,7 @@ RungCode tma(const char* rung, const std::string& kernel, int kernels, const Tma
   const bool narrow =
       product.find(".S8") == std::string::npos && product.find("TF32") == std::string::npos;
   (e.stores > 0 && narrow ? code.has : code.lacks) += " STSM";
-  // One block's threads do both in the first of these rungs.
-  const bool alone = kernel == "::wgmma_product<";
-  if (alone) code.registers = 0;
-  code.has += alone || e.keeps ? " USETMAXREG=0" : " USETMAXREG=2";
+  code.has += e.keeps ? " USETMAXREG=0" : " USETMAXREG=2";
   // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or,
   // where the blocks share k, three, of which the compiler has the code twice.
   const bool shares_depth =
@@ -100,12 +97,6 @@ std::vector<RungCode> half_codes() {
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
-      tma("half/06_wgmma", "::wgmma_product<", 1, {n128, 8, 8, 0, 0}),
-      tma("half/07_warp_specialised", "::Specialised,", 1, {n128, 4, 4, 0, 0}),
-      tma("half/08_wide_tile", "::Wide,", 1, {n256, 4, 6, 0, 0}),
-      tma("half/09_persistent", "::Persistent,", 1, {n256, 4, 6, 0, 0}),
-      tma("half/10_cluster_multicast", "::Multicast,", 1, {n256, 4, 4, 2, 0}),
-      tma("half/11_overlapped_epilogue", "::Overlapped,", 1, {n256, 4, 4, 2, 4}),
       tma("half/12_split_depth", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
       tma("half/12_split_depth", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
       tma("half/12_split_depth", "::Columns128<", 4, {n128, 4, 4, 0, 0}),

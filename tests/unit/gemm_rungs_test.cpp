@@ -42,7 +42,8 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
                          "fp64/05_copy_engine", "fp32/27_small_products", "fp64/09_small_products",
                          "fp16/16_small_products", "bf16/16_small_products", "fp32/01_naive",
                          "fp32/03_shuffle_broadcast", "fp32/06_two_outputs", "fp32/13_swizzled",
-                         "fp32/18_registers_buffered", "fp32/19_warp_tile"}) {
+                         "fp32/18_registers_buffered", "fp32/19_warp_tile", "fp16/01_simt", "fp16/03_wmma",
+                         "bf16/05_multistage", "fp16/06_wgmma", "bf16/11_overlapped_epilogue"}) {
     CAPTURE(id);
     CHECK(find_rung(id) == nullptr);
     const Rung* now = find_rung(current_id(id));

@@ -19,6 +19,12 @@ Lesson wmma_global(Class of);
 Lesson wmma_shared(Class of);
 Lesson mma_sync(Class of);
 Lesson multistage(Class of);
+Lesson wgmma(Class of);
+Lesson warp_specialised(Class of);
+Lesson wide_tile(Class of);
+Lesson persistent(Class of);
+Lesson cluster_multicast(Class of);
+Lesson overlapped_epilogue(Class of);
 }  // namespace half
 
 }  // namespace fathom::gemm

@@ -1,0 +1,80 @@
+// wgmma: a warpgroup's asynchronous products, straight from tiles that TMA puts into shared memory.
+//
+// One thread asks TMA for a stage of 64 of k, 128 rows and 128 columns, and a barrier that counts
+// bytes says when it is there. Four warps multiply 128 x 128 from it; no register sees an operand.
+// wgmma does 2048 multiplications a clock and SM on an H200, mma.sync at most 1361 (probe
+// instructions): half as much again. The products of a step are under way while the next are
+// issued; when they are done, the four warps meet, and thread 0 refills their stage.
+
+#include "gemm/ladder/half/hopper_lesson.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+/// Two blocks an SM, each with a ring of 96 KiB.
+constexpr KernelConfig d{.consumers = 1, .m_blocks = 2, .n = 128, .stages = 3};
+constexpr int threads_05 = 128;
+
+template <class Element>
+__global__ void __launch_bounds__(threads_05, 2)
+    wgmma_product(const __grid_constant__ TiledProduct<Element, float> p) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ std::byte shared[];
+  const TileRing<d> ring = make_ring<d>(shared);
+  const ClusterPlace<d> place;
+  if (threadIdx.x == 0) ring.init(1);
+  __syncthreads();
+  const int row = static_cast<int>(blockIdx.x) / p.tiles_n * d.m();
+  const int column = static_cast<int>(blockIdx.x) % p.tiles_n * d.n;
+  const auto load = [&](int step) {
+    load_stage<d, Major::k, Major::outer>(ring, step % d.stages, place, p.map_a, p.map_b, row,
+                                          column, step * stage_depth<Element>);
+  };
+  if (threadIdx.x == 0) {
+    for (int step = 0; step < min(d.stages, p.depth); ++step) load(step);
+  }
+  __syncwarp();
+  Sums<d> sums;
+  start(sums);
+  for (int step = 0; step < p.depth; ++step) {
+    wait(ring.full(step % d.stages), step / d.stages % 2);
+    multiply_stage<Element, d, Major::k, Major::outer>(ring, step % d.stages, 0, sums, step > 0);
+    wgmma_wait_group<1>();  // this warp's products of the step before are done
+    __syncthreads();        // and those of all
+    const int next = step - 1 + d.stages;
+    if (threadIdx.x == 0 && step > 0 && next < p.depth) load(next);
+    __syncwarp();
+  }
+  wgmma_wait_group<0>();
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int i = 0; i < d.m_blocks; ++i) {
+    fence_accumulators(sums.of[i]);
+    store_from_registers(p, sums.of[i], row + i * 64 + warp * 16, column);
+  }
+#endif
+}
+
+template <class Element>
+Lesson make_wgmma() {
+  Lesson lesson =
+      hopper_lesson<Element, wgmma_product<Element>, d, threads_05, ring_shared_bytes<d>>(
+          "05_wgmma");
+  lesson.parent = std::string(traits(lesson.of).name) + "/04_multistage";
+  lesson.idea =
+      "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, swizzled, and "
+      "that no register sees; barriers that count bytes say when a tile is there.";
+  lesson.gain =
+      "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at most 1361 by "
+      "mma.sync (measured by the probe instructions): half as much again. Neither loads nor "
+      "ldmatrix take issue slots or registers any more.";
+  return lesson;
+}
+
+}  // namespace
+
+Lesson wgmma(Class of) {
+  return of == Class::fp16 ? make_wgmma<__half>() : make_wgmma<__nv_bfloat16>();
+}
+
+}  // namespace fathom::gemm::half

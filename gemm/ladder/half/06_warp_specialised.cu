@@ -1,0 +1,81 @@
+// One warp does nothing but ask TMA for tiles; two warpgroups do nothing but multiply.
+//
+// A stage has two barriers: "full" ends when its bytes have arrived, "empty" when all eight warps
+// have read it. The producer waits for empty stages, the consumers for full ones, and nobody meets
+// anybody else. setmaxnreg moves registers from the producer's warpgroup to the consumers'. A
+// tile's 64 stages at k = 4096 take 512 clocks each: the tensor cores wait for the first alone, and
+// for the stores at the end.
+
+#include "gemm/ladder/half/hopper_lesson.cuh"
+
+namespace fathom::gemm::half {
+namespace {
+
+constexpr KernelConfig d{.n = 128, .stages = 6};
+
+template <class Element>
+__global__ void __launch_bounds__(d.threads(), 1)
+    warp_specialised_product(const __grid_constant__ TiledProduct<Element, float> p) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ std::byte shared[];
+  const TileRing<d> ring = make_ring<d>(shared);
+  const ClusterPlace<d> place;
+  if (threadIdx.x == 0) ring.init(4 * d.consumers);
+  __syncthreads();
+  const int row = static_cast<int>(blockIdx.x) / p.tiles_n * d.m();
+  const int column = static_cast<int>(blockIdx.x) % p.tiles_n * d.n;
+  RingPosition<d.stages> at;
+  const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+  if (group == d.consumers) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (threadIdx.x % 128 == 0) {
+      for (int step = 0; step < p.depth; ++step) {
+        wait(ring.empty(at.stage), at.parity ^ 1);
+        load_stage<d, Major::k, Major::outer>(ring, at.stage, place, p.map_a, p.map_b, row, column,
+                                              step * stage_depth<Element>);
+        at.advance();
+      }
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    Sums<d> sums;
+    start(sums);
+    for (int step = 0, last = 0; step < p.depth; ++step) {
+      wait(ring.full(at.stage), at.parity);
+      multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
+      wgmma_wait_group<1>();
+      if (step > 0) release(ring, last, place);
+      last = at.stage;
+      at.advance();
+    }
+    wgmma_wait_group<0>();
+    fence_accumulators(sums.of[0]);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    store_from_registers(p, sums.of[0], row + warp * 16, column);
+  }
+#endif
+}
+
+template <class Element>
+Lesson make_warp_specialised() {
+  Lesson lesson = hopper_lesson<Element, warp_specialised_product<Element>, d, d.threads(),
+                                ring_shared_bytes<d>>("06_warp_specialised");
+  lesson.parent = std::string(traits(lesson.of).name) + "/05_wgmma";
+  lesson.idea =
+      "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
+      "multiply (setmaxnreg); full and empty barriers are all that they share.";
+  lesson.gain =
+      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp: of a "
+      "tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first alone, and "
+      "for the epilogue.";
+  return lesson;
+}
+
+}  // namespace
+
+Lesson warp_specialised(Class of) {
+  return of == Class::fp16 ? make_warp_specialised<__half>()
+                           : make_warp_specialised<__nv_bfloat16>();
+}
+
+}  // namespace fathom::gemm::half
