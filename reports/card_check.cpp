@@ -267,14 +267,16 @@ std::string card_sentence(const CardCheck& check) {
   std::vector<std::string> low;
   for (const CardFigure& figure : check.figures)
     if (figure.low) low.push_back(part_of(figure));
-  if (low.empty())
-    return fmt::format(
-        "normal: {} as other cards of this model have {}; the furthest below is "
-        "{}, by {}",
-        counted(check.figures.size(), "figure"), check.figures.size() == 1 ? "it" : "them",
-        check.figures.front().name,
-        format_percent(std::max(0.0, std::round(check.figures.front().gap * 1e4) / 1e4)));
-  return fmt::format("low: {}", fmt::join(low, ". "));
+  if (!low.empty()) return fmt::format("low: {}", fmt::join(low, ". "));
+  const std::size_t figures = check.figures.size();
+  const std::string normal =
+      fmt::format("normal: {} {} within what {} other cards of this model do",
+                  counted(figures, "figure"), figures == 1 ? "is" : "are", check.cards);
+  const CardFigure& last = check.figures.front();
+  const double gap = std::round(last.gap * 1e4) / 1e4;
+  return gap > 0 ? fmt::format("{}; the furthest below them is {}, by {}", normal, last.name,
+                               format_percent(gap))
+                 : normal;
 }
 
 }  // namespace fathom::reports

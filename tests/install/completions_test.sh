@@ -67,8 +67,8 @@ offered_by_zsh() {
     tr -d '\r' | sed -n 's/.*offer:\(..*\)/\1/p' | sort -u
 }
 
-offers "fathom " run list doctor report compare recording predict check baseline history \
-  fleet
+offers "fathom " run list doctor report compare export recording predict check baseline \
+  history fleet
 offers "fathom run --" --suite --out --require-gpu --help
 only "fathom run --suite " quick default atlas atlas-quick gemm gemm-quick
 only "fathom run --suite at" atlas atlas-quick
