@@ -123,7 +123,7 @@ void write_bounds(Writing& to) {
     return;
   }
   to.page.paragraph(
-      "Of each probe and metric the entry that comes closest to what physics allows.");
+      "The entry of each probe and metric that comes closest to what physics allows.");
   to.page.table("The closest to its bound", table);
 }
 
