@@ -9,9 +9,10 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "reports/facts.h"
-#include "reports/hierarchy.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
@@ -43,7 +44,37 @@ double noise_of(double value, const std::optional<Interval>& interval, const Ent
   return std::max(within, entry ? entry->repeatability.value_or(0) : 0);
 }
 
-/// What `fathom run` prints of each probe, and latency and bandwidth of each level of memory.
+/// Of a card's memory and links, what people rent it for first.
+constexpr std::array card_facts{"dram.bandwidth", "dram.latency",   "l2.bandwidth",
+                                "l2.latency",     "host.bandwidth", "peer.bandwidth"};
+
+const Entry* entry_of(const Document& document, const Fact& fact) {
+  if (fact.evidence.empty()) return nullptr;
+  const auto found = std::ranges::find(document.entries, fact.evidence.front(), &Entry::name);
+  return found == document.entries.end() ? nullptr : &*found;
+}
+
+std::string text_axis(const Entry& entry, const std::string& name) {
+  for (const auto& [axis, value] : entry.axes)
+    if (const auto* text = std::get_if<std::string>(&value); axis == name && text) return *text;
+  return "";
+}
+
+/// The fastest rung of each type of a matrix-product ladder; of any other probe what `fathom run`
+/// prints of it.
+std::vector<std::pair<std::string, const Entry*>> entries_told(const Document& document,
+                                                               const ProbeSummary& probe) {
+  const EntryList entries = entries_of(document, probe.name);
+  std::map<std::string, EntryList> types;
+  for (const Entry* entry : entries)
+    if (text_axis(*entry, "part") == "ladder") types[text_axis(*entry, "type")].push_back(entry);
+  std::vector<std::pair<std::string, const Entry*>> told;
+  for (const auto& [type, rungs] : types)
+    told.emplace_back(fmt::format("{} {}", probe.name, type), best_figure(rungs));
+  if (told.empty()) told.emplace_back(probe.name, headline_entry(probe, entries));
+  return told;
+}
+
 std::vector<Headline> headlines_of(const Document& document) {
   std::vector<Headline> found;
   const auto add = [&](Headline headline) {
@@ -51,25 +82,21 @@ std::vector<Headline> headlines_of(const Document& document) {
         std::isfinite(headline.noise))
       found.push_back(std::move(headline));
   };
-  for (const ProbeSummary& probe : probes_of(document)) {
-    const Entry* entry = headline_entry(probe, entries_of(document, probe.name));
-    if (!entry || !entry->metric.value || is_failure(entry->verdict.status)) continue;
-    const double value = *entry->metric.value;
-    if (value > 0)
-      add({probe.name, entry->metric.unit, value, entry->metric.better,
-           noise_of(value, entry->interval, entry), entry});
+  for (const char* id : card_facts) {
+    const auto fact = std::ranges::find(document.facts, id, &Fact::id);
+    if (fact == document.facts.end() || !fact->value || *fact->value <= 0) continue;
+    add({fact->id, fact->unit, *fact->value,
+         fact->id.ends_with(".latency") ? Better::lower : Better::higher,
+         noise_of(*fact->value, fact->interval, nullptr), entry_of(document, *fact)});
   }
-  for (const Fact* fact : level_facts(document)) {
-    const bool latency = fact->id.ends_with(".latency"), rate = fact->id.ends_with(".bandwidth");
-    if (!fact->value || *fact->value <= 0 || !(latency || rate)) continue;
-    const auto named = [&](const Entry& e) {
-      return !fact->evidence.empty() && e.name == fact->evidence.front();
-    };
-    const auto entry = std::ranges::find_if(document.entries, named);
-    add({fact->id, fact->unit, *fact->value, latency ? Better::lower : Better::higher,
-         noise_of(*fact->value, fact->interval, nullptr),
-         entry == document.entries.end() ? nullptr : &*entry});
-  }
+  for (const ProbeSummary& probe : probes_of(document))
+    for (const auto& [name, entry] : entries_told(document, probe)) {
+      if (!entry || is_failure(entry->verdict.status)) continue;
+      const double value = entry->metric.value.value_or(0);
+      if (value > 0)
+        add({name, entry->metric.unit, value, entry->metric.better,
+             noise_of(value, entry->interval, entry), entry});
+    }
   return found;
 }
 

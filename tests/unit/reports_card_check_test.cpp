@@ -187,6 +187,44 @@ TEST_CASE("Planted slow cards are found, and normal ones let go", "[card]") {
   CHECK(cards::simulate_cards(recording, options).found >= 290);
 }
 
+TEST_CASE("DRAM, L2 and links come before the probes, and each type of a ladder counts", "[card]") {
+  const auto atlas = [](const std::string& card, double factor) {
+    Document d = run_of(card, 4.3e12);
+    for (const char* id : {"l1.bandwidth", "l2.latency", "dram.bandwidth"}) {
+      Fact& fact = d.facts.emplace_back();
+      fact.id = id;
+      fact.unit = std::string(id) == "l2.latency" ? "cycles" : "B/s";
+      fact.value = 280 * factor;
+    }
+    for (const auto& [type, value] :
+         {std::pair{"fp16", 700e12}, {"fp16", 500e12}, {"fp32", 5e13}}) {
+      Entry& rung = d.entries.emplace_back();
+      rung.name = std::string("ladder/") + type + std::to_string(d.entries.size());
+      rung.probe = "ladder";
+      rung.axes = {{"part", std::string("ladder")}, {"type", std::string(type)}};
+      rung.metric = {"throughput", "FLOP/s", Better::higher, value};
+    }
+    return d;
+  };
+  const std::vector<Document> recorded{atlas("a", 1), atlas("b", 1.0001), atlas("c", 0.9999)};
+  const auto names = [](const CardCheck& check) {
+    std::vector<std::string> found;
+    for (const CardFigure& figure : check.figures) found.push_back(figure.name);
+    std::ranges::sort(found);
+    return found;
+  };
+  CHECK(names(check_card(atlas("own", 1), recorded)) ==
+        std::vector<std::string>{"copy", "dram.bandwidth", "l2.latency", "ladder fp16",
+                                 "ladder fp32"});
+  const CardCheck slower = check_card(atlas("own", 0.8), recorded);
+  REQUIRE(slower.state == CardState::low);
+  CHECK(slower.figures[0].name == "dram.bandwidth");
+  CHECK_FALSE(slower.figures[1].low);
+  const CardCheck later = check_card(atlas("own", 1.25), recorded);
+  REQUIRE(later.state == CardState::low);
+  CHECK(later.figures[0].name == "l2.latency");
+}
+
 TEST_CASE("Terminal and page say it first", "[card]") {
   const Document own = run_of("own", 3.87e12);
   const CardCheck check = check_card(own, cards(ten));
