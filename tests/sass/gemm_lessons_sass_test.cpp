@@ -18,6 +18,8 @@ const std::string later = " LDGSTS UTMALDG USETMAXREG HMMA HGMMA";
 const std::string scalar = " LDG.E.128 STG.E.128 STS.128 SHFL" + later;
 const std::string vectors = "LDG.E.128 LDS.128 STG.E.128 STS.128 BAR=2 ";
 
+const std::string no_wgmma = " LDGSTS UTMALDG USETMAXREG HGMMA";
+
 const RungCode codes[] = {
     {"fp32/row_major/01_naive", "row_major::*::naive_product(", 1, "FFMA LDG.E STG.E",
      "LDS STS BAR" + scalar},
@@ -67,13 +69,16 @@ const RungCode codes[] = {
      scalar, 64},
     {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
      vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},
-    {"half/01_wmma_global", "::wmma_global_product<", 2, "HMMA LDG.E STS BAR=0",
-     "LDSM LDGSTS UTMALDG USETMAXREG HGMMA"},
-    {"half/02_wmma_shared", "::wmma_shared_product<", 2, "HMMA>=64 LDG.E.128 STS.128 BAR",
-     "LDGSTS UTMALDG USETMAXREG HGMMA"},
-    {"half/03_mma_sync", "::mma_sync_product<", 2, "HMMA>=64 LDSM=16 LDG.E.128 STS.128 BAR",
-     "LDGSTS UTMALDG USETMAXREG HGMMA"},
-    {"half/04_multistage", "::multistage_product<", 2, "HMMA>=64 LDSM LDGSTS LDGDEPBAR",
+    {"half/01_wmma_global", "::wmma_global_product<", 2, "HMMA STS BAR=0", "LDSM" + no_wgmma},
+    // nvcc makes ldmatrix of wmma's loads for fp16 alone.
+    {"half/02_wmma_shared", "::wmma_shared_product<__half", 1,
+     "HMMA.16816.F32=64 LDSM=16 LDG.E.128 STS.128 BAR=2", no_wgmma},
+    {"half/02_wmma_shared", "::wmma_shared_product<__nv_bfloat16", 1,
+     "HMMA.16816.F32.BF16=64 LDG.E.128 STS.128 BAR=2", "LDSM" + no_wgmma},
+    {"half/03_mma_sync", "::mma_sync_product<", 2, "HMMA=64 LDSM=16 LDG.E.128 STS.128 BAR=2",
+     no_wgmma},
+    // The first step's fragments are read before the loop.
+    {"half/04_multistage", "::multistage_product<", 2, "HMMA=64 LDSM=24 LDGSTS LDGDEPBAR BAR=3",
      "STS.128 UTMALDG USETMAXREG HGMMA"},
     {"half/05_wgmma", "::wgmma_product<", 2,
      "HGMMA.64x128x16.F32=8 UTMALDG.2D=8 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
@@ -113,15 +118,19 @@ TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][less
     std::ranges::move(fathom::gemm::half_lessons(of), std::back_inserter(lessons));
   for (const fathom::gemm::Rung& lesson : lessons) {
     CAPTURE(lesson.id);
-    CHECK(std::ranges::count_if(
-              codes, [&](const RungCode& code) { return is_about(code, lesson.id); }) == 1);
+    CHECK(std::ranges::any_of(codes,
+                              [&](const RungCode& code) { return is_about(code, lesson.id); }));
   }
   for (const RungCode& code : codes) {
     CAPTURE(code.kernel);
+    const bool hopper = std::ranges::any_of(lessons, [&](const fathom::gemm::Rung& lesson) {
+      return is_about(code, lesson.id) && lesson.exact_capability;
+    });
     int found = 0;
     for (const SassFunction& kernel : kernels) {
       if (!is_about(code, kernel)) continue;
       ++found;
+      if (hopper && !kernel.for_hopper()) continue;  // compiled empty
       RungCode wanted = code;
       if (kernel.capability() < 80) wanted.has.clear();  // Turing's opcodes have other names
       CHECK(wrong_with(wanted, kernel) == "");
@@ -130,7 +139,7 @@ TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][less
   }
   for (const SassFunction& kernel : kernels) {
     CAPTURE(kernel.name);
-    CHECK(std::ranges::count_if(
-              codes, [&](const RungCode& code) { return is_about(code, kernel); }) == 1);
+    CHECK(std::ranges::count_if(codes,
+                                [&](const RungCode& code) { return is_about(code, kernel); }) == 1);
   }
 }
