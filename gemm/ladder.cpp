@@ -16,11 +16,6 @@ namespace fathom::gemm {
 
 namespace {
 
-std::vector<Rung> half_rungs(Class of) {
-  return {half::split_depth(of), half::all_layouts(of), half::large_clusters(of),
-          half::deferred_stores(of)};
-}
-
 std::vector<Rung> fp64_rungs() {
   return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
           fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast(),
@@ -36,7 +31,7 @@ std::vector<Rung> every_rung() {
     rungs.push_back(std::move(rung));
   for (const Class of : {Class::fp16, Class::bf16}) {
     std::ranges::copy(half_lessons(of), std::back_inserter(rungs));
-    std::ranges::copy(half_rungs(of), std::back_inserter(rungs));
+    rungs.push_back(half::deferred_stores(of));
   }
   std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
   rungs.push_back(fp32_3xtf32::promoted());

@@ -154,7 +154,13 @@ std::string current_id(const std::string& former_id) {
       {"bf16/09_persistent", "bf16/08_persistent"},
       {"bf16/10_cluster_multicast", "bf16/09_cluster_multicast"},
       {"bf16/11_overlapped_epilogue", "bf16/10_overlapped_epilogue"},
+      {"fp16/12_split_depth", "fp16/15_deferred_stores"},
+      {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
+      {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
       {"fp16/16_small_products", "fp16/15_deferred_stores"},
+      {"bf16/12_split_depth", "bf16/15_deferred_stores"},
+      {"bf16/13_all_layouts", "bf16/15_deferred_stores"},
+      {"bf16/14_large_clusters", "bf16/15_deferred_stores"},
       {"bf16/16_small_products", "bf16/15_deferred_stores"}};
   for (const auto& [id, now] : former) {
     if (former_id == id) return now;

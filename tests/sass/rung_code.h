@@ -11,7 +11,7 @@
 
 /// One kernel of a rung, in all its layouts.
 struct RungCode {
-  std::string rung;    ///< its identifier; "half/06_wgmma" stands for fp16's and bf16's
+  std::string rung;    ///< its identifier; "half/05_wgmma" stands for fp16's and bf16's
   std::string kernel;  ///< parts of its demangled name, in order, with '*' between
   int kernels;         ///< of that name
   /// Opcodes, of which `SassFunction::count` finds some, or as many as is said:
@@ -30,7 +30,7 @@ std::vector<RungCode> fp64_codes();
 std::vector<RungCode> half_codes();
 std::vector<RungCode> other_tensor_codes();
 
-/// The folder of the ladder that a rung is in: "half" of "bf16/06_wgmma", "fp32_3xtf32" of
+/// The folder of the ladder that a rung is in: "half" of "bf16/05_wgmma", "fp32_3xtf32" of
 /// "fp32-3xtf32/...".
 std::string folder_of(const std::string& rung);
 /// Whether a row is about the rung.

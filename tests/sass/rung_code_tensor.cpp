@@ -97,12 +97,10 @@ std::vector<RungCode> half_codes() {
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
-      tma("half/12_split_depth", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
-      tma("half/12_split_depth", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
-      tma("half/12_split_depth", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
-      tma("half/13_all_layouts", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
-      tma("half/14_large_clusters", "::Large,", 1, {n256, 4, 2, 2, 4}),
-      tma("half/14_large_clusters", "::Large>,", 1, {n256, 4, 4, 2, 4}),
+      tma("half/15_deferred_stores", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
+      tma("half/15_deferred_stores", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
+      tma("half/15_deferred_stores", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
+      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
       // A store under the products, and two where the last tile's are made up for.
       tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
           {n256, 4, 2, 2, 3}),

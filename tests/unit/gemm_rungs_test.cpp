@@ -7,8 +7,8 @@
 #include <string>
 
 #include "gemm/conclude_parts.h"
-#include "gemm/request.h"
 #include "gemm/ladder/half/lessons.h"
+#include "gemm/request.h"
 #include "gemm/rung.h"
 
 using namespace fathom;
@@ -38,12 +38,27 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 }
 
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
-  for (const char* id : {"fp32/23_engine_fed", "fp32/24_thread_fed", "fp32/25_equal_shares",
-                         "fp64/05_copy_engine", "fp32/27_small_products", "fp64/09_small_products",
-                         "fp16/16_small_products", "bf16/16_small_products", "fp32/01_naive",
-                         "fp32/03_shuffle_broadcast", "fp32/06_two_outputs", "fp32/13_swizzled",
-                         "fp32/18_registers_buffered", "fp32/19_warp_tile", "fp16/01_simt", "fp16/03_wmma",
-                         "bf16/05_multistage", "fp16/06_wgmma", "bf16/11_overlapped_epilogue"}) {
+  for (const char* id : {"fp32/23_engine_fed",
+                         "fp32/24_thread_fed",
+                         "fp32/25_equal_shares",
+                         "fp64/05_copy_engine",
+                         "fp32/27_small_products",
+                         "fp64/09_small_products",
+                         "fp16/16_small_products",
+                         "bf16/16_small_products",
+                         "fp32/01_naive",
+                         "fp32/03_shuffle_broadcast",
+                         "fp32/06_two_outputs",
+                         "fp32/13_swizzled",
+                         "fp32/18_registers_buffered",
+                         "fp32/19_warp_tile",
+                         "fp16/01_simt",
+                         "fp16/03_wmma",
+                         "bf16/05_multistage",
+                         "fp16/06_wgmma",
+                         "bf16/11_overlapped_epilogue",
+                         "fp16/13_all_layouts",
+                         "bf16/14_large_clusters"}) {
     CAPTURE(id);
     CHECK(find_rung(id) == nullptr);
     const Rung* now = find_rung(current_id(id));
