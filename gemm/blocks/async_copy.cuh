@@ -31,16 +31,6 @@ __device__ inline void async_copy(std::uint32_t target, const void* source, bool
 #endif
 }
 
-/// Copies the first `bytes` of sixteen and writes zeros after them; with 0 it does not read.
-__device__ inline void async_copy_part(std::uint32_t target, const void* source, int bytes) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes)
-               : "memory");
-#else
-  (void)target, (void)source, (void)bytes;
-#endif
-}
-
 /// Ends a group of copies; an empty group is done at once.
 __device__ inline void async_commit() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

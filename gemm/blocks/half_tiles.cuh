@@ -110,7 +110,7 @@ struct WarpSums {
         *reinterpret_cast<float2*>(own + 8 * StagedRows<64>::pitch + j * 8) =
             make_float2(s[2], s[3]);
       }
-      StagedRows<64>::store(staged, p, row + i * 16, column, /*vectors=*/true);
+      StagedRows<64>::store(staged, p, row + i * 16, column);
     }
   }
 };

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProdu
     }
     float* const own = staged[threadIdx.x / 32];
     wmma::store_matrix_sync(own, sums, Rows::pitch, wmma::mem_row_major);
-    Rows::store(own, p, row, column, /*vectors=*/true);
+    Rows::store(own, p, row, column);
   }
 }
 

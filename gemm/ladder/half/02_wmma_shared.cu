@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
 #pragma unroll
       for (int j = 0; j < 4; ++j)
         wmma::store_matrix_sync(own + j * 16, sums[i][j], Rows::pitch, wmma::mem_row_major);
-      Rows::store(own, p, tile.m * W::m + place.m + i * 16, tile.n * W::n + place.n, true);
+      Rows::store(own, p, tile.m * W::m + place.m + i * 16, tile.n * W::n + place.n);
     }
   }
 }
