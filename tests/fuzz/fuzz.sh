@@ -29,8 +29,8 @@ case $target in
     seeds=$here/corpus
     add tests/fuzz gate_fuzz fuzz_main
     add gate annotations baseline_format decision decision_json evidence history identity json_fields \
-      junit log_text parse_fathom parse_google_benchmark physics rank_statistics rules run_metrics stored summary \
-      verdicts
+      junit log_text parse_criterion parse_csv parse_fathom parse_google_benchmark parse_other_tools physics \
+      pooled rank_statistics rules run_metrics stored summary verdicts
     # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
     add gate history_text
     add reports markdown
@@ -65,7 +65,7 @@ for source in "${sources[@]}"; do
   objects+=("$object")
   # Any header may have changed what the object has in it.
   if [[ ! -e $object || $source -nt $object ]] ||
-    [[ -n $(find "$root"/{models,reports,results,tests/fuzz} -name '*.h' -newer "$object" -print -quit) ]]; then
+    [[ -n $(find "$root"/{fleet,gate,models,reports,results,tests/fuzz} -name '*.h' -newer "$object" -print -quit) ]]; then
     stale+=(-c "$source" -o "$object")
   fi
 done
