@@ -15,7 +15,8 @@ namespace {
 constexpr int blocks_wanted = 8192;
 constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
 
-constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+constexpr Precision cluster_precision{
+    .relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
 
 /// Which SMs clusters have joined in all samples.
 class ClusterReadings {
@@ -85,7 +86,7 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
             {"launches", half}};
   c.suite = Suite::quick;
   c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
-  c.precision = precision;
+  c.precision = cluster_precision;
   c.profile_axis = "SM";
   c.profile_unit = "lowest SM of the group";
   c.extras["sms"] = device.sms;

@@ -16,7 +16,8 @@ constexpr int passes = 2;
 constexpr double timed_bytes = double(slice_bytes) * passes;
 static_assert(std::size_t{slice_bytes} * max_sms <= region_bytes);
 
-constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.05};
+constexpr Precision contention_precision{
+    .relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.05};
 
 /// The words of the victim's slice that loads add up in all turns.
 std::uint32_t loaded_sum(const ContentionTask& task) {
@@ -151,7 +152,7 @@ Case contention_case(const DeviceFacts& device, Traffic traffic, const AxisValue
                        victims.size() > 1 ? all_sms : fmt::to_string(victims.front()));
   c.axes = {{"sweep", contention_sweep}, {"instruction", instruction}, {"SM", sm}};
   c.metric = {"bandwidth beside another SM", "B/clk", Better::higher, std::nullopt};
-  c.precision = precision;
+  c.precision = contention_precision;
   c.profile_axis = victims.size() > 1 ? "SM by SM, other SM" : "other SM";
   c.profile_unit = "B/clk";
   c.extras["sms"] = device.sms;

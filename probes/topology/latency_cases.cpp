@@ -22,7 +22,8 @@ constexpr std::uint64_t set_distance = std::uint64_t{32} << 20;
 constexpr int counted_every = 48;
 
 /// A sample is a mean over some 1500 accesses already.
-constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};
+constexpr Precision latency_precision{
+    .relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};
 
 Lines lines_in(const Buffer& region, int set) {
   Lines lines;
@@ -155,7 +156,7 @@ Case make_case(const DeviceFacts& device, LineAccess access, int set, const Axis
             {"SM", sm}};
   c.suite = access == LineAccess::load ? Suite::quick : Suite::standard;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
-  c.precision = precision;
+  c.precision = latency_precision;
   c.profile_axis = smids.size() > 1 ? "SM by SM, L2 line" : "L2 line";
   c.profile_unit = "cycles";
   c.extras["sms"] = device.sms;

@@ -21,7 +21,8 @@ constexpr std::uint32_t first_wave_clocks = 10'000;
 constexpr int later_blocks = 8192;
 constexpr std::uint32_t later_spread_clocks = 20'000;
 
-constexpr Precision precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+constexpr Precision pair_precision{
+    .relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
 
 /// Clusters that each two SMs have shared in all samples.
 class PairReadings {
@@ -95,7 +96,7 @@ Case pair_case(const DeviceFacts& device, const ClusterTask& task, int launches,
   c.suite = Suite::quick;
   c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
   c.bound = Bound{100, "all clusters of an SM"};
-  c.precision = precision;
+  c.precision = pair_precision;
   c.profile_axis = "SM by SM, other SM";
   c.profile_unit = "clusters";
   c.extras["sms"] = device.sms;
