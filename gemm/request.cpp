@@ -131,6 +131,7 @@ std::string current_id(const std::string& former_id) {
       {"fp32/25_equal_shares", "fp32/25_stream_k"},
       {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp32/27_small_products", "fp32/26_sliced_depth"},
+      {"fp64/07_stream_k", "fp64/08_late_reads"},
       {"fp64/09_small_products", "fp64/08_late_reads"},
       {"fp16/01_simt", "fp16/01_wmma_global"},
       {"fp16/02_wmma_global", "fp16/01_wmma_global"},

@@ -117,34 +117,31 @@ TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   }
 }
 
-TEST_CASE("an fp64 rung's workspace and report follow from one plan", "[gemm]") {
+TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm]") {
   constexpr int sms = 132;
   constexpr std::size_t column = sms * 128 * sizeof(double);  // of partial sums of every SM's tile
-  for (const char* id : {"fp64/07_stream_k", "fp64/08_late_reads"}) {
-    CAPTURE(id);
-    const Rung& rung = *find_rung(id);
-    const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-      return make_problem(Class::fp64, m, n, k);
-    };
-    const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
-    const auto tiles = [&](const Problem& p) {
-      return rung.kernel_for(p, sms).function == rung.kernel.function;
-    };
-    // The large operand streams by, and nobody leaves sums.
-    CHECK(bytes(problem(16, 8192, 8192)) == 0);
-    CHECK_FALSE(tiles(problem(16, 8192, 8192)));
-    // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
-    const Problem odd = problem(16, 8192, 8191);
-    CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
-    CHECK_FALSE(rung.takes_own_path(odd));
-    CHECK_FALSE(tiles(odd));
-    const Problem few = problem(64, 8192, 8192), many = problem(66, 8192, 8192);
-    CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
-    CHECK_FALSE(tiles(few));
-    CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
-    CHECK(tiles(many));
-    for (const Problem& p : {few, many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
-  }
+  const Rung& rung = *find_rung("fp64/08_late_reads");
+  const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return make_problem(Class::fp64, m, n, k);
+  };
+  const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
+  const auto tiles = [&](const Problem& p) {
+    return rung.kernel_for(p, sms).function == rung.kernel.function;
+  };
+  // The large operand streams by, and nobody leaves sums.
+  CHECK(bytes(problem(16, 8192, 8192)) == 0);
+  CHECK_FALSE(tiles(problem(16, 8192, 8192)));
+  // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
+  const Problem odd = problem(16, 8192, 8191);
+  CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
+  CHECK_FALSE(rung.takes_own_path(odd));
+  CHECK_FALSE(tiles(odd));
+  const Problem few = problem(64, 8192, 8192), many = problem(66, 8192, 8192);
+  CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
+  CHECK_FALSE(tiles(few));
+  CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
+  CHECK(tiles(many));
+  for (const Problem& p : {few, many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
 }
 
 TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
@@ -290,8 +287,7 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id :
-       {"fp32/25_stream_k", "fp32/26_sliced_depth", "fp64/07_stream_k", "fp64/08_late_reads"})
+  for (const char* id : {"fp32/25_stream_k", "fp32/26_sliced_depth", "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
   CHECK(find_rung("fp32/23_tma_producer")->kernel.parts == 1);
 }
