@@ -20,10 +20,8 @@ namespace {
 std::vector<Rung> every_rung() {
   const std::vector<Lesson> lessons = fp32_lessons();
   std::vector<Rung> rungs(lessons.begin(), lessons.end());
-  for (Rung& rung : std::vector<Rung>{
-           fp32::async_multistage(), fp32::wide_thread_tile(), fp32::planned_tiles(),
-           fp32::tma_producer(), fp32::thread_producer(), fp32::stream_k(), fp32::sliced_depth()})
-    rungs.push_back(std::move(rung));
+  rungs.push_back(fp32::planned_tiles());
+  rungs.push_back(fp32::sliced_depth());
   for (const Class of : {Class::fp16, Class::bf16}) {
     std::ranges::copy(half_lessons(of), std::back_inserter(rungs));
     rungs.push_back(half::deferred_stores(of));

@@ -72,6 +72,12 @@ const RungCode codes[] = {
      scalar, 64},
     {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
      vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},
+    {"fp32/row_major/15_async_multistage", "::async_multistage_product(", 1,
+     "FFMA>=512 LDGSTS LDS.128=32 LDGDEPBAR BAR=1 STG.E.128",
+     "STS SHFL UTMALDG USETMAXREG HMMA HGMMA", two_blocks},
+    {"fp32/row_major/16_wide_thread_tile", "::wide_thread_tile_product(", 1,
+     "FFMA>=1024 LDGSTS LDS.128=48 LDGDEPBAR BAR=1 STG.E.128",
+     "STS SHFL UTMALDG USETMAXREG HMMA HGMMA"},
     {"half/01_wmma_global", "::wmma_global_product<", 2, "HMMA STS BAR=0", "LDSM" + no_wgmma},
     // nvcc makes ldmatrix of wmma's loads for fp16 alone.
     {"half/02_wmma_shared", "::wmma_shared_product<__half", 1,

@@ -27,7 +27,9 @@ std::vector<Lesson> fp32_lessons() {
           row_major::warp_tile(),
           row_major::two_outputs(),
           row_major::two_buffers(),
-          row_major::registers_buffered()};
+          row_major::registers_buffered(),
+          row_major::async_multistage(),
+          row_major::wide_thread_tile()};
 }
 
 }  // namespace fathom::gemm
