@@ -8,6 +8,7 @@
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/fp64/lessons.h"
 #include "gemm/ladder/half/lessons.h"
 #include "gemm/rung.h"
 #include "gemm/tf32/rungs.h"
@@ -16,24 +17,17 @@ namespace fathom::gemm {
 
 namespace {
 
-std::vector<Rung> fp64_rungs() {
-  return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
-          fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast(),
-          fp64::stream_k(),      fp64::late_reads()};
-}
-
 std::vector<Rung> every_rung() {
   const std::vector<Lesson> lessons = fp32_lessons();
   std::vector<Rung> rungs(lessons.begin(), lessons.end());
-  for (Rung& rung : std::vector<Rung>{
-           fp32::async_multistage(), fp32::wide_thread_tile(), fp32::planned_tiles(),
-           fp32::tma_producer(), fp32::thread_producer(), fp32::stream_k(), fp32::sliced_depth()})
-    rungs.push_back(std::move(rung));
+  rungs.push_back(fp32::planned_tiles());
+  rungs.push_back(fp32::sliced_depth());
   for (const Class of : {Class::fp16, Class::bf16}) {
     std::ranges::copy(half_lessons(of), std::back_inserter(rungs));
     rungs.push_back(half::deferred_stores(of));
   }
-  std::ranges::copy(fp64_rungs(), std::back_inserter(rungs));
+  std::ranges::copy(fp64_lessons(), std::back_inserter(rungs));
+  rungs.push_back(fp64::late_reads());
   rungs.push_back(fp32_3xtf32::promoted());
   rungs.push_back(fp32_3xtf32::planned_tiles());
   rungs.push_back(tf32::wgmma());
@@ -68,6 +62,7 @@ const Rung* find_rung(const std::string& id) {
 const Lesson* find_lesson(const std::string& id) {
   static const std::vector<Lesson> lessons = [] {
     std::vector<Lesson> all = fp32_lessons();
+    std::ranges::copy(fp64_lessons(), std::back_inserter(all));
     for (const Class of : {Class::fp16, Class::bf16})
       std::ranges::copy(half_lessons(of), std::back_inserter(all));
     return all;

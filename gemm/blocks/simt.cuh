@@ -2,14 +2,28 @@
 
 #include "gemm/ladder/lesson.h"
 
-// The steps that are the same in several fp32 lessons. No lesson's loop is in here. All of it also
-// compiles as C++, where tests/host runs the kernels on the CPU.
+// The steps that are the same in several lessons of fp32 and fp64. No lesson's loop is in here. All
+// of it also compiles as C++, where tests/host runs the kernels on the CPU.
 
 namespace fathom::gemm {
 
 /// An element of C from its sum. With beta = 0 the old one is not read: it may be NaN.
-__device__ inline void store_element(const LessonProduct& p, float* c, float sum) {
-  *c = p.beta == 0.0f ? p.alpha * sum : fmaf(p.beta, *c, p.alpha * sum);
+template <class T>
+__device__ inline void store_element(const LessonProductOf<T>& p, T* c, T sum) {
+  *c = p.beta == T(0) ? p.alpha * sum : fma(p.beta, *c, p.alpha * sum);
+}
+
+/// Two doubles that lie side by side, the first on 16 bytes.
+__device__ inline void store_vector(const LessonProductOf<double>& p, double* c, double first,
+                                    double second) {
+  double2* const to = reinterpret_cast<double2*>(c);
+  double2 x = make_double2(p.alpha * first, p.alpha * second);
+  if (p.beta != 0) {
+    const double2 old = *to;
+    x.x = fma(p.beta, old.x, x.x);
+    x.y = fma(p.beta, old.y, x.y);
+  }
+  *to = x;
 }
 
 /// Four elements that lie side by side, the first on 16 bytes.
@@ -37,8 +51,8 @@ __device__ inline void load_vectors(float* to, const float* from) {
   }
 }
 
-// A tile is `lines` lines of `length` floats, `ld` apart in global and `pitch` apart in shared
-// memory. Neighbouring threads take neighbouring floats of it, or neighbouring 16 bytes.
+// A tile is `lines` lines of `length` elements, `ld` apart in global and `pitch` apart in shared
+// memory. Neighbouring threads take neighbouring elements of it, or neighbouring 16 bytes.
 
 /// This thread's share of a tile, from global memory to registers.
 template <int lines, int length, int threads>
@@ -69,12 +83,12 @@ __device__ inline void load_tile(float* to, const float* from, std::int64_t ld) 
 }
 
 /// Copies a tile by 16 bytes.
-template <int lines, int length, int pitch, int threads>
-__device__ inline void load_tile_vectors(float* to, const float* from, std::int64_t ld) {
-  constexpr int vectors = length / 4;  // of a line
-  static_assert(lines * vectors % threads == 0 && threads % vectors == 0 && pitch % 4 == 0);
+template <int lines, int length, int pitch, int threads, class T>
+__device__ inline void load_tile_vectors(T* to, const T* from, std::int64_t ld) {
+  constexpr int width = 16 / sizeof(T), vectors = length / width;  // of a line
+  static_assert(lines * vectors % threads == 0 && threads % vectors == 0 && pitch % width == 0);
   const int line = static_cast<int>(threadIdx.x) / vectors;
-  const int first = static_cast<int>(threadIdx.x) % vectors * 4;
+  const int first = static_cast<int>(threadIdx.x) % vectors * width;
 #pragma unroll
   for (int i = 0; i < lines * vectors; i += threads) {
     *reinterpret_cast<float4*>(to + (line + i / vectors) * pitch + first) =
@@ -100,13 +114,13 @@ __device__ inline void load_tile_transposed(float* to, const float* from, std::i
 }
 
 /// Adds the outer product of a column of A and a row of B, both in registers, to a thread's sums.
-template <int rows, int columns>
-__device__ inline void outer_product(float (&sums)[rows][columns], const float (&a)[rows],
-                                     const float (&b)[columns]) {
+template <int rows, int columns, class T>
+__device__ inline void outer_product(T (&sums)[rows][columns], const T (&a)[rows],
+                                     const T (&b)[columns]) {
 #pragma unroll
   for (int i = 0; i < rows; ++i) {
 #pragma unroll
-    for (int j = 0; j < columns; ++j) sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
+    for (int j = 0; j < columns; ++j) sums[i][j] = fma(a[i], b[j], sums[i][j]);
   }
 }
 

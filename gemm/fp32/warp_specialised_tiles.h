@@ -43,13 +43,4 @@ WarpSpecialisedChoice transposing_producer_both();
 /// Filled by threads.
 WarpSpecialisedChoice thread_producer_128x256();
 
-/// Computes any product by stream-K: filled by TMA, transposing what lies along k, where lines
-/// start on 16 bytes; else by TMA where copying operands first costs little, else by threads; and
-/// one that is smaller than their tile by its plan (gemm/fp32/tilings.h).
-void launch_stream_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
-std::size_t stream_k_bytes(const Problem& problem, int sms);
-/// What does BLAS's NN of the ladder's size, and what does this product.
-RungKernel stream_k_kernel();
-RungKernel stream_k_kernel_for(const Problem& problem, int sms);
-
 }  // namespace fathom::gemm::fp32

@@ -16,7 +16,7 @@ namespace fathom::gemm::fp64 {
 inline constexpr int stage_depth = 16;
 inline constexpr int line_bytes = 128;
 
-/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how it goes from tile to
+/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how blocks go from tile to
 /// tile.
 struct KernelConfig {
   int warps_m = 2, warps_n = 4;    ///< of the warps that multiply
@@ -24,12 +24,9 @@ struct KernelConfig {
   int stages = 6;
   int cluster_n = 1;  ///< blocks of a cluster beside each other: they load each tile of A once
   int band = 8;       ///< tile rows that are gone through column by column
-  bool persistent =
-      true;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
   /// Reads of fragments, and so the products behind them, wait for no product that has only just
   /// begun (accumulate_late).
   bool late_reads = false;
-  bool stream_k = false;  ///< what is left after whole waves is shared along k (tile_scheduler.cuh)
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }

@@ -2,17 +2,10 @@
 
 #include "gemm/rung.h"
 
-// The fp64 ladder, one function per rung and file, in order.
+// The fp64 rung that goes on from the lessons (gemm/ladder/fp64).
 
 namespace fathom::gemm::fp64 {
 
-Rung shared_memory();
-Rung register_tile();
-Rung tensor_cores();
-Rung wide_products();
-Rung tma();
-Rung cluster_multicast();
-Rung stream_k();
 Rung late_reads();
 
 }  // namespace fathom::gemm::fp64

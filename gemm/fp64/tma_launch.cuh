@@ -67,7 +67,6 @@ std::size_t flag_bytes(int blocks) {
 /// Room for what is handed over between blocks, on as many SMs.
 template <KernelConfig d>
 std::size_t stream_bytes(int sms) {
-  if (!d.stream_k) return 0;
   return flag_bytes<d>(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
 }
 
@@ -103,12 +102,9 @@ void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t s
   const auto kernel = tma_product<Kernel>;
   ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
-  p.workers = static_cast<int>(tiles);
-  if constexpr (d.persistent) {
-    static const int resident = needed_clusters(kernel, launch);
-    p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
-    if constexpr (d.stream_k) share_along_k<d>(p, tiles, resident, workspace, stream);
-  }
+  static const int resident = needed_clusters(kernel, launch);
+  p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
+  share_along_k<d>(p, tiles, resident, workspace, stream);
   launch.blocks = p.workers * d.cluster_n;
   launch_cluster(kernel, launch, p);
 }
@@ -144,12 +140,6 @@ void launch_tma_product(const Arguments& arguments, const Workspace& workspace, 
   launch.template operator()<Major::k, Major::outer>();
   launch.template operator()<Major::outer, Major::k>();
   launch.template operator()<Major::outer, Major::outer>();
-}
-
-template <class Shape>
-void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  launch_tma_product<Shape>(arguments, workspace, false, stream);
 }
 
 }  // namespace fathom::gemm::fp64

@@ -2,8 +2,8 @@
 
 #include "gemm/fp64/warp_sums.cuh"
 
-// The kernel of the upper rungs: one thread has TMA fill a ring of stages, warps
-// multiply from it on the tensor cores.
+// The contender's kernel: one thread has TMA fill a ring of stages, warps multiply from it on the
+// tensor cores.
 
 namespace fathom::gemm::fp64 {
 
@@ -59,13 +59,11 @@ __device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& 
     WarpSums<d> sums;
     sums.clear();
     accumulate(s.count, sums);
-    if constexpr (d.stream_k) {
-      if (s.first > 0) {
-        store_partial(p, sums, reload_block_id());
-        continue;
-      }
-      if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
+    if (s.first > 0) {
+      store_partial(p, sums, reload_block_id());
+      continue;
     }
+    if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
     store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
   }
 }

@@ -3,15 +3,13 @@
 
 namespace fathom::gemm {
 
-void launch_blocks(LessonKernel kernel, dim3 grid, int threads, const LessonProduct& product,
-                   cudaStream_t stream) {
-  LessonProduct parameter = product;
-  void* parameters[] = {&parameter};
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream) {
+  void* parameters[] = {launch.product};
   cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.gridDim = launch.grid;
+  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
   config.stream = stream;
-  FATHOM_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters));
+  FATHOM_CUDA(cudaLaunchKernelExC(&config, launch.kernel, parameters));
 }
 
 }  // namespace fathom::gemm

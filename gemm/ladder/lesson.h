@@ -14,19 +14,22 @@ namespace fathom::gemm {
 
 /// C (m x n) = alpha A (m x k) B (k x n) + beta C. A leading dimension is the distance of two rows
 /// where matrices are row-major, and of two columns where they are column-major.
-struct LessonProduct {
+template <class T>
+struct LessonProductOf {
   int m, n, k;
-  float alpha, beta;
-  const float* a;
+  T alpha, beta;
+  const T* a;
   std::int64_t lda;
-  const float* b;
+  const T* b;
   std::int64_t ldb;
-  float* c;
+  T* c;
   std::int64_t ldc;
   bool a_transposed, b_transposed;  ///< never, but in the fallback
 };
+using LessonProduct = LessonProductOf<float>;
 
-using LessonKernel = void (*)(LessonProduct);
+template <class T>
+using LessonKernel = void (*)(LessonProductOf<T>);
 
 /// How a lesson looks at the matrices of a product (gemm/problem.h), and in which direction
 /// blockIdx.x counts its tiles.
@@ -44,16 +47,34 @@ struct LessonTile {
 /// Whether the lesson's own kernel computes the product.
 bool is_plain(const Problem& problem, View view, const LessonTile& tile);
 
-/// Launches the lesson's kernel if the product is plain, and the fallback otherwise.
-void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view, LessonKernel kernel,
-                   const LessonTile& tile);
+/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. Of float and
+/// double.
+template <class T>
+void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
+                   LessonKernel<T> kernel, const LessonTile& tile);
 
-/// Computes any product, with every index checked.
+/// Computes any product of fp32 or fp64, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);
 
+/// A kernel with what it is launched with; `call` is the kernel as a function of C++.
+struct BlocksLaunch {
+  const void* kernel;
+  dim3 grid;
+  int threads;
+  void* product;
+  void (*call)(const void* kernel, const void* product);
+};
+
 /// The launch itself: on the GPU, or by tests/host on the CPU.
-void launch_blocks(LessonKernel kernel, dim3 grid, int threads, const LessonProduct& product,
-                   cudaStream_t stream);
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream);
+
+template <class P>
+void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStream_t stream) {
+  const auto call = [](const void* kernel, const void* product) {
+    reinterpret_cast<void (*)(P)>(const_cast<void*>(kernel))(*static_cast<const P*>(product));
+  };
+  launch_blocks({reinterpret_cast<const void*>(kernel), grid, threads, &product, call}, stream);
+}
 
 /// A rung that goes on from another: gains are against that one.
 struct Lesson : Rung {
@@ -63,11 +84,14 @@ struct Lesson : Rung {
 /// The lesson of this id; null if that is no lesson's.
 const Lesson* find_lesson(const std::string& id);
 
+constexpr Class class_of(LessonKernel<float>) { return Class::fp32; }
+constexpr Class class_of(LessonKernel<double>) { return Class::fp64; }
+
 /// A lesson whose kernel this is; its file adds the name, the parent and the words.
-template <LessonKernel kernel, View view, LessonTile tile>
+template <auto kernel, View view, LessonTile tile>
 Lesson make_lesson() {
   Lesson lesson;
-  lesson.of = Class::fp32;
+  lesson.of = class_of(kernel);
   lesson.kernel = {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     launch_lesson(arguments, stream, view, kernel, tile);

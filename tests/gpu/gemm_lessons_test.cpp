@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/fp64/lessons.h"
 #include "gemm/ladder/half/lessons.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
@@ -33,9 +34,9 @@ std::vector<Problem> lesson_problems() {
   return all;
 }
 
-/// The same for 16-bit elements: one step of k and fewer than a ring has stages, more, gaps that
+/// The same of the other types: one step of k and fewer than a ring has stages, more, gaps that
 /// keep rows on 16 bytes and others that do not.
-std::vector<Problem> half_lesson_problems(Class of) {
+std::vector<Problem> ring_problems(Class of) {
   constexpr auto plain = Transpose::no, turned = Transpose::yes;
   std::vector<Problem> all{make_problem(of, 512, 256, 64),
                            make_problem(of, 256, 512, 576, plain, plain, 0.5, -1.5),
@@ -55,10 +56,10 @@ std::vector<Problem> half_lesson_problems(Class of) {
   return all;
 }
 
-void check_half_lessons(Class of) {
+void check_lessons(Class of, const std::vector<Lesson>& lessons) {
   test::RungBench bench;
-  for (const Problem& problem : half_lesson_problems(of)) {
-    for (const Rung& lesson : half_lessons(of)) {
+  for (const Problem& problem : ring_problems(of)) {
+    for (const Rung& lesson : lessons) {
       if (runs_on(lesson, bench.facts.major, bench.facts.minor)) bench.check(lesson, problem);
     }
   }
@@ -67,11 +68,15 @@ void check_half_lessons(Class of) {
 }  // namespace
 
 TEST_CASE("every lesson of fp16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
-  check_half_lessons(Class::fp16);
+  check_lessons(Class::fp16, half_lessons(Class::fp16));
 }
 
 TEST_CASE("every lesson of bf16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
-  check_half_lessons(Class::bf16);
+  check_lessons(Class::bf16, half_lessons(Class::bf16));
+}
+
+TEST_CASE("every lesson of fp64 is right on the GPU", "[gpu][gemm][lessons][sanitized]") {
+  check_lessons(Class::fp64, fp64_lessons());
 }
 
 TEST_CASE("every lesson and every tiling of one is right on the GPU",

@@ -67,8 +67,7 @@ struct Recording::State {
   std::vector<Thread> threads;
   ucontext_t scheduler;
   int thread = -1;  ///< that runs; -1: none
-  gemm::LessonKernel kernel = nullptr;
-  const gemm::LessonProduct* product = nullptr;
+  const gemm::BlocksLaunch* launch = nullptr;
   Meeting block;
   std::vector<Warp> warps;
 
@@ -84,14 +83,13 @@ struct Recording::State {
 struct Machine {
   static Recording::State* on;
 
-  static void run(gemm::LessonKernel kernel, dim3 grid, int threads, const gemm::LessonProduct& p) {
+  static void run(const gemm::BlocksLaunch& launch) {
     if (on == nullptr) throw std::logic_error("a kernel is launched without a recording");
-    on->kernel = kernel;
-    on->product = &p;
-    for (unsigned y = 0; y < grid.y; ++y) {
-      for (unsigned x = 0; x < grid.x; ++x) {
+    on->launch = &launch;
+    for (unsigned y = 0; y < launch.grid.y; ++y) {
+      for (unsigned x = 0; x < launch.grid.x; ++x) {
         blockIdx = {x, y, 0};
-        on->run_block(threads);
+        on->run_block(launch.threads);
       }
     }
   }
@@ -109,7 +107,7 @@ struct Machine {
 Recording::State* Machine::on = nullptr;
 
 void Recording::State::run_thread() {
-  kernel(*product);
+  launch->call(launch->kernel, launch->product);
   warp().meeting.leave();
   if (block.leave()) log.pass_barrier();
   present().done = true;
@@ -196,10 +194,7 @@ float __shfl_sync(unsigned mask, float value, int source) {
 
 namespace fathom::gemm {
 
-void launch_blocks(LessonKernel kernel, dim3 grid, int threads, const LessonProduct& product,
-                   cudaStream_t) {
-  Machine::run(kernel, grid, threads, product);
-}
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t) { Machine::run(launch); }
 
 }  // namespace fathom::gemm
 

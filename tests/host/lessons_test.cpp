@@ -1,4 +1,5 @@
-// Every fp32 lesson on the CPU: its product against a plain sum in double precision, races,
+// The lessons of fp32 and those of fp64 without tensor cores, on the CPU: the product against a
+// plain sum in higher precision, races,
 // accesses outside of the matrices, and what models/ says that its memory traffic costs.
 
 #include <catch2/catch_message.hpp>
@@ -16,6 +17,7 @@
 
 #include "gemm/ladder/lesson.h"
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/fp64/lessons.h"
 #include "gemm/tolerance.h"
 #include "tests/host/host_run.h"
 
@@ -26,33 +28,42 @@ using fathom::host_run::Report;
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Every lesson that runs here.
+std::vector<Lesson> host_lessons() {
+  std::vector<Lesson> all = fp32_lessons();
+  all.push_back(fp64::shared_memory());
+  all.push_back(fp64::register_tile());
+  return all;
+}
 
 /// A matrix as cudaMalloc would place it, with NaN between its columns.
+template <class T>
 class HostMatrix {
  public:
   HostMatrix(std::int64_t rows, std::int64_t columns, std::int64_t ld, std::mt19937& random)
       : ld_(ld), size_(static_cast<std::size_t>(std::max<std::int64_t>(ld * columns, 1))) {
-    const std::size_t bytes = (size_ * sizeof(float) + 255) / 256 * 256;
-    data_.reset(static_cast<float*>(std::aligned_alloc(256, bytes)));
-    std::fill_n(data_.get(), size_, nan);
-    std::normal_distribution<float> normal;
+    const std::size_t bytes = (size_ * sizeof(T) + 255) / 256 * 256;
+    data_.reset(static_cast<T*>(std::aligned_alloc(256, bytes)));
+    std::fill_n(data_.get(), size_, static_cast<T>(nan));
+    std::normal_distribution<T> normal;
     for (std::int64_t j = 0; j < columns; ++j) {
       for (std::int64_t i = 0; i < rows; ++i) at(i, j) = normal(random);
     }
   }
-  float& at(std::int64_t row, std::int64_t column) { return data_.get()[row + column * ld_]; }
-  Buffer buffer() const { return {data_.get(), size_ * sizeof(float)}; }
-  float* data() { return data_.get(); }
-  std::vector<float> copy() const { return {data_.get(), data_.get() + size_}; }
+  T& at(std::int64_t row, std::int64_t column) { return data_.get()[row + column * ld_]; }
+  Buffer buffer() const { return {data_.get(), size_ * sizeof(T)}; }
+  T* data() { return data_.get(); }
+  std::vector<T> copy() const { return {data_.get(), data_.get() + size_}; }
 
  private:
   struct Free {
-    void operator()(float* memory) const { std::free(memory); }
+    void operator()(T* memory) const { std::free(memory); }
   };
   std::int64_t ld_;
   std::size_t size_;
-  std::unique_ptr<float, Free> data_;
+  std::unique_ptr<T, Free> data_;
 };
 
 struct Outcome {
@@ -61,17 +72,18 @@ struct Outcome {
 };
 
 /// Computes the product by the lesson and compares it.
-Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
+template <class T>
+Outcome run_as(const Rung& rung, const Problem& p, int left_out) {
   std::mt19937 random(7);
-  HostMatrix a(p.a_rows(), p.a_columns(), p.lda, random);
-  HostMatrix b(p.b_rows(), p.b_columns(), p.ldb, random);
-  HostMatrix c(p.m, p.n, p.ldc, random);
+  HostMatrix<T> a(p.a_rows(), p.a_columns(), p.lda, random);
+  HostMatrix<T> b(p.b_rows(), p.b_columns(), p.ldb, random);
+  HostMatrix<T> c(p.m, p.n, p.ldc, random);
   // What BLAS does not read may be anything.
-  if (p.alpha == 0 && p.m > 0 && p.k > 0) a.at(0, 0) = nan;
+  if (p.alpha == 0 && p.m > 0 && p.k > 0) a.at(0, 0) = static_cast<T>(nan);
   if (p.beta == 0) {
-    for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(&c.at(0, j), p.m, nan);
+    for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(&c.at(0, j), p.m, static_cast<T>(nan));
   }
-  const std::vector<float> old = c.copy();
+  const std::vector<T> old = c.copy();
   const Buffer buffers[] = {a.buffer(), b.buffer(), c.buffer()};
   Outcome outcome;
   {
@@ -82,14 +94,14 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
   const Tolerance allowed = tolerance(p);
   for (std::int64_t j = 0; j < p.n; ++j) {
     for (std::int64_t i = 0; i < p.ldc; ++i) {
-      const float before = old[static_cast<std::size_t>(i + j * p.ldc)], now = c.at(i, j);
+      const T before = old[static_cast<std::size_t>(i + j * p.ldc)], now = c.at(i, j);
       if (i >= p.m) {
         outcome.wrong += !std::isnan(now);
         continue;
       }
-      double sum = 0, magnitude = 0;
+      long double sum = 0, magnitude = 0;
       for (std::int64_t k = 0; k < (p.alpha == 0 ? 0 : p.k); ++k) {
-        const double x = double{p.transa == Transpose::no ? a.at(i, k) : a.at(k, i)} *
+        const long double x = static_cast<long double>(p.transa == Transpose::no ? a.at(i, k) : a.at(k, i)) *
                          (p.transb == Transpose::no ? b.at(k, j) : b.at(j, k));
         sum += p.alpha * x;
         magnitude += std::abs(p.alpha * x);
@@ -98,7 +110,7 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
         sum += p.beta * before;
         magnitude += std::abs(p.beta * before);
       }
-      const double off = std::abs(now - sum);
+      const long double off = std::abs(now - sum);
       outcome.wrong += !(off <= allowed.per_magnitude * magnitude +
                                     allowed.per_value * std::abs(sum) + allowed.absolute);
     }
@@ -106,13 +118,19 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
   return outcome;
 }
 
-/// Two tiles by three, three steps of k, and columns further apart than they need be.
+Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
+  return rung.of == Class::fp64 ? run_as<double>(rung, p, left_out)
+                                : run_as<float>(rung, p, left_out);
+}
+
+/// Two tiles by three, several steps of k, and columns further apart than they need be.
 Problem plain_problem(const Rung& rung, std::int64_t gap) {
   const bool by_column = rung.id.find("/column_major/") != std::string::npos;
   const RungKernel& kernel = rung.kernel;
-  Problem p = make_problem(Class::fp32, 2 * (by_column ? kernel.tile_m : kernel.tile_n),
+  const int steps = rung.capability >= 80 ? 7 : 3;  // more than a ring of stages has
+  Problem p = make_problem(rung.of, 2 * (by_column ? kernel.tile_m : kernel.tile_n),
                            3 * (by_column ? kernel.tile_n : kernel.tile_m),
-                           3 * std::max(kernel.tile_k, 5));
+                           steps * std::max(kernel.tile_k, 5));
   p.lda += gap, p.ldb += gap, p.ldc += gap;
   return p;
 }
@@ -120,7 +138,7 @@ Problem plain_problem(const Rung& rung, std::int64_t gap) {
 /// Exactly one tile, and 64 deep, with columns that start on lines.
 Problem one_tile(const Rung& rung) {
   Problem p = plain_problem(rung, 0);
-  return make_problem(Class::fp32, p.m / 2, p.n / 3, 64);
+  return make_problem(rung.of, p.m / 2, p.n / 3, 64);
 }
 
 void check(const Rung& rung, const Problem& p) {
@@ -132,7 +150,7 @@ void check(const Rung& rung, const Problem& p) {
 
 /// What a lesson's kernel costs on one tile, 64 deep, as its source is written.
 struct ExpectedTraffic {
-  const char* lesson;  ///< below "fp32/"
+  const char* lesson;  ///< of fp32: below "fp32/"
   std::uint64_t global_load_sectors, global_store_sectors;
   std::uint64_t shared_load_wavefronts, shared_load_conflicts;
   std::uint64_t shared_store_wavefronts, shared_store_conflicts;
@@ -187,6 +205,15 @@ constexpr ExpectedTraffic expected_traffic[] = {
     // Two loads of A of two wavefronts, two of B of four. A's lines are padded to 16 bytes, so that
     // k four apart meet in two places: two wavefronts a store.
     {"row_major/14_registers_buffered", 2048, 2048, 6144, 0, 768, 256},
+    // The same loads as 14; A's elements are copied one by one, eight k by four rows a warp.
+    {"row_major/15_async_multistage", 2048, 2048, 6144, 0, 512, 0},
+    // Two loads of A of two wavefronts, four of B of four.
+    {"row_major/16_wide_thread_tile", 3072, 4096, 10240, 0, 768, 0},
+    // Eight warps, a load of two wavefronts of A and of B a step of k. The two doubles of A are in
+    // the same banks; nvcc reads two k at once, and then they are not.
+    {"fp64/01_shared_memory", 512, 64, 2048, 512, 128, 0},
+    // Four loads of A of two wavefronts, four of B of four.
+    {"fp64/02_register_tile", 4096, 4096, 12288, 0, 1024, 0},
 };
 
 }  // namespace
@@ -194,18 +221,18 @@ constexpr ExpectedTraffic expected_traffic[] = {
 TEST_CASE("lessons are two trees, parents before children", "[host][gemm]") {
   std::vector<std::string> before;
   int roots = 0;
-  for (const Lesson& lesson : fp32_lessons()) {
+  for (const Lesson& lesson : host_lessons()) {
     CAPTURE(lesson.id);
     roots += lesson.parent.empty();
     CHECK((lesson.parent.empty() || std::ranges::count(before, lesson.parent) == 1));
     CHECK(std::ranges::count(before, lesson.id) == 0);
     before.push_back(lesson.id);
   }
-  CHECK(roots == 2);
+  CHECK(roots == 3);
 }
 
 TEST_CASE("every lesson's own kernel computes its products", "[host][gemm]") {
-  for (const Rung& rung : fp32_lessons()) {
+  for (const Rung& rung : host_lessons()) {
     Problem p = plain_problem(rung, 4);
     REQUIRE(rung.takes_own_path(p));
     check(rung, p);
@@ -215,22 +242,22 @@ TEST_CASE("every lesson's own kernel computes its products", "[host][gemm]") {
 }
 
 TEST_CASE("a lesson computes every other product too", "[host][gemm]") {
-  for (const Rung& rung : fp32_lessons()) {
+  for (const Rung& rung : host_lessons()) {
     for (const Transpose transa : {Transpose::no, Transpose::yes}) {
-      Problem p = make_problem(Class::fp32, 67, 35, 21, transa, Transpose::no, 0.5, -1.5);
+      Problem p = make_problem(rung.of, 67, 35, 21, transa, Transpose::no, 0.5, -1.5);
       p.lda += 3, p.ldb += 1, p.ldc += 5;
       check(rung, p);
     }
-    check(rung, make_problem(Class::fp32, 33, 70, 9, Transpose::yes, Transpose::yes));
-    check(rung, make_problem(Class::fp32, 0, 70, 9));
-    check(rung, make_problem(Class::fp32, 33, 2, 0, Transpose::no, Transpose::no, 1, 2));
-    check(rung, make_problem(Class::fp32, 32, 32, 32, Transpose::no, Transpose::no, 0, 0.5));
+    check(rung, make_problem(rung.of, 33, 70, 9, Transpose::yes, Transpose::yes));
+    check(rung, make_problem(rung.of, 0, 70, 9));
+    check(rung, make_problem(rung.of, 33, 2, 0, Transpose::no, Transpose::no, 1, 2));
+    check(rung, make_problem(rung.of, 32, 32, 32, Transpose::no, Transpose::no, 0, 0.5));
   }
 }
 
 TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][gemm]") {
-  for (const Rung& rung : fp32_lessons()) {
-    const Problem p = make_problem(Class::fp32, 256, 256, 32);
+  for (const Rung& rung : host_lessons()) {
+    const Problem p = make_problem(rung.of, 256, 256, 32);
     for (const Variant& variant : rung.variants(p, 1)) {
       static const Variant* launched = nullptr;  // a rung's launch is a plain function
       launched = &variant;
@@ -247,7 +274,7 @@ TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][
 // next step's writes. Which barrier it is does not matter: none is there for nothing.
 TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]") {
   int barriers = 0;
-  for (const Rung& rung : fp32_lessons()) {
+  for (const Rung& rung : host_lessons()) {
     const Problem p = plain_problem(rung, 0);
     const Report whole = run(rung, p).report;
     CAPTURE(rung.id);
@@ -257,16 +284,17 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
       CHECK(run(rung, p, left_out).report.races > 0);
     }
   }
-  CHECK(barriers == 45);
+  CHECK(barriers == 51);
 }
 
 TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
-  const std::vector<Lesson> lessons = fp32_lessons();
+  const std::vector<Lesson> lessons = host_lessons();
   REQUIRE(lessons.size() == std::size(expected_traffic));
   for (const ExpectedTraffic& expected : expected_traffic) {
     CAPTURE(expected.lesson);
-    const auto lesson =
-        std::ranges::find(lessons, std::string("fp32/") + expected.lesson, &Lesson::id);
+    const std::string name = expected.lesson;
+    const auto lesson = std::ranges::find(
+        lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Lesson::id);
     REQUIRE(lesson != lessons.end());
     REQUIRE(lesson->takes_own_path(one_tile(*lesson)));
     const Report report = run(*lesson, one_tile(*lesson)).report;
@@ -284,7 +312,7 @@ TEST_CASE("an access outside of the matrices is a fault", "[host][gemm]") {
   const Lesson lesson = fp32::row_major::naive();
   const Problem p = make_problem(Class::fp32, 32, 32, 8);
   std::mt19937 random(7);
-  HostMatrix a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random), c(p.m, p.n, p.ldc, random);
+  HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random), c(p.m, p.n, p.ldc, random);
   const auto faults = [&](std::span<const Buffer> buffers) {
     Recording recording(buffers);
     lesson.launch({p, a.data(), b.data(), c.data()}, {}, nullptr);

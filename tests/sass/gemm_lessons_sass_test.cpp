@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/fp64/lessons.h"
 #include "gemm/ladder/half/lessons.h"
 #include "tests/sass/rung_code.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 /// Two blocks of 256 threads.
 constexpr int two_blocks = 128;
+/// Of 384.
+constexpr int specialised = 168;
 const std::string later = " LDGSTS UTMALDG USETMAXREG HMMA HGMMA";
 const std::string scalar = " LDG.E.128 STG.E.128 STS.128 SHFL" + later;
 const std::string vectors = "LDG.E.128 LDS.128 STG.E.128 STS.128 BAR=2 ";
@@ -69,6 +72,12 @@ const RungCode codes[] = {
      scalar, 64},
     {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
      vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},
+    {"fp32/row_major/15_async_multistage", "::async_multistage_product(", 1,
+     "FFMA>=512 LDGSTS LDS.128=32 LDGDEPBAR BAR=1 STG.E.128",
+     "STS SHFL UTMALDG USETMAXREG HMMA HGMMA", two_blocks},
+    {"fp32/row_major/16_wide_thread_tile", "::wide_thread_tile_product(", 1,
+     "FFMA>=1024 LDGSTS LDS.128=48 LDGDEPBAR BAR=1 STG.E.128",
+     "STS SHFL UTMALDG USETMAXREG HMMA HGMMA"},
     {"half/01_wmma_global", "::wmma_global_product<", 2, "HMMA STS BAR=0", "LDSM" + no_wgmma},
     // nvcc makes ldmatrix of wmma's loads for fp16 alone.
     {"half/02_wmma_shared", "::wmma_shared_product<__half", 1,
@@ -104,8 +113,26 @@ const RungCode codes[] = {
      "HGMMA.64x256x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=2 UTMASTG.2D=4 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2 STSM",
      "LDGSTS HMMA"},
-    {"", "::half_fallback_product<", 2, "FFMA>=256 LDS STS BAR=2",
-     "LDGSTS UTMALDG USETMAXREG HMMA HGMMA", two_blocks},
+    // Of A, of which a half-warp reads one word for all, two k at once.
+    {"fp64/01_shared_memory", "::square_tile_product(", 1,
+     "DFMA>=16 LDS.128>=8 LDS.64>=16 BAR>=2", "DMMA" + no_wgmma},
+    {"fp64/02_register_tile", "::register_tile_product(", 1,
+     "DFMA>=512 LDS.128=64 STS.64=4 STS.128=2 LDG.E.128>=4 STG.E.128>=32 BAR=2", "DMMA" + no_wgmma},
+    {"fp64/03_tensor_cores", "::tensor_cores_product(", 1,
+     "DMMA.8x8x4=128 LDS.64=48 LDG.E.128 STS.128 BAR=2", "DMMA.16x8x16" + no_wgmma},
+    {"fp64/04_wide_products", "::wide_products_product(", 1,
+     "DMMA.16x8x16=16 LDS.64=48 LDG.E.128 STS.128 BAR=2", "DMMA.8x8x4" + no_wgmma},
+    {"fp64/05_tma", "::tma_lesson_product(", 1,
+     "DMMA.16x8x16=16 LDS.128=24 UTMALDG.2D UTMALDG.2D.MULTICAST=0 USETMAXREG=2 "
+     "SYNCS.PHASECHK>=2",
+     "LDGSTS LDS.64 UCGABAR_ARV DADD", specialised},
+    {"fp64/06_cluster_multicast", "::multicast_product(", 1,
+     "DMMA.16x8x16=16 LDS.128=24 UTMALDG.2D.MULTICAST USETMAXREG=2 UCGABAR_ARV "
+     "SYNCS.PHASECHK>=2",
+     "LDGSTS LDS.64 DADD", specialised},
+    {"", "::any_product<__half", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
+    {"", "::any_product<__nv_bfloat16", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
+    {"", "::any_product<double", 1, "DFMA>=256 LDS STS BAR=2", "DMMA" + later, two_blocks},
     {"", "::fallback_product(", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
 };
 
@@ -114,6 +141,7 @@ const RungCode codes[] = {
 TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
   std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::fp32_lessons();
+  std::ranges::move(fathom::gemm::fp64_lessons(), std::back_inserter(lessons));
   for (const auto of : {fathom::gemm::Class::fp16, fathom::gemm::Class::bf16})
     std::ranges::move(fathom::gemm::half_lessons(of), std::back_inserter(lessons));
   for (const fathom::gemm::Rung& lesson : lessons) {

@@ -15,12 +15,12 @@ std::vector<RungCode> fp32_codes() {
       "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
   return {
       // A group of copies for each stage of the ring.
-      {"fp32/20_async_multistage", "Tiling<128, 128, 8,", 9, "FFMA>=512 LDGDEPBAR=5 " + pipeline,
+      {"fp32/22_planned_tiles", "Tiling<128, 128, 8,", 9, "FFMA>=512 LDGDEPBAR=5 " + pipeline,
        "STS UTMALDG USETMAXREG", two_blocks},
-      {"fp32/20_async_multistage",
+      {"fp32/22_planned_tiles",
        "Tiling<128, 128, 8,*(fathom::gemm::Along)0, (fathom::gemm::Along)0>", 1,
        "LDGSTS.E.BYPASS.128", ""},
-      {"fp32/21_wide_thread_tile", "Tiling<128, 256, 8,", 9, "FFMA>=1024 LDGDEPBAR=5 " + pipeline,
+      {"fp32/22_planned_tiles", "Tiling<128, 256, 8,", 9, "FFMA>=1024 LDGDEPBAR=5 " + pipeline,
        "STS UTMALDG USETMAXREG"},
       {"fp32/22_planned_tiles", "Tiling<128, 256, 16,", 9, "FFMA>=2048 LDGDEPBAR=4 " + pipeline,
        "STS UTMALDG USETMAXREG"},
@@ -33,19 +33,18 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/22_planned_tiles", "::add_parts(", 1, "LDG.E>=2 FADD STG.E",
        "LDS STS BAR SHFL RED REDG ATOMG"},
 
-      {"fp32/23_tma_producer", "warp_specialised_product<*Cut)0>, fathom::gemm::fp32::TmaProducer>",
-       1, specialised_code + "UTMALDG.2D>=2", "LDGSTS LDSM STS UTMALDG.2D.MULTICAST", specialised},
       // Sixteen bytes where lines allow it, four elsewhere; what has arrived is told by the copies.
-      {"fp32/24_thread_producer", "warp_specialised_product<*, fathom::gemm::fp32::ThreadProducer>",
+      {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::ThreadProducer>",
        1, specialised_code + "LDGSTS.E.BYPASS.128 LDGSTS.E ARRIVES.LDGSTSBAR", "UTMALDG LDSM STS",
        specialised},
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
       // them. Of each producer one kernel whose shares end with a stage, and one whose end with a
       // body.
-      {"fp32/25_stream_k", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
-       specialised_code + "LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU", "RED REDG ATOMG",
+      {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
+       specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",
+       "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG",
        specialised},
-      {"fp32/25_stream_k", "warp_specialised_product<*TransposingProducer<", 6,
+      {"fp32/26_sliced_depth", "warp_specialised_product<*TransposingProducer<", 6,
        specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; four boxes of A and one of B.

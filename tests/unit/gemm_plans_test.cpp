@@ -92,59 +92,53 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
 
 TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
-  const Rung& shares = *find_rung("fp32/25_stream_k");
-  const Rung& sliced = *find_rung("fp32/26_sliced_depth");
-  const auto bytes = [&](const Rung& rung, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const Rung& rung = *find_rung("fp32/26_sliced_depth");
+  const auto bytes = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
   };
   constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
   // BLAS's B lies along k: copied for TMA only where its lines do not start on 16
   // bytes, and the product is large for the copy.
-  CHECK(bytes(shares, 4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
+  CHECK(bytes(4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
   for (const auto& [m, n, k] :
        {std::tuple{4096, 4096, 4096}, {128, 8192, 8192}, {128, 8192, 8191}}) {
     CAPTURE(m, n, k);
-    CHECK(bytes(shares, m, n, k) >= sms * a_tile);
-    CHECK(bytes(shares, m, n, k) < sms * a_tile + std::size_t{4} * n * k);
+    CHECK(bytes(m, n, k) >= sms * a_tile);
+    CHECK(bytes(m, n, k) < sms * a_tile + std::size_t{4} * n * k);
   }
-  CHECK(bytes(shares, 4096, 4096, 0) == 0);
-  CHECK(bytes(sliced, 16, 8192, 8192) == 0);
-  CHECK(bytes(sliced, 17, 8192, 8192) == bytes(shares, 17, 8192, 8192));
-  for (const Rung* rung : {&shares, &sliced}) {
-    CHECK(rung->takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
-    CHECK(rung->takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
-    CHECK_FALSE(rung->takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
-  }
+  CHECK(bytes(4096, 4096, 0) == 0);
+  CHECK(bytes(16, 8192, 8192) == 0);
+  CHECK(bytes(17, 8192, 8192) > 0);
+  CHECK(rung.takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
+  CHECK(rung.takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
+  CHECK_FALSE(rung.takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
 }
 
-TEST_CASE("an fp64 rung's workspace and report follow from one plan", "[gemm]") {
+TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm]") {
   constexpr int sms = 132;
   constexpr std::size_t column = sms * 128 * sizeof(double);  // of partial sums of every SM's tile
-  for (const char* id : {"fp64/07_stream_k", "fp64/08_late_reads"}) {
-    CAPTURE(id);
-    const Rung& rung = *find_rung(id);
-    const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-      return make_problem(Class::fp64, m, n, k);
-    };
-    const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
-    const auto tiles = [&](const Problem& p) {
-      return rung.kernel_for(p, sms).function == rung.kernel.function;
-    };
-    // The large operand streams by, and nobody leaves sums.
-    CHECK(bytes(problem(16, 8192, 8192)) == 0);
-    CHECK_FALSE(tiles(problem(16, 8192, 8192)));
-    // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
-    const Problem odd = problem(16, 8192, 8191);
-    CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
-    CHECK_FALSE(rung.takes_own_path(odd));
-    CHECK_FALSE(tiles(odd));
-    const Problem few = problem(64, 8192, 8192), many = problem(66, 8192, 8192);
-    CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
-    CHECK_FALSE(tiles(few));
-    CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
-    CHECK(tiles(many));
-    for (const Problem& p : {few, many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
-  }
+  const Rung& rung = *find_rung("fp64/08_late_reads");
+  const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return make_problem(Class::fp64, m, n, k);
+  };
+  const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
+  const auto tiles = [&](const Problem& p) {
+    return rung.kernel_for(p, sms).function == rung.kernel.function;
+  };
+  // The large operand streams by, and nobody leaves sums.
+  CHECK(bytes(problem(16, 8192, 8192)) == 0);
+  CHECK_FALSE(tiles(problem(16, 8192, 8192)));
+  // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
+  const Problem odd = problem(16, 8192, 8191);
+  CHECK(bytes(odd) > 16 * column + 4096 * 8191 * sizeof(double));
+  CHECK_FALSE(rung.takes_own_path(odd));
+  CHECK_FALSE(tiles(odd));
+  const Problem few = problem(64, 8192, 8192), many = problem(66, 8192, 8192);
+  CHECK((bytes(few) > 64 * column && bytes(few) < 65 * column));
+  CHECK_FALSE(tiles(few));
+  CHECK((bytes(many) > 128 * column && bytes(many) < 129 * column));
+  CHECK(tiles(many));
+  for (const Problem& p : {few, many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
 }
 
 TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
@@ -182,16 +176,13 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   };
   // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
   // beyond C.
-  for (const char* id : {"fp32/25_stream_k", "fp32/26_sliced_depth"}) {
-    CAPTURE(id);
-    CHECK(tile(id, 4096, 4096, 4096) == std::tuple{128, 256, 0});
-    CHECK(kernel(id, 4096, 4096, 4096).function == find_rung(id)->kernel.function);
-    CHECK(tile(id, 3088, 4096, 4096) == std::tuple{256, 128, 0});
-    CHECK(tile(id, 4096, 3088, 4096) == std::tuple{128, 256, 0});
-  }
+  const char* shares = "fp32/26_sliced_depth";
+  CHECK(tile(shares, 4096, 4096, 4096) == std::tuple{128, 256, 0});
+  CHECK(kernel(shares, 4096, 4096, 4096).function == find_rung(shares)->kernel.function);
+  CHECK(tile(shares, 3088, 4096, 4096) == std::tuple{256, 128, 0});
+  CHECK(tile(shares, 4096, 3088, 4096) == std::tuple{128, 256, 0});
   // Where two SMs and more share a tile, the kernel that cuts shares within stages; 1280 cubed has
   // 50 tiles, 1536 cubed 72, and 8 of k are less than a body for each SM.
-  const char* shares = "fp32/25_stream_k";
   const void* const cut = kernel(shares, 8192, 128, 8192).function;
   CHECK(cut != kernel(shares, 4096, 4096, 4096).function);
   CHECK(tile(shares, 8192, 128, 8192) == std::tuple{128, 256, 0});
@@ -201,9 +192,9 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
   // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
   // columns have.
-  CHECK(std::get<1>(tile("fp32/25_stream_k", 100, 8192, 8192)) == 16);
-  CHECK(kernel("fp32/26_sliced_depth", 16, 8192, 8192).function == nullptr);
-  CHECK(kernel("fp32/25_stream_k", 15, 15, 15).function == nullptr);
+  CHECK(std::get<1>(tile(shares, 100, 8192, 8192)) == 16);
+  CHECK(kernel(shares, 16, 8192, 8192).function == nullptr);
+  CHECK(kernel(shares, 17, 15, 15).function == nullptr);
 
   const char* planned = "fp32-3xtf32/02_planned_tiles";
   CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
@@ -290,8 +281,7 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id :
-       {"fp32/25_stream_k", "fp32/26_sliced_depth", "fp64/07_stream_k", "fp64/08_late_reads"})
+  for (const char* id : {"fp32/26_sliced_depth", "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
-  CHECK(find_rung("fp32/23_tma_producer")->kernel.parts == 1);
+  CHECK(find_rung("fp32/22_planned_tiles")->kernel.parts == 1);
 }

@@ -38,11 +38,16 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 }
 
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
-  for (const char* id : {"fp32/23_engine_fed",
+  for (const char* id : {"fp32/20_async_multistage",
+                         "fp32/21_wide_thread_tile",
+                         "fp32/24_thread_producer",
+                         "fp32/25_stream_k",
+                         "fp32/23_engine_fed",
                          "fp32/24_thread_fed",
                          "fp32/25_equal_shares",
                          "fp64/05_copy_engine",
                          "fp32/27_small_products",
+                         "fp64/07_stream_k",
                          "fp64/09_small_products",
                          "fp16/16_small_products",
                          "bf16/16_small_products",
@@ -73,7 +78,7 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
 }
 
 TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[gemm]") {
-  const Rung& async = *find_rung("fp32/20_async_multistage");
+  const Rung& async = *find_rung("fp32/row_major/15_async_multistage");
   CHECK_FALSE(runs_on(async, 7, 5));
   CHECK(runs_on(async, 8, 0));
   CHECK(runs_on(async, 12, 0));

@@ -30,6 +30,8 @@ Lesson warp_tile();
 Lesson two_outputs();
 Lesson two_buffers();
 Lesson registers_buffered();
+Lesson async_multistage();
+Lesson wide_thread_tile();
 }  // namespace fp32::row_major
 
 namespace fp32::column_major {

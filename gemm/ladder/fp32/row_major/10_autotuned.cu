@@ -56,7 +56,7 @@ void add_variant(std::vector<Variant>& variants, const Problem& problem) {
   constexpr LessonTile of = tiling(m, n, k, rows, columns);
   constexpr View view = View::row_major_x_along_rows;
   if (!is_plain(problem, view, of)) return;
-  const LessonKernel kernel = &autotuned_product<m, n, k, rows, columns>;
+  const LessonKernel<float> kernel = &autotuned_product<m, n, k, rows, columns>;
   variants.push_back({std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
                       {reinterpret_cast<const void*>(kernel), of.threads, 0, m, n, k}, 0,
                       [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {

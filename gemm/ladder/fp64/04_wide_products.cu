@@ -1,0 +1,77 @@
+// Products of 16 x 8 x 16, eight times as large, which Hopper brought (mma.sync.m16n8k16): its
+// tensor cores do 128 multiplications a clock and SM by these, 64 by the parent's.
+//
+// Tile, warps and padding are the parent's; a stage of 16 k is one step of products. A lane has
+// eight elements of A, two rows at four k, and four of B.
+
+#include "gemm/blocks/dmma.cuh"
+#include "gemm/blocks/simt.cuh"
+#include "gemm/ladder/fp64/lessons.h"
+
+namespace fathom::gemm::fp64 {
+namespace {
+
+constexpr LessonTile tile{128, 128, 16, 256, /*any_size=*/false, /*vectors=*/true};
+constexpr int pitch_a = tile.k + 4, pitch_b = tile.n + 4;
+
+__global__ void __launch_bounds__(tile.threads, 1) wide_products_product(LessonProductOf<double> p) {
+  alignas(16) __shared__ double tile_a[tile.m][pitch_a];
+  alignas(16) __shared__ double tile_b[tile.k][pitch_b];
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
+  const std::int64_t c_row = blockIdx.y * tile.m, c_column = blockIdx.x * tile.n;
+  const double* a = p.a + c_row * p.lda;
+  const double* b = p.b + c_column;
+  double sums[4][4][4] = {};
+  for (int step = 0; step < p.k; step += tile.k) {
+    load_tile_vectors<tile.m, tile.k, pitch_a, tile.threads>(tile_a[0], a, p.lda);
+    load_tile_vectors<tile.k, tile.n, pitch_b, tile.threads>(tile_b[0], b, p.ldb);
+    __syncthreads();
+    a += tile.k;
+    b += tile.k * p.ldb;
+    double of_b[4][4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        of_b[j][e] = tile_b[e * 4 + lane % 4][warp_column + j * 8 + lane / 4];
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      double of_a[8];
+#pragma unroll
+      for (int e = 0; e < 8; ++e)
+        of_a[e] = tile_a[warp_row + i * 16 + e % 2 * 8 + lane / 4][e / 2 * 4 + lane % 4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) multiply_16x8x16(sums[i][j], of_a, of_b[j]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const std::int64_t row = c_row + warp_row + i * 8 + lane / 4;
+    double* const c = p.c + row * p.ldc + c_column + warp_column + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const double(&s)[4] = sums[i / 2][j];
+      store_vector(p, c + j * 8, s[i % 2 * 2], s[i % 2 * 2 + 1]);
+    }
+  }
+}
+
+}  // namespace
+
+Lesson wide_products() {
+  Lesson lesson = make_lesson<wide_products_product, View::row_major_x_along_rows, tile>();
+  lesson.id = "fp64/04_wide_products";
+  lesson.parent = "fp64/03_tensor_cores";
+  lesson.idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.";
+  lesson.gain =
+      "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by those of 8 "
+      "x 8 x 4 (measured by the probe instructions); but while a tile is fetched nobody "
+      "multiplies.";
+  lesson.capability = 90;
+  return lesson;
+}
+
+}  // namespace fathom::gemm::fp64

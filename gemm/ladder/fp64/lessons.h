@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "gemm/ladder/lesson.h"
+
+// The fp64 lessons, one file each.
+
+namespace fathom::gemm {
+
+/// All of them, parents before children.
+std::vector<Lesson> fp64_lessons();
+
+/// Computes any product of doubles, with every index checked.
+void launch_fp64_fallback(const Arguments& arguments, cudaStream_t stream);
+
+namespace fp64 {
+Lesson shared_memory();
+Lesson register_tile();
+Lesson tensor_cores();
+Lesson wide_products();
+Lesson tma();
+Lesson cluster_multicast();
+}  // namespace fp64
+
+}  // namespace fathom::gemm

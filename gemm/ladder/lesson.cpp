@@ -1,0 +1,81 @@
+#include "gemm/ladder/lesson.h"
+
+#include <utility>
+
+#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/fp64/lessons.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// Most blocks of a grid's second dimension.
+constexpr std::int64_t most_blocks_y = 65535;
+
+/// The product in the lesson's view. Row-major C is column-major C^T = op(B)^T op(A)^T.
+template <class T>
+LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
+  const Problem& p = arguments.problem;
+  LessonProductOf<T> q{static_cast<int>(p.m),
+                       static_cast<int>(p.n),
+                       p.alpha == 0 ? 0 : static_cast<int>(p.k),  // BLAS does not read A, B then
+                       static_cast<T>(p.alpha),
+                       static_cast<T>(p.beta),
+                       static_cast<const T*>(arguments.a),
+                       p.lda,
+                       static_cast<const T*>(arguments.b),
+                       p.ldb,
+                       static_cast<T*>(arguments.c),
+                       p.ldc,
+                       p.transa == Transpose::yes,
+                       p.transb == Transpose::yes};
+  if (view != View::column_major) {
+    std::swap(q.m, q.n);
+    std::swap(q.a, q.b);
+    std::swap(q.lda, q.ldb);
+    std::swap(q.a_transposed, q.b_transposed);
+  }
+  return q;
+}
+
+}  // namespace
+
+bool is_plain(const Problem& p, View view, const LessonTile& tile) {
+  if (p.transa == Transpose::yes || p.transb == Transpose::yes) return false;
+  if (p.k == 0 || p.alpha == 0) return false;
+  const std::int64_t vector = p.of == Class::fp64 ? 2 : 4;
+  if (tile.vectors && (p.lda % vector != 0 || p.ldb % vector != 0 || p.ldc % vector != 0))
+    return false;
+  const bool by_column = view == View::column_major;
+  const std::int64_t rows = by_column ? p.m : p.n, columns = by_column ? p.n : p.m;
+  const std::int64_t blocks_y =
+      view == View::row_major_x_along_rows ? ceil_div(rows, tile.m) : ceil_div(columns, tile.n);
+  if (blocks_y > most_blocks_y) return false;
+  return tile.any_size || (rows % tile.m == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
+}
+
+template <class T>
+void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
+                   LessonKernel<T> kernel, const LessonTile& tile) {
+  if (arguments.problem.m == 0 || arguments.problem.n == 0) return;
+  if (!is_plain(arguments.problem, view, tile)) return launch_fallback(arguments, stream);
+  const LessonProductOf<T> p = lesson_product<T>(arguments, view);
+  const auto down = static_cast<unsigned>(ceil_div(p.m, tile.m));
+  const auto across = static_cast<unsigned>(ceil_div(p.n, tile.n));
+  const dim3 grid = view == View::row_major_x_along_rows ? dim3(across, down) : dim3(down, across);
+  launch_blocks(kernel, grid, tile.threads, p, stream);
+}
+
+template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<float>,
+                            const LessonTile&);
+template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<double>,
+                            const LessonTile&);
+
+void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
+  if (arguments.problem.m == 0 || arguments.problem.n == 0) return;
+  if (arguments.problem.of == Class::fp64) return launch_fp64_fallback(arguments, stream);
+  const LessonProduct p = lesson_product<float>(arguments, View::row_major);
+  const std::int64_t tiles = ceil_div(p.m, fallback_tile) * ceil_div(p.n, fallback_tile);
+  launch_blocks(&fallback_product, dim3(static_cast<unsigned>(tiles)), fallback_threads, p, stream);
+}
+
+}  // namespace fathom::gemm
