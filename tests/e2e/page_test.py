@@ -25,8 +25,9 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FATHOM, RECORDINGS, WORK = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 VIEWS = ["overview", "latency", "bandwidth", "facts", "claims", "ladder", "roofline", "warp",
-         "topology", "history", "probes"]
-CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history", "probes"}
+         "topology", "history", "compare", "probes"]
+CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history",
+          "compare", "probes"}
 H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
 H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
 
@@ -240,6 +241,43 @@ class Page(unittest.TestCase):
         one = len(self.all(".chart svg .mark-symbol.role-mark path"))
         self.assertTrue(0 < one < both, (one, both))
         self.assertIn("docs=0", self.state())
+
+    def test_comparison_says_what_the_command_says(self):
+        told = WORK / "compared.json"
+        ran = fathom("compare", H200[1], H100, "--json", told)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(told.read_text())["figures"]
+        differ = sum(f["outcome"] == "differs" for f in figures)
+        self.open(page("two", H200[1], H100), "view=compare")
+        self.assertIn(f"{differ} of {len(figures)} figures differ", self.main())
+        shown = {row.text.split(" ")[0] for row in self.all("main tbody tr")}
+        first = next(f for f in figures if f["outcome"] == "differs")
+        self.assertIn(first["title"].split(" ")[0], shown)
+        self.assertIn("Highest memory clock", self.main())
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertGreater(len(points), 20)
+        points[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
+        self.assertIn("Interval", self.main())
+
+    def test_model_bound_and_regimes_are_drawn(self):
+        file = page("own", *H200)
+        for probe, said in ("bank_conflicts", "Dotted: the model."), ("links", "Dashed: the bound."):
+            self.open(file, f"view=probes&probe={probe}")
+            self.wait(".chart svg .mark-line path[stroke-dasharray]")
+            self.assertIn(said, self.main())
+        views = json.loads(H200[1].read_text())["fathom"]["probes"]
+        wanted = sum(len(v["stretches"]) for p in views if p["name"] == "memory_latency"
+                     for v in p["views"])
+        self.open(file, "view=probes&probe=memory_latency")
+        grey = ".chart svg .mark-rule line[stroke-width='9']"
+        WebDriverWait(self.chrome, 20).until(lambda c: len(self.all(grey)) == wanted)
+
+    def test_topology_shows_the_distances_of_a_clicked_sm(self):
+        self.open(page("own", *H200), "view=topology")
+        self.all(".chart svg .mark-text.role-mark text")[7].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "sm=7" in self.state())
+        self.assertEqual(self.wait("input[type=number]").get_attribute("value"), "7")
 
     def test_card_check(self):
         def card(name, factor, clock=1):
