@@ -210,7 +210,7 @@ Json to_json(const Comparison& comparison) {
     one.update({{"a", f.a->value}, {"b", f.b->value}, {"noisy", f.noisy()}});
     put(one, "ratio", f.ratio);
     one["interval"] = to_json(f.ratio_interval);
-    one["finding"] = differs ? (f.better_in_b() ? "B better" : "A better")
+    one["finding"] = differs                           ? (f.better_in_b() ? "B better" : "A better")
                      : f.outcome == Outcome::undecided ? "undecided"
                                                        : "no difference";
     out["figures"].push_back(one);

@@ -133,14 +133,12 @@ function curve(main, rows, {
       label);
 }
 const sizes = ids => shownDocs().flatMap(
-    i => docs[i]
-             .facts.filter(f => ids.includes(f.id) && f.value > 0)
-             .map(f => ({
-                    x: f.value,
-                    label: f.subject,
-                    document: docs[i].label,
-                    shown: bytes(f.value)
-                  })));
+    i => docs[i].facts.filter(f => ids.includes(f.id) && f.value > 0).map(f => ({
+                                                                            x: f.value,
+                                                                            label: f.subject,
+                                                                            document: docs[i].label,
+                                                                            shown: bytes(f.value)
+                                                                          })));
 // "Dotted: L1 241 KiB; L2 50.3 MiB (H100), 58.73 MiB (H200)."
 function dotted(main, marks) {
   const texts = [...new Set(marks.map(m => m.label))].map(label => {
@@ -210,10 +208,9 @@ views.push({
     main.append(
         p('One load that depends on the one before, against the bytes that it walks over. ',
           'Scroll to zoom, drag to move; click a point for its entry; a pale point is not ok.'));
-    const marks = sizes({
-      global: ['l1.size', 'l2.size'],
-      constant: ['const.l1.size', 'const.l1_5.size']
-    }[memory] ?? []);
+    const marks = sizes(
+        {global: ['l1.size', 'l2.size'], constant: ['const.l1.size', 'const.l1_5.size']}[memory] ??
+        []);
     curve(main, rows, {
       xTitle: 'Working set',
       yTitle: `Latency (${unit})`,

@@ -176,20 +176,23 @@ views.push({
     const here = (c, many) =>
         [many ? soft(`${docs[c.doc].label}: `) : null,
          el('span', {class: kind[c.verdict] ?? 'soft'}, c.verdict.replaceAll('_', ' ')),
-         c.figure ? `: ${c.figure}` : '',
-         ...(c.evidence ?? []).slice(0, 3).flatMap((n, k) => {
+         c.figure ? `: ${c.figure}` : '', ...(c.evidence ?? []).slice(0, 3).flatMap((n, k) => {
            const e = docs[c.doc].byName.get(n);
            return e ? [k ? ', ' : ' · entries ', withMark(e, `${k + 1}`)] : [];
          })];
     main.append(table(
-        ['Claim', 'Statement', 'Stated', 'By', ...gpus],
+        ['Claim', 'Statement', 'Stated', ...gpus],
         [...byId.values()]
             .filter(same => !wanted || same.some(c => c.verdict === wanted))
             .map(
                 same =>
-                    [same[0].id, same[0].statement, same[0].claimed,
-                     [same[0].author, same[0].gpu && `on ${same[0].gpu}`].filter(Boolean).join(
-                         ', '),
+                    [same[0].id, same[0].statement,
+                     [
+                       same[0].claimed,
+                       el('div', {class: 'soft'},
+                          [same[0].author, same[0].gpu && `on ${same[0].gpu}`].filter(Boolean).join(
+                              ', '))
+                     ],
                      ...gpus.map(gpu => {
                        const of = same.filter(c => docs[c.doc].machine.GPU === gpu);
                        return of.flatMap(c => [...here(c, of.length > 1), ' ']);

@@ -80,6 +80,7 @@ views.push({
                                                    bound: e.bound?.[0]
                                                  })));
     const many = ladders.length > 1;
+    const named = {title: null, labelOverlap: false, labelLimit: 160};
     chart(
         main, {
           data: {values: rows},
@@ -87,7 +88,7 @@ views.push({
               [{
                 mark: {type: 'bar', cursor: 'pointer'},
                 encoding: {
-                  y: {field: 'rung', type: 'nominal', sort: names, axis: {title: null, labelOverlap: false, labelLimit: 160}},
+                  y: {field: 'rung', type: 'nominal', sort: names, axis: named},
                   ...(many ? {yOffset: {field: 'document'}} : {}),
                   x: {
                     field: 'y',

@@ -194,8 +194,8 @@ views.push({
     const list =
         el('datalist', {id: 'shared'}, shared.slice(0, 3000).map(value => el('option', {value})));
     const changed = data.comparisons.flatMap(c => c.figures).find(f => shared.includes(f.name));
-    const name = shared.includes(state.get('entry')) ? state.get('entry') :
-                                                       changed?.name ?? shared[0];
+    const name =
+        shared.includes(state.get('entry')) ? state.get('entry') : changed?.name ?? shared[0];
     const field = el('input', {
       type: 'text',
       list: 'shared',

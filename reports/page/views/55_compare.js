@@ -4,18 +4,18 @@ views.push({
   title: 'Compare',
   draw(main) {
     main.append(h2('What differs'));
-    const pairs =
-        data.comparisons.filter(c => [c.a, c.b].every(i => shownDocs().includes(i)));
+    const pairs = data.comparisons.filter(c => [c.a, c.b].every(i => shownDocs().includes(i)));
     if (!pairs.length)
       return main.append(
           p('Documents of one suite are compared: give two to ',
             el('code', {}, 'fathom report --html'), '.'));
     const named = c => `${docs[c.a].label} (A) and ${docs[c.b].label} (B)`;
-    main.append(controls(choice('Documents', 'pair', pairs.map((c, k) => [`${k}`, named(c)]), '0')));
-    const c = pairs[Number(state.get('pair', '0'))] ?? pairs[0];
     main.append(
-        p(`${c.differ} of ${c.all} figures differ by more than noise. Here are the headlines, and ` +
-          `of each probe what differs most: B / A, with its interval where both runs have one.`));
+        controls(choice('Documents', 'pair', pairs.map((c, k) => [`${k}`, named(c)]), '0')));
+    const c = pairs[Number(state.get('pair', '0'))] ?? pairs[0];
+    main.append(p(
+        `${c.differ} of ${c.all} figures differ by more than noise. Here are the headlines, and ` +
+        `of each probe what differs most: B / A, with its interval where both runs have one.`));
     const entryOf = (f, i) => docs[i].byName.get(f.name) ??
         docs[i].byName.get(docs[i].facts.find(x => x.id === f.name)?.evidence?.[0]);
     const shown = c.figures.filter(f => f.ratio != null);
@@ -89,9 +89,10 @@ views.push({
     main.append(
         table(
             ['Figure', 'A', 'B', 'B / A', 'Interval', ''],
-            c.figures.map(f => [f.title, linked(f, c.a, f.a), linked(f, c.b, f.b),
-                                f.ratio == null ? '' : digits(f.ratio), range(f.interval, ''),
-                                f.finding]),
+            c.figures.map(
+                f =>
+                    [f.title, linked(f, c.a, f.a), linked(f, c.b, f.b),
+                     f.ratio == null ? '' : digits(f.ratio), range(f.interval, ''), f.finding]),
             'Figures'),
         el('h3', {}, 'The machines'),
         table(['', 'A', 'B'], c.machine, 'What differs between the machines'));
