@@ -4,7 +4,6 @@ const brush = {
   select: 'interval',
   bind: 'scales'
 };
-const lineOf = (rows, spec) => ({data: {values: rows}, ...spec});
 const byDocument = many =>
     many ? {strokeDash: {field: 'document', type: 'nominal', legend: {title: 'Document'}}} : {};
 const hover = (x, y) =>
@@ -162,7 +161,6 @@ views.push({
             'global')));
     const memory = state.get('memory', 'global'), unit = state.get('unit', 'cycles');
     const inUnit = e => unit === 'cycles' ? e.value : e.extras?.latency_ns;
-    const alone = {DRAM: 'DRAM', 'host memory': 'pinned host memory'};
     const sweep =
         allEntries('memory_latency', {sweep: 'size'})
             .filter(
