@@ -9,6 +9,7 @@
 #include "gemm/ladder_claims.h"
 #include "results/format.h"
 #include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::gemm {
 namespace {
@@ -40,6 +41,15 @@ constexpr double same_share = 0.25;
 constexpr double barely = 1.10;
 /// Rungs whose throughputs are this close are equal.
 constexpr double same_throughput = 0.02;
+
+const ClaimSource row_major{"S. Boehm, How to Optimize a CUDA Matmul Kernel", "RTX A6000"};
+const ClaimSource column_major{"notes on a column-major ladder", "an unnamed GPU"};
+
+const ClaimSource& source_of(const std::string& id) {
+  if (id.starts_with("GR") || id.starts_with("GT")) return row_major;
+  if (id.starts_with("GC")) return column_major;
+  return id == "G3" || id == "G6" || id == "G7" || id == "T2" ? toyx : double_products;
+}
 
 double throughput(const Entry& entry) { return *entry.metric.value; }
 
@@ -229,6 +239,11 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   for (const Claim& claim : traffic_claims(entries)) claims.push_back(claim);
   for (const Claim& claim : half_claims(entries)) claims.push_back(claim);
   claims.push_back(tile_claim(entries));
+  for (Claim& claim : claims) {
+    const ClaimSource& source = source_of(claim.id);
+    claim.author = source.author;
+    claim.gpu = source.gpu;
+  }
   return claims;
 }
 

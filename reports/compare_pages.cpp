@@ -50,13 +50,15 @@ std::size_t number_of(const Comparison& comparison, const Wanted& wanted) {
   return static_cast<std::size_t>(std::ranges::count_if(comparison.figures, wanted));
 }
 
-/// The first `most` of those wanted.
+/// The first `most` of those wanted, and at most `of_probe` of one probe: one cause changes many
+/// figures.
 Section figure_section(const Comparison& comparison, const std::string& title, std::size_t most,
-                       const Wanted& wanted) {
+                       std::size_t of_probe, const Wanted& wanted) {
   Section section{title, {}, {"A", "B", "B / A", ""}, {}};
+  std::map<std::string, std::size_t> shown;
   for (const ComparedFigure& figure : comparison.figures) {
     if (section.rows.size() == most) break;
-    if (wanted(figure))
+    if (wanted(figure) && ++shown[figure.probe] <= of_probe)
       section.rows.push_back({figure.title, value_text(figure.a, figure.unit),
                               value_text(figure.b, figure.unit), ratio_text(figure),
                               finding_text(figure)});
@@ -154,12 +156,12 @@ std::vector<Section> sections_of(const Comparison& comparison, std::size_t most)
   };
   const auto is_fact = [](const ComparedFigure& f) { return f.kind == ComparedFigure::Kind::fact; };
   std::vector<Section> sections{
-      figure_section(comparison, "Headlines", 2 * most,
+      figure_section(comparison, "Headlines", 2 * most, 2 * most,
                      [](const ComparedFigure& f) { return f.headline; }),
       figure_section(
-          comparison, "Further facts that differ", most,
+          comparison, "Further facts that differ", most, most / 3,
           [&](const ComparedFigure& f) { return !f.headline && is_fact(f) && changed(f); }),
-      figure_section(comparison, "Further entries that differ", most,
+      figure_section(comparison, "Further entries that differ", most, most / 3,
                      [&](const ComparedFigure& f) {
                        return !f.headline && !f.in_fact && !is_fact(f) && changed(f);
                      }),

@@ -51,9 +51,9 @@ Findings conclude(std::span<const Entry> entries) {
                   Rule::cases}},
       .reading = steps(),
       .answer =
-          "A grid of 1.5 waves takes {latency-bound:%} of the time of 2 waves where a block's "
-          "time does not depend on its neighbours, {throughput-bound:%} where blocks share "
-          "the FMA pipes, {memory-bound:%} where they share DRAM.",
+          "A grid of 1.5 waves takes {latency-bound:%} of the time of 2 waves for latency-bound "
+          "blocks, {throughput-bound:%} where blocks share the FMA pipes, {memory-bound:%} where "
+          "they share DRAM.",
       .views = views()};
   return evaluate(rows, entries);
 }

@@ -1,9 +1,11 @@
 #include <nlohmann/json.hpp>
 
 #include "models/shared_memory.h"
+#include "reports/compare.h"
 #include "reports/page/assets.h"
 #include "reports/page/page.h"
 #include "results/document_io.h"
+#include "results/error.h"
 #include "results/names.h"
 
 namespace fathom::reports {
@@ -193,6 +195,51 @@ Json to_json(const ShownDocument& shown) {
   return out;
 }
 
+/// The headlines, and of each probe what differs most by more than noise.
+Json to_json(const Comparison& comparison) {
+  constexpr int most = 5;
+  std::size_t differ = 0;
+  std::map<std::string, int> further;
+  Json out{{"figures", Json::array()}, {"machine", Json::array()}};
+  for (const ComparedFigure& f : comparison.figures) {
+    const bool differs = f.outcome == Outcome::differs;
+    differ += differs;
+    if (!f.a || !f.b) continue;
+    if (!f.headline && (!differs || f.in_fact || ++further[f.probe] > most)) continue;
+    Json one{{"name", f.name}, {"title", f.title}, {"unit", f.unit}};
+    one.update({{"a", f.a->value}, {"b", f.b->value}, {"noisy", f.noisy()}});
+    put(one, "ratio", f.ratio);
+    one["interval"] = to_json(f.ratio_interval);
+    one["finding"] = differs                           ? (f.better_in_b() ? "B better" : "A better")
+                     : f.outcome == Outcome::undecided ? "undecided"
+                                                       : "no difference";
+    out["figures"].push_back(one);
+  }
+  for (const ChangedText& change : comparison.machine)
+    out["machine"].push_back({change.name, change.a, change.b});
+  out["differ"] = differ;
+  out["all"] = comparison.figures.size();
+  return out;
+}
+
+/// Each document with the next one of its suite.
+Json comparisons(const std::vector<ShownDocument>& documents) {
+  Json out = Json::array();
+  for (std::size_t a = 0; a < documents.size(); ++a)
+    for (std::size_t b = a + 1; b < documents.size(); ++b) {
+      const Document &one = *documents[a].document, &other = *documents[b].document;
+      if (one.suite != other.suite) continue;
+      try {
+        out.push_back(to_json(compare(one, other, documents[a].file, documents[b].file)));
+        out.back().update({{"a", a}, {"b", b}});
+      } catch (const Error&) {
+        // No figure in common.
+      }
+      break;
+    }
+  return out;
+}
+
 Json sources() {
   Json out = Json::object();
   constexpr std::string_view mark = "//// ";
@@ -230,6 +277,7 @@ Json warps() {
 std::string page_data(const std::vector<ShownDocument>& documents) {
   Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
   for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
+  out["comparisons"] = comparisons(documents);
   const std::string plain = out.dump(-1, ' ', false, Json::error_handler_t::replace);
   // A text with "</script>" or "<!--" would end the page's own script: JSON can do without the
   // sign.

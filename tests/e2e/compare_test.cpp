@@ -4,11 +4,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/format.h"
 #include "sandbox.h"
 
 namespace fathom {
@@ -67,6 +69,39 @@ TEST_CASE("The lines of docs/commands.md stand in the comparison of the recorded
   for (std::string line; std::getline(lines, line); ++found)
     CHECK_THAT(run.output, ContainsSubstring(line + "\n"));
   CHECK(found == 3);
+}
+
+TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the recordings", "[e2e]") {
+  Sandbox box({});
+  const auto recordings = std::filesystem::path(recorded).parent_path().parent_path();
+  std::map<std::string, nlohmann::json> figures;
+  for (const char* suite : {"", "atlas", "gemm"}) {
+    const auto a = recordings / "h100-80gb-hbm3" / suite / "result.json";
+    const auto b = recordings / "h200" / suite / "result.json";
+    REQUIRE(code(box.fathom({"compare", a.string(), b.string(), "--json", "c.json"})) == 0);
+    const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
+    for (const auto& figure : json.at("figures"))
+      figures.emplace(figure.at("title").get<std::string>(), figure);
+  }
+  const auto shown = [](const nlohmann::json& side, const std::string& unit) {
+    return format_quantity(side.at("value").get<double>(), unit) +
+           (side.at("noisy").get<bool>() ? " ~" : "");
+  };
+  std::istringstream page(read_text(recordings.parent_path() / "docs/h100-h200.md"));
+  int found = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `")) continue;
+    CAPTURE(line);
+    const std::string title = line.substr(3, line.find('`', 3) - 3);
+    REQUIRE(figures.contains(title));
+    const nlohmann::json& figure = figures.at(title);
+    const std::string unit = figure.at("unit");
+    CHECK(line.starts_with("| `" + title + "` | " + shown(figure.at("a"), unit) + " | " +
+                           shown(figure.at("b"), unit) + " | " +
+                           format_number(figure.at("ratio").get<double>()) + " | "));
+    ++found;
+  }
+  CHECK(found == 16);
 }
 
 TEST_CASE("Runs of two suites share no figure, which is one sentence", "[e2e]") {

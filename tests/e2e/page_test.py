@@ -2,12 +2,12 @@
 """The HTML page in Chromium: page_test.py FATHOM RECORDINGS WORK_FOLDER.
 
 Needs Debian's chromium, chromium-driver and python3-selenium. The accessibility check needs
-axe-core, as the Python package axe-selenium-python ships it; without it that test is skipped.
+axe-core, which `./fathom test --all` fetches (tools/setup/requirements/accessibility.txt); without
+it that test is skipped.
 """
 
 import contextlib
 import functools
-import importlib.util
 import json
 import os
 import pathlib
@@ -25,8 +25,9 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FATHOM, RECORDINGS, WORK = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 VIEWS = ["overview", "latency", "bandwidth", "facts", "claims", "ladder", "roofline", "warp",
-         "topology", "history", "probes"]
-CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history", "probes"}
+         "topology", "history", "compare", "probes"]
+CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "history",
+          "compare", "probes"}
 H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
 H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
 
@@ -241,6 +242,43 @@ class Page(unittest.TestCase):
         self.assertTrue(0 < one < both, (one, both))
         self.assertIn("docs=0", self.state())
 
+    def test_comparison_says_what_the_command_says(self):
+        told = WORK / "compared.json"
+        ran = fathom("compare", H200[1], H100, "--json", told)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(told.read_text())["figures"]
+        differ = sum(f["outcome"] == "differs" for f in figures)
+        self.open(page("two", H200[1], H100), "view=compare")
+        self.assertIn(f"{differ} of {len(figures)} figures differ", self.main())
+        shown = {row.text.split(" ")[0] for row in self.all("main tbody tr")}
+        first = next(f for f in figures if f["outcome"] == "differs")
+        self.assertIn(first["title"].split(" ")[0], shown)
+        self.assertIn("Highest memory clock", self.main())
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertGreater(len(points), 20)
+        points[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
+        self.assertIn("Interval", self.main())
+
+    def test_model_bound_and_regimes_are_drawn(self):
+        file = page("own", *H200)
+        for probe, said in ("bank_conflicts", "Dotted: the model."), ("links", "Dashed: the bound."):
+            self.open(file, f"view=probes&probe={probe}")
+            self.wait(".chart svg .mark-line path[stroke-dasharray]")
+            self.assertIn(said, self.main())
+        views = json.loads(H200[1].read_text())["fathom"]["probes"]
+        wanted = sum(len(v["stretches"]) for p in views if p["name"] == "memory_latency"
+                     for v in p["views"])
+        self.open(file, "view=probes&probe=memory_latency")
+        grey = ".chart svg .mark-rule line[stroke-width='9']"
+        WebDriverWait(self.chrome, 20).until(lambda c: len(self.all(grey)) == wanted)
+
+    def test_topology_shows_the_distances_of_a_clicked_sm(self):
+        self.open(page("own", *H200), "view=topology")
+        self.all(".chart svg .mark-text.role-mark text")[7].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "sm=7" in self.state())
+        self.assertEqual(self.wait("input[type=number]").get_attribute("value"), "7")
+
     def test_card_check(self):
         def card(name, factor, clock=1):
             def change(document):
@@ -337,18 +375,19 @@ class Page(unittest.TestCase):
         self.all("summary") and self.fail("the ladder has its figures in the open")
 
     def test_accessibility(self):
-        found = importlib.util.find_spec("axe_selenium_python")
-        if not found:
-            self.skipTest("axe-selenium-python is not installed")
-        axe = pathlib.Path(found.origin).parent / "node_modules/axe-core/axe.min.js"
+        axe = FATHOM.parent.parent / "toolkit/axe_playwright_python/axe.min.js"
+        if not axe.exists():
+            self.skipTest(f"{axe} is not there")
         for theme in ("light", "dark"):
             for view in VIEWS:
                 with self.subTest(view=view, theme=theme):
                     # A few rows are as good as 500, and axe takes minutes for those.
                     self.open(page("three", *H200, H100), f"view={view}&theme={theme}&q=l2.size")
                     self.chrome.execute_script(axe.read_text())
+                    # The themes differ in colours alone.
+                    only = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
                     result = self.chrome.execute_async_script(
-                        "axe.run(document).then(arguments[0])")
+                        "axe.run(document, arguments[0]).then(arguments[1])", only)
                     self.assertEqual([(v["id"], v["nodes"][0]["html"][:200])
                                       for v in result["violations"]
                                       if v["impact"] in ("serious", "critical")], [])

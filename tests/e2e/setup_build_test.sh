@@ -170,6 +170,10 @@ case_test_builds_what_its_tests_need() {
   fathom test >/dev/null 2>&1
   expect_calls "configure * -DFATHOM_GATE=ON -DFATHOM_TESTS=ON
 build fathom_tests"
+  machine+=(PIP_CERT=some)
+  program python3 "case \"\$*\" in *'pip install'*) mkdir '$scratch/build/toolkit.new' ;; esac"
+  expect 23 fathom --no-install test --all
+  expect_said "axe-core"
   fathom test --all >/dev/null 2>&1
   expect_calls "*-DFATHOM_GPU_TESTS=ON*"
   expect_equal "$(calls | tail -n 1)" "build fathom_tests"

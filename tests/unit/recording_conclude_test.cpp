@@ -55,6 +55,8 @@ void check_conclusions(const Document& document, const std::string& name,
     CHECK(claim.verdict == recorded->verdict);
     CHECK(claim.evidence == recorded->evidence);
     CHECK(claim.figure == recorded->figure);
+    CHECK(claim.author == recorded->author);
+    CHECK_FALSE((claim.author.empty() || claim.gpu.empty()));
   }
   CHECK(findings.claims.size() == document.claims.size());
 }

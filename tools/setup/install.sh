@@ -107,7 +107,7 @@ install_from_backports() {
 }
 
 install_wheels() {
-  local python=python3 name arguments staging=$build/toolkit.new
+  local python=python3 name arguments from staging=$build/toolkit.new
   if ! python3 -m pip --version >/dev/null 2>&1; then
     python=$build/toolkit-python/bin/python3
     "$python" -m pip --version >/dev/null 2>&1 ||
@@ -124,7 +124,9 @@ install_wheels() {
         "('$python ${arguments[*]}' shows what is wrong)," \
         "or install the CUDA toolkit 12.8 or newer and set CUDA_HOME"
     mkdir -p "$build/toolkit"
-    cp -r "$staging"/nvidia/cu13/. "$build/toolkit/" && rm -rf "$staging"
+    from=$staging/nvidia/cu13
+    if [[ ! -d $from ]]; then from=$staging; fi
+    cp -r "$from/." "$build/toolkit/" && rm -rf "$staging"
     link_libraries
     touch "$(mark_of "$name")"
   done

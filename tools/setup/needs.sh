@@ -124,6 +124,7 @@ find_toolkit() {
     [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
     if has_gpu && [[ ! -x $toolkit/bin/compute-sanitizer ]]; then want_wheels sanitizer; fi
   fi
+  if needed_by all; then want_wheels accessibility; fi
 }
 
 # A mark with the checksum of the requirements says what <build>/toolkit holds.
@@ -137,6 +138,7 @@ describe_wheels() {
     toolkit) echo "the CUDA 13.0 toolkit (115 MB), as the machine has none from 12.8 on" ;;
     disassembler) echo "cuobjdump and nvdisasm (5 MB): the tests read compiled kernels with them" ;;
     sanitizer) echo "compute-sanitizer (14 MB): checks memory accesses in the tests on the GPU" ;;
+    accessibility) echo "axe-core (0.2 MB): checks the HTML page for accessibility in its tests" ;;
   esac
 }
 

@@ -9,7 +9,7 @@ docs.forEach((doc, i) => {
   doc.entries.forEach(e => {
     e.doc = i;
   });
-  const name = doc.machine.GPU || 'unknown GPU';
+  const name = (doc.machine.GPU || 'unknown GPU').replace(/^NVIDIA /, '');
   doc.title = `${name}, ${doc.suite || 'run'}, ${doc.date.slice(0, 10)}`;
 });
 docs.forEach((doc, i) => {
@@ -112,9 +112,11 @@ function bytes(v) {
 function figure(value, unit) {
   if (value == null) return '–';
   if (unit === 'B') return bytes(value);
-  if (!prefixed.has(unit) || value === 0) return `${digits(value)} ${unit ?? ''}`.trim();
+  const counted = !prefixed.has(unit);  // "2.282 G wavefronts"
+  if (value === 0 || (counted && Math.abs(value) < 1e7))
+    return `${digits(value)} ${unit ?? ''}`.trim();
   const [factor, sign] = prefixes.find(([f]) => Math.abs(value) >= f) ?? prefixes.at(-1);
-  return `${digits(value / factor)} ${sign}${unit}`;
+  return `${digits(value / factor)} ${sign}${counted ? ' ' : ''}${unit ?? ''}`.trim();
 }
 const range = (interval, unit) =>
     interval ? `${figure(interval[0], unit)} to ${figure(interval[1], unit)}` : '';
@@ -154,7 +156,8 @@ const powersOfTwo = (low, high, step = 2) => {
   return out;
 };
 let drawn = [];  // of the view: finalized when it goes
-async function chart(parent, spec, label, height = 420) {
+// `whole`: each of its rows has a label, so it is as high on a narrow screen.
+async function chart(parent, spec, label, height = 420, whole = false) {
   const box = el('div', {class: 'chart'});
   parent.append(box);
   const dark = theme() === 'dark', ink = dark ? '#e6edf3' : '#1b1f24',
@@ -162,7 +165,7 @@ async function chart(parent, spec, label, height = 420) {
   const narrow = innerWidth < 700;
   const full = {
     width: 'container',
-    height: narrow ? Math.min(height, 340) : height,
+    height: narrow && !whole ? Math.min(height, 340) : height,
     autosize: {type: 'fit-x', contains: 'padding'},
     background: 'transparent',
     ...spec,
@@ -192,6 +195,7 @@ async function chart(parent, spec, label, height = 420) {
         labelLimit: narrow ? 200 : 420,
         symbolLimit: 60,
         symbolOpacity: 1,
+        symbolBaseFillColor: ink,
         layout: {bottom: {anchor: 'start', direction: 'vertical', margin: 6}}
       },
       text: {color: ink},
@@ -212,7 +216,7 @@ async function chart(parent, spec, label, height = 420) {
     result.view.addEventListener('click', (event, item) => {
       const at = item?.datum;
       if (at?.entry != null)
-        location.hash = state.link({view: 'entry', doc: at.doc, name: at.entry});
+        location.hash = state.link(at.leads ?? {view: 'entry', doc: at.doc, name: at.entry});
     });
     drawn.push(result);
     return result;

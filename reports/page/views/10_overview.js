@@ -29,13 +29,13 @@ function cardFigure(doc, f) {
   const entry = doc.byName.get(f.entry), text = figure(f.value, f.unit);
   return entry ? withMark(entry, text) : text;
 }
-// Whether a card is normal for its model, and each figure that says so.
-function drawCard(main, doc) {
-  if (!doc.card) return;
+// Whether a card is normal for its model, and each figure that says so. Documents with one answer
+// have one sentence.
+function drawCard(main, doc, alike) {
   const {state, sentence, figures} = doc.card;
   main.append(p(
-      `${doc.label}: `, el('b', state === 'low' ? {class: 'bad'} : {}, state),
-      sentence.slice(state.length), '.'));
+      'Is this card normal? ', el('b', state === 'low' ? {class: 'bad'} : {}, state),
+      `${sentence.slice(state.length)} (${alike.map(d => d.label).join('; ')}).`));
   if (!figures.length) return;
   main.append(table(
       ['Figure', 'This card', 'Usual', 'Normal down to', 'Worse by', 'Cards', ''],
@@ -53,7 +53,12 @@ views.push({
   draw(main) {
     main.append(h2('Overview'));
     const chosen = shownDocs();
-    for (const i of chosen) drawCard(main, docs[i]);
+    const cards = chosen.map(i => docs[i]).filter(doc => doc.card);
+    cards.forEach((doc, k) => {
+      const alike = cards.filter(
+          d => d === doc || (!d.card.figures.length && d.card.sentence === doc.card.sentence));
+      if (doc.card.figures.length || cards.indexOf(alike[0]) === k) drawCard(main, doc, alike);
+    });
     const tiles = el('div', {class: 'tiles'});
     for (const [name, ids] of headlines) {
       const found = chosen.map(i => [i, headline(i, ids)]).filter(([, f]) => f);

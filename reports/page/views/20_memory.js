@@ -4,7 +4,6 @@ const brush = {
   select: 'interval',
   bind: 'scales'
 };
-const lineOf = (rows, spec) => ({data: {values: rows}, ...spec});
 const byDocument = many =>
     many ? {strokeDash: {field: 'document', type: 'nominal', legend: {title: 'Document'}}} : {};
 const hover = (x, y) =>
@@ -25,7 +24,9 @@ function curve(main, rows, {
   xLog = true,
   yLog = true,
   yZero = true,
-  yFormat = '~s'
+  yFormat = '~s',
+  by = 'series',
+  stretches = []
 }) {
   const xs = rows.map(r => r.x), many = new Set(rows.map(r => r.doc)).size > 1;
   const xScale = xLog ? {
@@ -51,8 +52,9 @@ function curve(main, rows, {
       scale: yLog ? {type: 'log'} : {zero: yZero},
       axis: {title: yTitle, format: yFormat}
     },
-    color: {field: 'series', type: 'nominal', legend: {title: null}}
+    color: {field: by, type: 'nominal', sort: null, legend: {title: null}}
   };
+  const across = ['expected', 'bound'].filter(name => rows.some(r => r[name] != null));
   const drawnMarks = marks.filter(m => m.x >= Math.min(...xs) && m.x <= Math.max(...xs));
   return chart(
       main, {
@@ -61,8 +63,37 @@ function curve(main, rows, {
           {
             mark: {type: 'line', strokeWidth: 2},
             transform: [{filter: '!datum.alone'}],
-            encoding: {...encoding, ...byDocument(many), detail: {field: 'document'}}
+            encoding: {
+              ...encoding,
+              ...byDocument(many && by === 'series'),
+              detail: [{field: 'document'}, {field: 'series'}]
+            }
           },
+          ...across.map(name => ({
+                          mark: {
+                            type: 'line',
+                            strokeWidth: name === 'bound' ? 1 : 2,
+                            strokeDash: name === 'bound' ? [8, 4] : [2, 4],
+                            color: colours[theme()][7]
+                          },
+                          transform: [{filter: `isValid(datum.${name})`}],
+                          encoding: {
+                            x: encoding.x,
+                            y: {...encoding.y, field: name},
+                            detail: [{field: 'document'}, {field: 'series'}]
+                          }
+                        })),
+          ...(stretches.length ? [{
+            data: {values: stretches},
+            mark: {type: 'rule', strokeWidth: 9, opacity: 0.3, color: colours[theme()][7]},
+            encoding: {
+              x: {field: 'first_x', type: 'quantitative'},
+              x2: {field: 'last_x'},
+              y: {field: 'first_y', type: 'quantitative'},
+              y2: {field: 'last_y'}
+            }
+          }] :
+                                 []),
           ...(rows.some(r => r.low != null) ? [{
             mark: {type: 'rule', opacity: 0.5},
             transform: [{filter: 'isValid(datum.low)'}],
@@ -75,7 +106,11 @@ function curve(main, rows, {
             encoding: {
               ...encoding,
               size: {condition: {test: 'datum.alone', value: 180}, value: 45},
-              ...(many ? {shape: {field: 'document', type: 'nominal', legend: null}} : {}),
+              ...(many ? {
+                shape: by === 'series' ? {field: 'document', type: 'nominal', legend: null} :
+                                         {field: 'series', type: 'nominal', legend: {title: null}}
+              } :
+                         {}),
               opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.45}, value: 1},
               tooltip: hover(xTitle, yTitle)
             }
@@ -85,7 +120,10 @@ function curve(main, rows, {
             mark: {type: 'rule', strokeDash: [3, 3], opacity: 0.8, color: colours[theme()][7]},
             encoding: {
               x: {field: 'x', type: 'quantitative'},
-              tooltip: [{field: 'label', title: 'Level'}, {field: 'shown', title: 'Size'}]
+              tooltip: [
+                {field: 'label', title: 'Level'}, {field: 'document', title: 'Document'},
+                {field: 'shown', title: 'Size'}
+              ]
             }
           }] :
                                   [])
@@ -93,17 +131,22 @@ function curve(main, rows, {
       },
       label);
 }
-const sizes = () => shownDocs().flatMap(
-    i => docs[i]
-             .facts
-             .filter(
-                 f => ['l1.size', 'l2.size', 'const.l1.size', 'const.l1_5.size'].includes(f.id) &&
-                     f.value > 0)
-             .map(f => ({
-                    x: f.value,
-                    label: `${f.subject} (${docs[i].label})`,
-                    shown: bytes(f.value)
-                  })));
+const sizes = ids => shownDocs().flatMap(
+    i => docs[i].facts.filter(f => ids.includes(f.id) && f.value > 0).map(f => ({
+                                                                            x: f.value,
+                                                                            label: f.subject,
+                                                                            document: docs[i].label,
+                                                                            shown: bytes(f.value)
+                                                                          })));
+// "Dotted: L1 241 KiB; L2 50.3 MiB (H100), 58.73 MiB (H200)."
+function dotted(main, marks) {
+  const texts = [...new Set(marks.map(m => m.label))].map(label => {
+    const of = marks.filter(m => m.label === label), alike = of.every(m => m.shown === of[0].shown);
+    return `${label} ` +
+        (alike ? of[0].shown : of.map(m => `${m.shown} (${m.document})`).join(', '));
+  });
+  if (texts.length) main.append(p(soft(`Dotted: ${texts.join('; ')}.`)));
+}
 
 views.push({
   id: 'latency',
@@ -118,7 +161,6 @@ views.push({
             'global')));
     const memory = state.get('memory', 'global'), unit = state.get('unit', 'cycles');
     const inUnit = e => unit === 'cycles' ? e.value : e.extras?.latency_ns;
-    const alone = {DRAM: 'DRAM', 'host memory': 'pinned host memory'};
     const sweep =
         allEntries('memory_latency', {sweep: 'size'})
             .filter(
@@ -163,15 +205,20 @@ views.push({
     if (!rows.length) return main.append(nothing('latency sweep; the suite "atlas" measures it'));
     main.append(
         p('One load that depends on the one before, against the bytes that it walks over. ',
-          'Dotted lines are the sizes of the levels. Scroll to zoom, drag to move; click a point ' +
-              'for its entry; a pale point is not ok.'));
+          'Scroll to zoom, drag to move; click a point for its entry; a pale point is not ok.'));
+    const marks = sizes(
+        {global: ['l1.size', 'l2.size'], constant: ['const.l1.size', 'const.l1_5.size']}[memory] ??
+        []);
     curve(main, rows, {
       xTitle: 'Working set',
       yTitle: `Latency (${unit})`,
       label: 'Latency against working set',
       yFormat: '~g',
-      marks: memory === 'carve' ? [] : sizes()
+      // Levels stand apart by themselves; two GPUs do not.
+      by: memory !== 'carve' && new Set(rows.map(r => r.doc)).size > 1 ? 'document' : 'series',
+      marks
     });
+    dotted(main, marks);
     figuresBelow(main, [...sweep, ...facts.map(([, e]) => e)], ['level', 'working set (B)']);
   }
 });
@@ -238,14 +285,16 @@ views.push({
           shownX: inBytes ? bytes(e.axes[axis]) : `${e.axes[axis]}`,
           shownRange: range(e.interval, 'B/s') || 'none'
         }));
+    const marks = axis === 'working set (B)' ? sizes(['l2.size']) : [];
     curve(main, rows, {
       xTitle: title,
       yTitle: 'Bandwidth (B/s)',
       xBytes: inBytes,
       yFormat: '~s',
       label: `Bandwidth against ${title}`,
-      marks: axis === 'working set (B)' ? sizes() : []
+      marks
     });
+    dotted(main, marks);
     figuresBelow(main, found, [axis, ...open]);
   }
 });

@@ -14,7 +14,7 @@ views.push({
   title: 'Facts',
   draw(main) {
     main.append(h2('Facts'));
-    const chosen = shownDocs(), rows = new Map();
+    const chosen = shownDocs().filter(i => docs[i].facts.length), rows = new Map();
     for (const i of chosen)
       for (const f of docs[i].facts) {
         const row = rows.get(f.id) ?? {
@@ -170,23 +170,32 @@ views.push({
           ...[...new Set(list.map(c => c.verdict))].map(v => [v, v.replaceAll('_', ' ')])
         ],
         '')));
-    const wanted = state.get('verdict');
-    const kind = {confirmed: 'good', refuted: 'bad'};
+    const wanted = state.get('verdict'), kind = {confirmed: 'good', refuted: 'bad'};
+    const gpus = [...new Set(list.map(c => docs[c.doc].machine.GPU))], byId = new Map();
+    list.forEach(c => byId.set(c.id, (byId.get(c.id) ?? []).concat(c)));
+    const here = (c, many) =>
+        [many ? soft(`${docs[c.doc].label}: `) : null,
+         el('span', {class: kind[c.verdict] ?? 'soft'}, c.verdict.replaceAll('_', ' ')),
+         c.figure ? `: ${c.figure}` : '', ...(c.evidence ?? []).slice(0, 3).flatMap((n, k) => {
+           const e = docs[c.doc].byName.get(n);
+           return e ? [k ? ', ' : ' · entries ', withMark(e, `${k + 1}`)] : [];
+         })];
     main.append(table(
-        ['Claim', 'Statement', 'Stated', 'Verdict', 'Here', 'Evidence'],
-        list.filter(c => !wanted || c.verdict === wanted)
+        ['Claim', 'Statement', 'Stated', ...gpus],
+        [...byId.values()]
+            .filter(same => !wanted || same.some(c => c.verdict === wanted))
             .map(
-                c =>
-                    [c.id, c.statement,
+                same =>
+                    [same[0].id, same[0].statement,
                      [
-                       c.claimed,
-                       c.author ? soft(` ${c.author}${c.gpu ? ', on ' + c.gpu : ''}`) : ''
+                       same[0].claimed,
+                       el('div', {class: 'soft'},
+                          [same[0].author, same[0].gpu && `on ${same[0].gpu}`].filter(Boolean).join(
+                              ', '))
                      ],
-                     el('span', {class: kind[c.verdict] ?? 'soft'}, c.verdict.replaceAll('_', ' ')),
-                     [c.figure ?? '', soft(` ${docs[c.doc].label}`)],
-                     (c.evidence ?? []).slice(0, 3).flatMap((n, k) => {
-                       const e = docs[c.doc].byName.get(n);
-                       return e ? [k ? ', ' : '', withMark(e, `${k + 1}`)] : [];
+                     ...gpus.map(gpu => {
+                       const of = same.filter(c => docs[c.doc].machine.GPU === gpu);
+                       return of.flatMap(c => [...here(c, of.length > 1), ' ']);
                      })]),
         'Claims'));
   }

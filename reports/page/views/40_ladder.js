@@ -65,10 +65,10 @@ views.push({
     if (!types.length) return main.append(nothing('ladder; the suite "gemm" measures it'));
     const type = types.includes(state.get('type')) ? state.get('type') : types[0];
     const ladders = shownDocs().map(i => ladderOf(i, type)).filter(l => l.length);
-    const ladder = ladders[0], names = ladder.map(e => e.axes.rung);
-    const now = Math.max(0, names.indexOf(state.get('rung', names[Math.min(1, names.length - 1)])));
+    const ladder = ladders[0], names = ladder.map(e => e.axes.rung), away = branches(ladder);
+    const way = names.filter(n => !away.has(n));
+    const now = Math.max(0, names.indexOf(state.get('rung', way[1] ?? way[0])));
     main.append(controls(choice('Type', 'type', types.map(t => [t, t]), types[0])));
-    const away = branches(ladder);
     const rows = ladders.flatMap((l, k) => l.map((e, n) => point(e, {
                                                    rung: e.axes.rung,
                                                    y: e.value,
@@ -80,6 +80,7 @@ views.push({
                                                    bound: e.bound?.[0]
                                                  })));
     const many = ladders.length > 1;
+    const named = {title: null, labelOverlap: false, labelLimit: 160};
     chart(
         main, {
           data: {values: rows},
@@ -87,7 +88,7 @@ views.push({
               [{
                 mark: {type: 'bar', cursor: 'pointer'},
                 encoding: {
-                  y: {field: 'rung', type: 'nominal', sort: names, axis: {title: null}},
+                  y: {field: 'rung', type: 'nominal', sort: names, axis: named},
                   ...(many ? {yOffset: {field: 'document'}} : {}),
                   x: {
                     field: 'y',
@@ -114,7 +115,7 @@ views.push({
                 }
               }]
         },
-        `Throughput of each rung, ${type}`, Math.max(120, ladder.length * (many ? 26 : 18)));
+        `Throughput of each rung, ${type}`, Math.max(120, ladder.length * (many ? 26 : 18)), true);
     main.append(p(soft(
         `${ladder[0].axes.m}³; a grey bar is a branch or another tree, a pale one is not ok. ` +
         `Gains are against the rung's parent, in the first document chosen.`)));
@@ -266,7 +267,7 @@ views.push({
       field: 'x',
       type: 'quantitative',
       scale: {type: 'log', nice: false},
-      axis: {format: '~s', title: `FLOP per byte of ${level}`}
+      axis: {format: '~g', title: `FLOP per byte of ${level}`}
     };
     const y = {
       field: 'y',
@@ -290,6 +291,7 @@ views.push({
                 x,
                 y,
                 color: {field: 'series', legend: {title: null}},
+                opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.45}, value: 1},
                 tooltip: [
                   {field: 'name', title: 'Kernel'}, {field: 'shown', title: 'Throughput'},
                   {field: 'x', title: 'FLOP/B', format: '.4~g'}, {field: 'status', title: 'Verdict'}

@@ -69,7 +69,7 @@ views.push({
         },
         'Banks that each lane reads', 460);
     main.append(p(soft(
-        'Each lane reads or writes at its number times stride and padding. A group of ' +
+        'Each lane reads or writes at its number times the sum of stride and padding. A group of ' +
         'lanes takes as many wavefronts as its busiest bank has distinct words; 8 and 16 bytes a ' +
         'lane make two and four groups.')));
   }
@@ -102,6 +102,7 @@ views.push({
       const side = partitions(entries), across = 12;
       const rows = entries.map((e, k) => point(e, {
                                  sm: e.axes.SM,
+                                 leads: {view: 'topology', sm: e.axes.SM},
                                  side: side[k],
                                  row: Math.floor(e.axes.SM / across),
                                  column: e.axes.SM % across,
@@ -109,7 +110,9 @@ views.push({
                                  near: e.extras?.nearest_line,
                                  far: e.extras?.farthest_line
                                }));
-      main.append(el('h3', {}, docs[entries[0].doc].label));
+      main.append(
+          el('h3', {}, docs[entries[0].doc].label),
+          p(soft('Click an SM to see its distances; numbers are the hardware\'s.')));
       chart(
           main, {
             data: {values: rows},
@@ -186,11 +189,13 @@ views.push({
     const shared = [...count].filter(([, n]) => n > 1).map(([name]) => name);
     if (!shared.length)
       return main.append(
-          p('A history needs two documents that share an entry: ' +
-            'give several to `fathom report --html`.'));
+          p('A history needs two documents that share an entry: give several to ',
+            el('code', {}, 'fathom report --html'), '.'));
     const list =
         el('datalist', {id: 'shared'}, shared.slice(0, 3000).map(value => el('option', {value})));
-    const name = shared.includes(state.get('entry')) ? state.get('entry') : shared[0];
+    const changed = data.comparisons.flatMap(c => c.figures).find(f => shared.includes(f.name));
+    const name =
+        shared.includes(state.get('entry')) ? state.get('entry') : changed?.name ?? shared[0];
     const field = el('input', {
       type: 'text',
       list: 'shared',
@@ -213,7 +218,7 @@ views.push({
     const x = {
       field: 'date',
       type: 'temporal',
-      scale: {type: 'utc'},
+      scale: {type: 'utc', padding: 20},
       axis: {title: 'Date (UTC)', format: '%b %d %H:%M', tickCount: innerWidth < 700 ? 2 : 6}
     };
     chart(
@@ -225,7 +230,8 @@ views.push({
               encoding: {
                 x,
                 y: {field: 'low', type: 'quantitative', scale: {zero: false}},
-                y2: {field: 'high'}
+                y2: {field: 'high'},
+                color: {field: 'gpu'}
               }
             },
             {

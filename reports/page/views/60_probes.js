@@ -78,6 +78,8 @@ function drawPlot(main, view, entries) {
       series: label(e),
       shown: figure(y.value, y.unit),
       shownX: typeof x === 'number' ? digits(x) : x,
+      expected: view.y === 'metric' && view.show_expected ? e.expected?.[0] : undefined,
+      bound: view.y === 'metric' && view.show_bound ? e.bound?.[0] : undefined,
       shownRange: view.y === 'metric' ? range(e.interval, y.unit) || 'none' : 'none'
     });
     if (view.y !== 'metric') own.low = own.high = undefined;
@@ -89,6 +91,8 @@ function drawPlot(main, view, entries) {
                            series: o.name,
                            low: undefined,
                            high: undefined,
+                           expected: undefined,
+                           bound: undefined,
                            shown: figure(o.value, y.unit),
                            shownRange: 'none'
                          }))
@@ -101,7 +105,7 @@ function drawPlot(main, view, entries) {
           many = new Set(rows.map(r => r.series)).size > 1;
     const split = new Set(rows.map(r => r.doc)).size > 1 ? 'document' : 'series';
     const encoding = {
-      y: {field: 'x', type: 'nominal', sort: names, axis: {title: null}},
+      y: {field: 'x', type: 'nominal', sort: names, axis: {title: null, labelOverlap: false}},
       ...(many || split === 'document' ? {yOffset: {field: split}} : {}),
       x: {field: 'y', type: 'quantitative', axis: {title: view.y_label, format: '~s'}},
       color: {field: split, legend: many || split === 'document' ? {title: null} : null},
@@ -128,9 +132,14 @@ function drawPlot(main, view, entries) {
                               [])
           ]
         },
-        view.title, Math.max(120, names.length * 18));
+        view.title, Math.max(120, names.length * (many || split === 'document' ? 26 : 18)), true);
   }
   const inBytes = view.x.includes('(B)') || view.x === 'size';
+  const drawnLines = [
+    rows.some(r => r.expected != null) ? 'Dotted: the model.' : '',
+    rows.some(r => r.bound != null) ? 'Dashed: the bound.' : ''
+  ].filter(Boolean);
+  if (drawnLines.length) main.append(p(soft(drawnLines.join(' '))));
   curve(main, rows, {
     xTitle: view.x_label,
     yTitle: view.y === 'metric' && !view.y_label.includes('(') ?
@@ -141,6 +150,7 @@ function drawPlot(main, view, entries) {
     yLog: view.y_log,
     yZero: view.y_from_zero,
     label: view.title,
+    stretches: view.stretches ?? [],
     marks: (view.markers ?? []).map(m => ({x: m.x, label: m.label, shown: digits(m.x)}))
   });
 }
