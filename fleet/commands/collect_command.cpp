@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/rank_problems.h"
+#include "fleet/run/rank_note.h"
 
 namespace fathom {
 namespace {

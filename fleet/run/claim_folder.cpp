@@ -64,6 +64,13 @@ bool make_file(const fs::path& file, const std::string& text) {
               fmt::format("{} cannot be written: make room there.", file.string()));
 }
 
+std::optional<FileDescriptor> lock_file(const fs::path& file) {
+  FileDescriptor lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (lock.get() >= 0 && flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return std::nullopt;
+  return lock;
+}
+
 bool was_measured(const FleetFolder& folder, const GpuJob& job) {
   return number_before(folder, job.summary).has_value();
 }
@@ -79,12 +86,7 @@ std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& jo
       if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;
     }
   }
-  const fs::path path = folder.gpu(gpu.host, gpu.gpu) / ".lock";
-  FileDescriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  // Storage without locks is no reason not to measure.
-  if (lock.get() >= 0 && flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return std::nullopt;
-  return lock;
+  return lock_file(folder.gpu(gpu.host, gpu.gpu) / ".lock");
 }
 
 }  // namespace fathom

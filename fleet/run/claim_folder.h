@@ -11,6 +11,10 @@ namespace fathom {
 /// Throws Error(output_unwritable) or Error(output_full).
 bool make_file(const std::filesystem::path& file, const std::string& text);
 
+/// A lock on a file that is made for it, held until what comes back is closed; nothing: another
+/// process has it. Storage without locks gives one to everybody: that is no reason not to measure.
+std::optional<FileDescriptor> lock_file(const std::filesystem::path& file);
+
 /// Whether this GPU has left a summary under its host's name in this folder.
 bool was_measured(const FleetFolder& folder, const GpuJob& job);
 

@@ -22,20 +22,6 @@ fs::path FleetFolder::rank_note(int rank) const {
   return root / "ranks" / fmt::format("{}.note", rank);
 }
 
-fs::path FleetFolder::rank_done(int rank) const {
-  return root / "ranks" / fmt::format("{}.done", rank);
-}
-fs::path FleetFolder::all_done() const { return root / "ranks" / "all.done"; }
-
-bool FleetFolder::all_ended_without_first(int ranks) const {
-  std::error_code ignored;
-  if (!fs::exists(rank_note(0), ignored)) return false;
-  for (int rank = 1; rank < ranks; ++rank)
-    if (!fs::exists(rank_done(rank), ignored) && !fs::exists(rank_note(rank), ignored))
-      return false;
-  return true;
-}
-
 std::string new_run() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());

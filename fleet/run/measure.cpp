@@ -31,11 +31,11 @@ fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
 }  // namespace
 
 HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
-                                 std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox)
+                                 std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox)
     : arguments_(arguments),
       folder_(folder),
       jobs_(jobs),
-      turns_(turns),
+      host_(host),
       inbox_(inbox),
       program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
 
@@ -43,11 +43,11 @@ void HostMeasurement::run() {
   decide_counters(arguments_, jobs_);
   for (const GpuJob& job : jobs_) write(job);
   using enum fleet::Phase;
-  const bool shared = turns_.gpus() > 1;
+  const bool shared = host_.gpus > 1;
   if (shared && arguments_.alone == "full") measure_suite_alone();
   // A replay has nothing to take turns for.
   if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
-  turns_.all_here();
+  all_here();
   std::vector<GpuJob*> all;
   for (GpuJob& job : jobs_) all.push_back(&job);
   if (!stopped()) run_suite(all, shared ? together : alone, "suite");
@@ -55,8 +55,8 @@ void HostMeasurement::run() {
 }
 
 void HostMeasurement::measure_suite_alone() {
-  for (int slot = 0; slot < turns_.gpus(); ++slot) {
-    const bool exclusive = turns_.all_here();
+  for (int slot = 0; slot < host_.gpus; ++slot) {
+    const bool exclusive = all_here();
     std::vector<GpuJob*> mine;
     for (GpuJob& job : jobs_)
       if (job.slot == slot) mine.push_back(&job);
@@ -182,8 +182,8 @@ void HostMeasurement::sum_up_links(const fs::path& folder, const Document& docum
 }
 
 void HostMeasurement::measure_links() {
-  const bool exclusive = turns_.all_here();
-  if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
+  const bool exclusive = all_here();
+  if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
   GpuJob& job = jobs_.front();
   const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
   std::string reason;
@@ -198,7 +198,7 @@ void HostMeasurement::measure_links() {
     start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
                        "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};
     start.environment.clear();  // it is about all of them
-    if (const std::string devices = turns_.visible_devices(); !devices.empty())
+    if (const std::string devices = host_.visible_devices; !devices.empty())
       start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
     std::vector<std::unique_ptr<ChildProcess>> children;
     children.push_back(std::make_unique<ChildProcess>(start));
