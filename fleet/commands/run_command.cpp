@@ -1,5 +1,3 @@
-#include "fleet/commands/run_command.h"
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -8,9 +6,8 @@
 
 #include "fleet/commands/run_arguments.h"
 #include "fleet/fleet.h"
-#include "fleet/run/claim_folder.h"
+#include "fleet/run/claims.h"
 #include "fleet/run/launcher.h"
-#include "fleet/run/machine.h"
 #include "fleet/run/measure.h"
 #include "fleet/run/rank.h"
 #include "results/error.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "fleet/commands/run_arguments.h"
 #include "fleet/fleet.h"
 #include "fleet/run/host_barrier.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
-#include "fleet/commands/run_arguments.h"
 
 namespace fathom {
 

@@ -4,11 +4,10 @@
 #include <csignal>
 #include <deque>
 
+#include "fleet/run/measure.h"
+#include "fleet/run/part.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "fleet/run/children.h"
-#include "fleet/run/measure.h"
-#include "fleet/run/part_result.h"
 #include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"

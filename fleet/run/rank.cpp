@@ -7,8 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "fleet/run/claim_folder.h"
-#include "fleet/run/machine.h"
+#include "fleet/run/claims.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "results/error.h"

@@ -11,7 +11,6 @@
 #include <sstream>
 #include <thread>
 
-#include "fleet/run/assign_gpus.h"
 #include "fleet/run/rank_note.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
@@ -177,6 +176,18 @@ std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank)
   for (const RankWord& other : all)
     if (other.host == own.host && other.leader < own.leader) before.insert(other.leader);
   return before.empty() ? own.host : fmt::format("{}-{}", own.host, before.size() + 1);
+}
+
+std::vector<std::optional<std::size_t>> assign_gpus(
+    const std::vector<std::vector<std::string>>& visible) {
+  std::set<std::string> taken;
+  std::vector<std::optional<std::size_t>> all;
+  for (const std::vector<std::string>& gpus : visible) {
+    std::optional<std::size_t>& own = all.emplace_back();
+    for (std::size_t i = 0; i < gpus.size() && !own; ++i)
+      if (taken.insert(gpus[i]).second) own = i;
+  }
+  return all;
 }
 
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,

@@ -48,6 +48,13 @@ std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::si
 /// The host's name; where another host's ranks have the same one, that with a number.
 std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank);
 
+/// Which of the GPUs that it sees each rank of a host takes: the first one that no rank before it
+/// has. So ranks that see the same GPUs take them in order, and ranks that a launcher has given
+/// their own each take theirs. `visible`: the GPUs of each local rank, by their UUID hashes; the
+/// result: places in those lists, nothing for a rank to which none is left.
+std::vector<std::optional<std::size_t>> assign_gpus(
+    const std::vector<std::vector<std::string>>& visible);
+
 /// What a rank sees, or why it sees nothing.
 struct SeenGpus {
   std::vector<VisibleGpu> gpus{};

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "fleet/commands/run_arguments.h"
-#include "fleet/run/assign_gpus.h"
 #include "fleet/run/counter_shares.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
