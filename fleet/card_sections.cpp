@@ -11,7 +11,6 @@
 namespace fathom::fleet {
 namespace {
 
-using reports::Align;
 using reports::escape_text;
 using reports::Table;
 
@@ -26,15 +25,8 @@ void write_rest(FleetWriting& to, std::size_t all) {
 
 /// The figure that a gap is about: together where it is there.
 std::optional<double> figure_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
-  const auto& figures = fleet.gpus[gpu].figures;
-  if (metric >= figures.size()) return std::nullopt;
-  const MetricFigures& f = figures[metric];
+  const MetricFigures f = fleet.gpus[gpu].at(metric);
   return f.together ? f.together.optional() : f.alone.optional();
-}
-
-MetricFigures figures_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
-  const auto& figures = fleet.gpus[gpu].figures;
-  return metric < figures.size() ? figures[metric] : MetricFigures{};
 }
 
 std::map<std::size_t, Causes> finders(const FleetWriting& to) {
@@ -49,7 +41,7 @@ std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
   const MetricName& metric = to.fleet.metrics[finding.metric];
   return {escape_text(name_of(to.fleet.gpus[card.gpu].summary)),
           reports::code(metric.name),
-          escape_text(kind_of(finding, figures_of(to.fleet, card.gpu, finding.metric))),
+          escape_text(kind_of(finding, to.fleet.gpus[card.gpu].at(finding.metric))),
           reports::quantity(figure_of(to.fleet, card.gpu, finding.metric), metric.unit),
           gap_text(finding.gap),
           fmt::format("{:.1f}", finding.score),
@@ -58,14 +50,8 @@ std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
 }
 
 std::vector<Table::Column> columns() {
-  return {{"Card"},
-          {"Metric"},
-          {"When"},
-          {"Figure", Align::right},
-          {"Worse by", Align::right},
-          {"Score", Align::right},
-          {"Named from", Align::right},
-          {"Likely cause"}};
+  return {{"Card"},       {"Metric"},          {"When"},        right("Figure"), right("Worse by"),
+          right("Score"), right("Named from"), {"Likely cause"}};
 }
 
 void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
@@ -116,7 +102,7 @@ void write_named(FleetWriting& to) {
   }
   auto causes = finders(to);
   auto header = columns();
-  header.push_back({"Metrics", Align::right});
+  header.push_back(right("Metrics"));
   Table table(header);
   for (const CardScore& card : to.outliers.cards) {
     if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
@@ -157,7 +143,7 @@ void write_worst(FleetWriting& to) {
 void write_problems(FleetWriting& to) {
   if (to.fleet.problems.empty()) return;
   to.page.heading(2, "Missing and incomplete", "missing");
-  Table table({{"What"}, {"Why"}, {"Exit code", Align::right}});
+  Table table({{"What"}, {"Why"}, right("Exit code")});
   for (const Problem& problem : to.fleet.problems) {
     if (table.rows() == most_listed) break;
     table.add_row({escape_text(problem.what), escape_text(problem.reason),
@@ -175,7 +161,7 @@ void write_settings(FleetWriting& to) {
         "None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
     return;
   }
-  Table table({{"Model"}, {"Setting"}, {"Value"}, {"Cards", Align::right}, {"Which"}});
+  Table table({{"Model"}, {"Setting"}, {"Value"}, right("Cards"), {"Which"}});
   constexpr std::size_t most_named = 4;
   for (const DifferingSetting& setting : differing) {
     for (std::size_t i = 0; i < setting.values.size(); ++i) {
@@ -198,13 +184,13 @@ void write_host(FleetWriting& to, const std::string& host) {
       cards, [&](std::size_t i) { return !fleet.gpus[i].summary.counters_of.empty(); });
   std::vector<Table::Column> state{{"Card"},
                                    {"Status"},
-                                   {"SM clock", Align::right},
-                                   {"Power", Align::right},
-                                   {"Power limit", Align::right},
-                                   {"Temperature", Align::right},
+                                   right("SM clock"),
+                                   right("Power"),
+                                   right("Power limit"),
+                                   right("Temperature"),
                                    {"Held down by"},
                                    {"PCIe"},
-                                   {"ECC errors", Align::right}};
+                                   right("ECC errors")};
   if (counters_shared) state.push_back({"Counters of"});
   Table health(state);
   for (const std::size_t i : cards) {
@@ -230,14 +216,14 @@ void write_host(FleetWriting& to, const std::string& host) {
   std::vector<Table::Column> header{{"Metric"}};
   for (const std::size_t i : cards)
     for (const char* state : {"alone", "together"})
-      header.push_back({fmt::format("GPU {} {}", fleet.gpus[i].summary.gpu, state), Align::right});
+      header.push_back(right(fmt::format("GPU {} {}", fleet.gpus[i].summary.gpu, state)));
   Table table(header);
   for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
     std::vector<std::string> row{reports::code(fleet.metrics[metric].name)};
     bool any = false;
     for (const std::size_t i : cards) {
-      const MetricFigures f = figures_of(fleet, i, metric);
-      for (const Figure& figure : {f.alone, f.together}) {
+      const MetricFigures f = fleet.gpus[i].at(metric);
+      for (const Reading& figure : {f.alone, f.together}) {
         any = any || figure;
         row.push_back(reports::quantity(figure.optional(), fleet.metrics[metric].unit));
       }

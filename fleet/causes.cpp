@@ -43,11 +43,8 @@ std::optional<double> Causes::usual_clock(std::size_t metric) {
   const auto [at, is_new] = clocks_.try_emplace(metric);
   if (is_new) {
     std::vector<double> values;
-    for (const std::size_t gpu : group_.members) {
-      const auto& figures = fleet_.gpus[gpu].figures;
-      if (metric < figures.size() && figures[metric].sm_clock_hz)
-        values.push_back(*figures[metric].sm_clock_hz);
-    }
+    for (const std::size_t gpu : group_.members)
+      if (const Reading clock = fleet_.gpus[gpu].at(metric).sm_clock_hz) values.push_back(*clock);
     at->second = median_or_none(values);
   }
   return at->second;
@@ -71,7 +68,7 @@ void Causes::higher(const Known& known, const Health& own, std::vector<std::stri
 void Causes::clocks(std::size_t gpu, std::size_t metric, std::vector<std::string>& found) {
   const FleetGpu& card = fleet_.gpus[gpu];
   const auto others = usual_clock(metric);
-  const Figure own = metric < card.figures.size() ? card.figures[metric].sm_clock_hz : Figure();
+  const Reading own = card.at(metric).sm_clock_hz;
   if (others && own && *own < *others * (1 - same_clock))
     found.push_back(against("SM clock", *own, *others, "Hz"));
   lower({&Health::memory_clock_hz, "memory clock", "Hz"}, same_clock, card.summary.health, found);

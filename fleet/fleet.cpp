@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
-#include "fleet/machines.h"
-#include "fleet/missing.h"
 #include "results/clean_text.h"
 #include "results/exit_codes.h"
 #include "results/format.h"
@@ -18,56 +14,43 @@
 
 namespace fathom::fleet {
 
-struct FleetBuilder::State {
-  std::mutex mutex;
-  Fleet fleet;
-  std::unordered_map<std::string, std::size_t> places;  ///< of metrics, by name
-  /// How the last summary's names lie in the table: as a rule the next one's do too.
-  std::vector<MetricName> last_names;
-  std::vector<std::size_t> last_places;
-
-  const std::vector<std::size_t>& places_of(std::vector<MetricName>&& names) {
-    if (names == last_names && !names.empty()) return last_places;
-    last_places.clear();
-    for (const MetricName& name : names) {
-      const auto [at, is_new] = places.try_emplace(name.name, fleet.metrics.size());
-      if (is_new) fleet.metrics.push_back(name);
-      last_places.push_back(at->second);
-    }
-    last_names = std::move(names);
-    return last_places;
+const std::vector<std::size_t>& FleetBuilder::places_of(std::vector<MetricName>&& names) {
+  if (names == last_names_ && !names.empty()) return last_places_;
+  last_places_.clear();
+  for (const MetricName& name : names) {
+    const auto [at, is_new] = places_.try_emplace(name.name, fleet_.metrics.size());
+    if (is_new) fleet_.metrics.push_back(name);
+    last_places_.push_back(at->second);
   }
-};
-
-std::shared_ptr<FleetBuilder::State> FleetBuilder::make_state() {
-  return std::make_shared<State>();
+  last_names_ = std::move(names);
+  return last_places_;
 }
 
 void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
-  const std::lock_guard guard(state_->mutex);
-  const auto& places = state_->places_of(std::move(summary.names));
+  const std::lock_guard guard(mutex_);
+  const auto& places = places_of(std::move(summary.names));
   FleetGpu gpu;
-  gpu.figures.resize(state_->fleet.metrics.size());
+  gpu.figures.resize(fleet_.metrics.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     gpu.figures[places[i]] = summary.figures[i];
     if (!summary.figures[i].alone && !summary.figures[i].together)
-      gpu.missing.push_back({state_->fleet.metrics[places[i]].name, "", "no figure"});
+      gpu.missing.push_back({fleet_.metrics[places[i]].name, "", "no figure"});
   }
   summary.names = {};
   summary.figures = {};
   gpu.summary = std::move(summary);
   gpu.where = std::move(where);
-  state_->fleet.gpus.push_back(std::move(gpu));
+  fleet_.gpus.push_back(std::move(gpu));
 }
 
 void FleetBuilder::add(HostLinks&& links) {
-  const std::lock_guard guard(state_->mutex);
-  state_->fleet.links.push_back(std::move(links));
+  const std::lock_guard guard(mutex_);
+  fleet_.links.push_back(std::move(links));
 }
 
 void FleetBuilder::add(Problem&& problem) {
-  const std::lock_guard guard(state_->mutex);
-  state_->fleet.problems.push_back(std::move(problem));
+  const std::lock_guard guard(mutex_);
+  fleet_.problems.push_back(std::move(problem));
 }
 
 namespace {
@@ -153,9 +136,9 @@ int code_of(const GpuSummary& summary) {
 }  // namespace
 
 Fleet FleetBuilder::finish(const Expected& expected) {
-  const std::lock_guard guard(state_->mutex);
-  Fleet fleet = std::move(state_->fleet);
-  state_->fleet = {};
+  const std::lock_guard guard(mutex_);
+  Fleet fleet = std::move(fleet_);
+  fleet_ = {};
   name_future_dates(fleet);
   tell_machines_apart(fleet);
   keep_latest(fleet);

@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fleet/gpu_summary.h"
@@ -25,6 +26,9 @@ struct FleetGpu {
   std::filesystem::path where;         ///< its gpu.json or result.json
   std::vector<MetricFigures> figures;  ///< by the fleet's metrics; may be shorter than those
   std::vector<MissingFigure> missing;
+  MetricFigures at(std::size_t metric) const {
+    return metric < figures.size() ? figures[metric] : MetricFigures{};
+  }
 };
 
 /// A host or rank without figures, or a file that could not be read.
@@ -51,6 +55,17 @@ struct Expected {
   std::string run;
 };
 
+/// Several machines may have one name ("localhost", as containers have it): each but the first gets
+/// a number behind it, in its GPUs and its links, and a problem says so. Two machines that had the
+/// same GPU are one that was restarted meanwhile. What does not know its machine keeps its name.
+void tell_machines_apart(Fleet& fleet);
+
+/// Takes out of a fleet the figures that no measurement gives: negative ones, and 0 where it is no
+/// count or share. They are missing, and so is what a card's peers have and it has not: cards of
+/// its model, suite and build, that were measured in the same parts and collect the same counters.
+/// A card that misses a figure is incomplete. Of links the same, without peers.
+void find_missing_figures(Fleet& fleet);
+
 /// Of summaries with their places.
 class FleetBuilder {
  public:
@@ -61,9 +76,14 @@ class FleetBuilder {
   Fleet finish(const Expected& expected);
 
  private:
-  struct State;
-  std::shared_ptr<State> state_ = make_state();
-  static std::shared_ptr<State> make_state();
+  const std::vector<std::size_t>& places_of(std::vector<MetricName>&& names);
+
+  std::mutex mutex_;
+  Fleet fleet_;
+  std::unordered_map<std::string, std::size_t> places_;  ///< of metrics, by name
+  /// How the last summary's names lie in the table: as a rule the next one's do too.
+  std::vector<MetricName> last_names_;
+  std::vector<std::size_t> last_places_;
 };
 
 /// Reads what runs left in a folder and those below: gpu.json and links.json, and result.json where

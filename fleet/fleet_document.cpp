@@ -15,9 +15,7 @@ constexpr int fleet_version = 1;
 
 Json finding_json(const Fleet& fleet, const CardScore& card, const Finding& finding,
                   Causes& causes) {
-  const auto& figures = fleet.gpus[card.gpu].figures;
-  const MetricFigures own =
-      finding.metric < figures.size() ? figures[finding.metric] : MetricFigures{};
+  const MetricFigures own = fleet.gpus[card.gpu].at(finding.metric);
   return {{"metric", fleet.metrics[finding.metric].name},
           {"when", kind_of(finding, own)},
           {"gap", finding.gap},
@@ -72,27 +70,10 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                {"score", f.score},
                {"limit", f.limit}};
     }
-    gpus.push_back({{"host", s.host},
-                    {"gpu", s.gpu},
-                    {"rank", or_null(s.rank)},
-                    {"machine", s.machine},
-                    {"uuid_hash", s.uuid_hash},
-                    {"model", s.model},
-                    {"run", s.run},
-                    {"date", s.date},
-                    {"suite", s.suite},
-                    {"source", to_string(s.source)},
-                    {"status", to_string(s.status)},
-                    {"reason", s.reason},
-                    {"exit_code", s.exit_code},
-                    {"no_counters", s.no_counters},
-                    {"counters_of", s.counters_of},
-                    {"summary", fleet.gpus[i].where.string()},
-                    {"missing", missing_json(fleet.gpus[i].missing)},
-                    {"elapsed_s", to_json(s.elapsed_s)},
-                    {"settings", to_json(s.settings)},
-                    {"health", to_json(s.health)},
-                    {"worst", std::move(worst)}});
+    Json& gpu = gpus.emplace_back(to_json(s));
+    gpu["summary"] = fleet.gpus[i].where.string();
+    gpu["missing"] = missing_json(fleet.gpus[i].missing);
+    gpu["worst"] = std::move(worst);
   }
   return gpus;
 }

@@ -164,7 +164,7 @@ void add_document(GpuSummary& summary, const Document& document, Phase phase) {
       summary.figures.emplace_back();
     }
     MetricFigures& figures = summary.figures[at->second];
-    Figure& figure = phase == Phase::alone ? figures.alone : figures.together;
+    Reading& figure = phase == Phase::alone ? figures.alone : figures.together;
     if (!figure) figure = median(entry.values);
     if (!figures.noise) figures.noise = noise_of(*entry.first);
     if (entry.first->telemetry.sm_clock_hz.median)

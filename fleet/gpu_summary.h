@@ -15,15 +15,15 @@ namespace fathom::fleet {
 
 /// An optional figure in four bytes: a fleet has millions of them. Seven digits, which is more than
 /// any measurement has.
-class Figure {
+class Reading {
  public:
-  Figure() = default;
+  Reading() = default;
   /// Nothing for what is not finite, or too large or too small for it.
-  Figure(double value) {
+  Reading(double value) {
     if (value == 0 || std::isnormal(static_cast<float>(value))) value_ = static_cast<float>(value);
   }
-  Figure(const std::optional<double>& value) {
-    if (value) *this = Figure(*value);
+  Reading(const std::optional<double>& value) {
+    if (value) *this = Reading(*value);
   }
   explicit operator bool() const { return !std::isnan(value_); }
   double operator*() const { return value_; }
@@ -45,9 +45,9 @@ struct MetricName {
 
 /// One metric of one GPU: while its host's other GPUs did nothing, and while they did the same.
 struct MetricFigures {
-  Figure alone, together;
-  Figure noise;        ///< relative standard deviation of either, as the run itself knows it
-  Figure sm_clock_hz;  ///< median while it was measured
+  Reading alone, together;
+  Reading noise;        ///< relative standard deviation of either, as the run itself knows it
+  Reading sm_clock_hz;  ///< median while it was measured
 };
 
 /// What may make a GPU slower, read from the driver and from the telemetry of all its metrics. SI

@@ -31,7 +31,7 @@ constexpr std::size_t most_metrics = 100'000;
 constexpr double largest_count = 1e9;
 
 /// The shortest number that gives the figure back: as a double it would have seventeen digits.
-Json number(const Figure& figure) {
+Json number(const Reading& figure) {
   if (!figure) return nullptr;
   std::array<char, 32> text{};
   const auto written =
@@ -48,7 +48,7 @@ Json column(const std::vector<Value>& values, auto member) {
   return all;
 }
 
-Json figures_json(const GpuSummary& s, Figure MetricFigures::*which) {
+Json figures_json(const GpuSummary& s, Reading MetricFigures::*which) {
   return column(s.figures,
                 [which](const MetricFigures& figures) { return number(figures.*which); });
 }
@@ -147,7 +147,7 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
     summary.names[i].better = *better;
   });
   summary.figures.resize(size);
-  const auto figures = [&](std::string_view key, Figure MetricFigures::*which) {
+  const auto figures = [&](std::string_view key, Reading MetricFigures::*which) {
     each(key, [&, which](std::size_t i, dom::element value, const Place& place) {
       if (!value.is_null()) summary.figures[i].*which = gate::number_of(value, place);
     });
@@ -156,14 +156,6 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
   figures("together", &MetricFigures::together);
   figures("noise", &MetricFigures::noise);
   figures("sm_clock_hz", &MetricFigures::sm_clock_hz);
-}
-
-}  // namespace
-
-Json to_json(const Settings& settings) {
-  Json json = Json::object();
-  for (const auto& [name, value] : settings) json[name] = value;
-  return json;
 }
 
 Json to_json(const Health& h) {
@@ -182,42 +174,56 @@ Json to_json(const Health& h) {
           {"other_processes", or_null(h.other_processes)}};
 }
 
-Json to_json(const PhaseTimes& elapsed) {
-  return {{"alone", or_null(elapsed.alone)},
-          {"together", or_null(elapsed.together)},
-          {"suite", or_null(elapsed.suite)}};
+}  // namespace
+
+Json to_json(const GpuSummary& s) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : s.settings) settings[name] = value;
+  return {{"host", s.host},
+          {"gpu", s.gpu},
+          {"rank", or_null(s.rank)},
+          {"machine", s.machine},
+          {"gpu_name", s.gpu_name},
+          {"uuid_hash", s.uuid_hash},
+          {"model", s.model},
+          {"run", s.run},
+          {"date", s.date},
+          {"suite", s.suite},
+          {"source", to_string(s.source)},
+          {"status", to_string(s.status)},
+          {"reason", s.reason},
+          {"exit_code", s.exit_code},
+          {"no_counters", s.no_counters},
+          {"counters_of", s.counters_of},
+          {"settings", std::move(settings)},
+          {"health", to_json(s.health)},
+          {"elapsed_s",
+           {{"alone", or_null(s.elapsed_s.alone)},
+            {"together", or_null(s.elapsed_s.together)},
+            {"suite", or_null(s.elapsed_s.suite)}}}};
 }
 
 std::string to_text(const GpuSummary& s) {
-  return fathom::to_text(
-      Json{{std::string(summary_key), summary_version},
-           {"host", s.host},
-           {"gpu", s.gpu},
-           {"rank", or_null(s.rank)},
-           {"machine", s.machine},
-           {"gpu_name", s.gpu_name},
-           {"uuid_hash", s.uuid_hash},
-           {"model", s.model},
-           {"run", s.run},
-           {"date", s.date},
-           {"suite", s.suite},
-           {"source", to_string(s.source)},
-           {"status", to_string(s.status)},
-           {"reason", s.reason},
-           {"exit_code", s.exit_code},
-           {"no_counters", s.no_counters},
-           {"counters_of", s.counters_of},
-           {"settings", to_json(s.settings)},
-           {"health", to_json(s.health)},
-           {"elapsed_s", to_json(s.elapsed_s)},
-           {"metrics",
-            {{"name", column(s.names, &MetricName::name)},
-             {"unit", column(s.names, &MetricName::unit)},
-             {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })},
-             {"alone", figures_json(s, &MetricFigures::alone)},
-             {"together", figures_json(s, &MetricFigures::together)},
-             {"noise", figures_json(s, &MetricFigures::noise)},
-             {"sm_clock_hz", figures_json(s, &MetricFigures::sm_clock_hz)}}}});
+  Json json{{std::string(summary_key), summary_version}};
+  json.update(to_json(s));
+  json["metrics"] = {
+      {"name", column(s.names, &MetricName::name)},
+      {"unit", column(s.names, &MetricName::unit)},
+      {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })},
+      {"alone", figures_json(s, &MetricFigures::alone)},
+      {"together", figures_json(s, &MetricFigures::together)},
+      {"noise", figures_json(s, &MetricFigures::noise)},
+      {"sm_clock_hz", figures_json(s, &MetricFigures::sm_clock_hz)}};
+  return fathom::to_text(json);
+}
+
+void require_version(const Fields& own, std::string_view key, int expected, const char* what) {
+  const double version = own.number(key);
+  if (version != expected)
+    throw Error(ExitCode::document_version,
+                fmt::format("{}: is of version {} of {}, and this Fathom reads version {}: use "
+                            "the Fathom that wrote it, or measure again.",
+                            *own.place().origin, version, what, expected));
 }
 
 void require_date(const GpuSummary& summary, const std::string& origin) {
@@ -234,13 +240,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   const gate::ParsedJson json(text, origin);
   const Place place{&origin, nullptr, {}, std::nullopt};
   const Fields own(json.root(), place);
-  const double version = own.number(summary_key);
-  if (version != summary_version)
-    throw Error(
-        ExitCode::document_version,
-        fmt::format("{}: is of version {} of a GPU's summary, and this Fathom reads version "
-                    "{}: use the Fathom that wrote it, or measure again.",
-                    origin, version, summary_version));
+  require_version(own, summary_key, summary_version, "a GPU's summary");
   GpuSummary s;
   s.host = own.text("host");
   s.gpu = count_of(own, "gpu");

@@ -43,12 +43,12 @@ std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers,
 std::string verdict_text(const Fleet& fleet, const Outliers& outliers) {
   const std::size_t compared = static_cast<std::size_t>(std::ranges::count_if(
       outliers.cards, [](const CardScore& card) { return card.worst.limit > 0; }));
-  return fmt::format("{} worse than their kind{}, {} missing or incomplete.", outliers.named(),
-                     compared == 0 && !fleet.gpus.empty()
-                         ? " (fewer than three of a kind: none is held against others)"
-                         : "",
-                     std::ranges::count_if(fleet.problems,
-                                           [](const Problem& p) { return p.exit_code != 0; }));
+  return fmt::format(
+      "{} worse than their kind{}, {} missing or incomplete.", outliers.named(),
+      compared == 0 && !fleet.gpus.empty()
+          ? " (fewer than three of a kind: none is held against others)"
+          : "",
+      std::ranges::count_if(fleet.problems, [](const Problem& p) { return p.exit_code != 0; }));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 namespace fathom::fleet {
 namespace {
 
-using reports::Align;
 using reports::Table;
 
 constexpr std::size_t most_rows = 20;  ///< each has its name beside it
@@ -56,7 +55,7 @@ std::map<std::string, RowGap> row_gaps(const Fleet& fleet, const Outliers& outli
       const auto& figures = fleet.gpus[gpu].figures;
       std::map<std::string_view, double> worst;
       for (std::size_t m = 0; m < figures.size(); ++m) {
-        const Figure figure = figures[m].together ? figures[m].together : figures[m].alone;
+        const Reading figure = figures[m].together ? figures[m].together : figures[m].alone;
         if (!usual[m] || !figure || !(*figure > 0)) continue;
         const double ratio = *figure / *usual[m];
         const double gap = fleet.metrics[m].better == Better::higher ? 1 / ratio - 1 : ratio - 1;
@@ -85,7 +84,7 @@ void write_heat_map(FleetWriting& to) {
   std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
   const std::size_t shown = std::min(most_rows, order.size());
   const char* axis = cards ? "card" : "host";
-  Table table({{cards ? "Card" : "Host"}, {"Worst family"}, {"Worse by", Align::right}});
+  Table table({{cards ? "Card" : "Host"}, {"Worst family"}, right("Worse by")});
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, gap] = order[i];
     std::string worst_family;

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "gate/json_fields.h"
-#include "results/error.h"
+#include "fleet/summary_json.h"
 #include "results/format.h"
 #include "results/json_values.h"
 #include "results/names.h"
@@ -76,7 +75,7 @@ HostLinks links_of(const std::string& host, const Document& document) {
     if (at == links.kinds.end()) links.kinds.push_back(kind);
     links.pairs.push_back({place, axis_text(*entry, "from GPU"), axis_text(*entry, "to GPU"),
                            entry->metric.value,
-                           entry->bound ? Figure(entry->bound->value) : Figure()});
+                           entry->bound ? Reading(entry->bound->value) : Reading()});
   }
   return links;
 }
@@ -115,12 +114,7 @@ std::string to_text(const HostLinks& links) {
 HostLinks parse_links(std::string_view text, const std::string& origin) {
   const gate::ParsedJson json(text, origin);
   const Fields own(json.root(), Place{&origin, nullptr, {}, std::nullopt});
-  const double version = own.number(links_key);
-  if (version != links_version)
-    throw Error(ExitCode::document_version,
-                fmt::format("{}: is of version {} of a host's links, and this Fathom reads version "
-                            "{}: use the Fathom that wrote it, or measure again.",
-                            origin, version, links_version));
+  require_version(own, links_key, links_version, "a host's links");
   HostLinks links;
   links.host = own.text("host");
   links.run = own.text("run");

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +30,7 @@ struct LinkKind {
 struct LinkPair {
   std::size_t kind = 0;
   std::string from, to;  ///< GPUs
-  Figure value, bound;
+  Reading value, bound;
 };
 
 /// What a fleet keeps of the links of one host. On disk: links.json, beside the result document of
@@ -43,7 +42,6 @@ struct HostLinks {
   std::vector<LinkFact> facts;
   std::vector<LinkKind> kinds;
   std::vector<LinkPair> pairs;
-  std::filesystem::path document;  ///< which the pictures are drawn from
 };
 
 inline constexpr std::string_view links_file = "links.json";
@@ -56,7 +54,7 @@ HostLinks links_of(const std::string& host, const Document& document);
 /// The text of links.json.
 std::string to_text(const HostLinks& links);
 
-/// As parse_summary; `document` is left empty.
+/// As parse_summary.
 HostLinks parse_links(std::string_view text, const std::string& origin);
 
 }  // namespace fathom::fleet

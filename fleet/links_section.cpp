@@ -14,7 +14,6 @@
 
 namespace fathom::fleet {
 
-using reports::Align;
 using reports::Table;
 
 namespace {
@@ -41,11 +40,11 @@ void write_pairs(FleetWriting& to) {
     }
   Table table({{"Engine"},
                {"Direction"},
-               {"Pairs", Align::right},
-               {"Median", Align::right},
-               {"Slowest", Align::right},
-               {"Of the median", Align::right},
-               {"Of bound", Align::right},
+               right("Pairs"),
+               right("Median"),
+               right("Slowest"),
+               right("Of the median"),
+               right("Of bound"),
                {"Which"}});
   std::vector<std::string> slow;
   for (const auto& [kind, pairs] : kinds) {
@@ -58,7 +57,7 @@ void write_pairs(FleetWriting& to) {
     const double value = *worst.pair->value;
     const std::string which =
         fmt::format("{} GPU {} to {}", *worst.host, worst.pair->from, worst.pair->to);
-    const Figure bound = worst.pair->bound;
+    const Reading bound = worst.pair->bound;
     table.add_row({reports::escape_text(engine), reports::escape_text(direction),
                    std::to_string(pairs.size()), reports::quantity(typical, unit),
                    reports::quantity(value, unit), fmt::format("{:.1f} %", 100 * value / typical),
@@ -109,12 +108,12 @@ void write_links(FleetWriting& to) {
   }
   Table table({{"Between"},
                {"What"},
-               {"Hosts", Align::right},
-               {"Median", Align::right},
-               {"Worst", Align::right},
+               right("Hosts"),
+               right("Median"),
+               right("Worst"),
                {"On"},
-               {"Bound", Align::right},
-               {"Of bound", Align::right}});
+               right("Bound"),
+               right("Of bound")});
   std::map<std::string, std::vector<std::string>> missing;
   std::size_t without_bound = 0;
   std::set<std::string> sources;  ///< of the bounds between GPUs

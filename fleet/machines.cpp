@@ -1,5 +1,3 @@
-#include "fleet/machines.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,8 @@
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "fleet/fleet.h"
 
 namespace fathom::fleet {
 namespace {

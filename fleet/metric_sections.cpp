@@ -10,7 +10,6 @@
 namespace fathom::fleet {
 namespace {
 
-using reports::Align;
 using reports::Table;
 
 constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
@@ -42,14 +41,10 @@ void write_distributions(FleetWriting& to) {
   write_kinds(to);
   const bool kinds = to.outliers.groups.size() > 1;
   order.resize(std::min(most_tabled, order.size()));
-  std::vector<Table::Column> header{{"Metric"},
-                                    {"Cards", Align::right},
-                                    {"Median", Align::right},
-                                    {"Spread", Align::right},
-                                    {"Best 1 %", Align::right},
-                                    {"Worst 1 %", Align::right},
-                                    {"Worst 0.1 %", Align::right}};
-  if (kinds) header.push_back({"Kind", Align::right});
+  std::vector<Table::Column> header{{"Metric"},          right("Cards"),    right("Median"),
+                                    right("Spread"),     right("Best 1 %"), right("Worst 1 %"),
+                                    right("Worst 0.1 %")};
+  if (kinds) header.push_back(right("Kind"));
   Table table(header);
   for (const Distribution* d : order) {
     const MetricName& metric = to.fleet.metrics[d->metric];
@@ -101,11 +96,7 @@ void write_losses(FleetWriting& to) {
     order.emplace_back(metric, &loss);
   }
   std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
-  Table table({{"Metric"},
-               {"Cards", Align::right},
-               {"Typical loss", Align::right},
-               {"Largest loss", Align::right},
-               {"Of"}});
+  Table table({{"Metric"}, right("Cards"), right("Typical loss"), right("Largest loss"), {"Of"}});
   for (const auto& [metric, loss] : order)
     table.add_row({reports::code(to.fleet.metrics[metric].name),
                    std::to_string(loss->values.size()), gap_text(loss->typical),

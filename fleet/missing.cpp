@@ -1,5 +1,3 @@
-#include "fleet/missing.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fleet/fleet.h"
 #include "results/exit_codes.h"
 #include "results/format.h"
 
@@ -18,7 +17,7 @@ namespace {
 constexpr std::size_t fewest_peers = 3;
 
 struct State {
-  Figure MetricFigures::*figure;
+  Reading MetricFigures::*figure;
   const char* name;
 };
 constexpr std::array states{State{&MetricFigures::alone, "alone"},
@@ -40,7 +39,7 @@ std::string why_not(double value, const std::string& unit) {
 }
 
 bool has(const FleetGpu& gpu, std::size_t metric, const State& state) {
-  return metric < gpu.figures.size() && gpu.figures[metric].*state.figure;
+  return bool(gpu.at(metric).*state.figure);
 }
 
 /// Of the probe whose metric it is: cases that only counters decide are not on every card.
@@ -95,7 +94,7 @@ void drop_impossible(const std::vector<MetricName>& metrics, FleetGpu& gpu) {
   for (std::size_t i = 0; i < gpu.figures.size(); ++i) {
     MetricFigures& figures = gpu.figures[i];
     for (const State& state : states) {
-      Figure& figure = figures.*state.figure;
+      Reading& figure = figures.*state.figure;
       if (!figure || possible(*figure, metrics[i].unit)) continue;
       gpu.missing.push_back({metrics[i].name, state.name, why_not(*figure, metrics[i].unit)});
       figure = {};
@@ -112,6 +111,19 @@ void drop_impossible(Health& h) {
     if (*above_zero && !(**above_zero > 0)) above_zero->reset();
   for (auto* count : {&h.uncorrected_ecc_errors, &h.remapped_rows, &h.other_processes})
     if (*count && !(**count >= 0)) count->reset();
+}
+
+/// "missing: copy/best together (0 B/s is no measurement) and 2 more"
+std::string missing_text(const std::vector<MissingFigure>& missing) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i)
+    shown.push_back(fmt::format("{}{}{} ({})", missing[i].figure,
+                                missing[i].when.empty() ? "" : " ", missing[i].when,
+                                missing[i].reason));
+  return fmt::format(
+      "missing: {}{}", fmt::join(shown, ", "),
+      missing.size() > most ? fmt::format(" and {} more", missing.size() - most) : "");
 }
 
 void make_incomplete(FleetGpu& gpu) {
@@ -157,18 +169,6 @@ void drop_impossible(HostLinks& links, std::vector<Problem>& problems) {
 }
 
 }  // namespace
-
-std::string missing_text(const std::vector<MissingFigure>& missing) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(most, missing.size()); ++i)
-    shown.push_back(fmt::format("{}{}{} ({})", missing[i].figure,
-                                missing[i].when.empty() ? "" : " ", missing[i].when,
-                                missing[i].reason));
-  return fmt::format(
-      "missing: {}{}", fmt::join(shown, ", "),
-      missing.size() > most ? fmt::format(" and {} more", missing.size() - most) : "");
-}
 
 void find_missing_figures(Fleet& fleet) {
   find_absent(fleet);

@@ -43,16 +43,13 @@ struct Columns {
   std::vector<Column> columns;
 };
 
-using Which = Figure MetricFigures::*;
+using Which = Reading MetricFigures::*;
 
 std::optional<double> median_of(const Fleet& fleet, const Group& group, std::size_t metric,
                                 Which which) {
   std::vector<double> values;
-  for (const std::size_t gpu : group.members) {
-    const auto& figures = fleet.gpus[gpu].figures;
-    if (metric < figures.size() && figures[metric].*which)
-      values.push_back(*(figures[metric].*which));
-  }
+  for (const std::size_t gpu : group.members)
+    if (const Reading figure = fleet.gpus[gpu].at(metric).*which) values.push_back(*figure);
   if (values.size() < fewest_cards) return std::nullopt;
   return median(values);
 }
@@ -66,9 +63,7 @@ Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
   Column both{Compared::level, {}}, one{Compared::level, {}}, loss{Compared::loss, {}};
   std::vector<double> losses;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
-    const auto& all = fleet.gpus[group.members[i]].figures;
-    if (metric >= all.size()) continue;
-    const MetricFigures& figures = all[metric];
+    const MetricFigures figures = fleet.gpus[group.members[i]].at(metric);
     const double noise = figures.noise ? *figures.noise : 0;
     std::optional<double> a, t;
     if (figures.alone && alone) a = gap_of(*figures.alone, *alone, better);
@@ -118,15 +113,9 @@ Spread spread_of(const std::vector<Gap>& gaps, double card_noise) {
   return spread;
 }
 
-double limit_of(const Spread& spread, double chance) {
-  return student_upper_quantile(spread.freedom, chance);
-}
-
 double badness(const Finding& finding) {
   return finding.limit > 0 ? finding.score / finding.limit : 0;
 }
-
-bool worse(const Finding& a, const Finding& b) { return badness(a) > badness(b); }
 
 Distribution distribution_of(std::size_t metric, const Columns& columns,
                              const std::vector<Gap>& gaps, const Spread& spread) {
@@ -159,7 +148,7 @@ Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, 
   const Columns columns = columns_of(fleet, group, metric);
   for (const Column& column : columns.columns) {
     const Spread spread = spread_of(column.gaps, options.card_noise);
-    const double limit = limit_of(spread, chance);
+    const double limit = student_upper_quantile(spread.freedom, chance);
     for (const Gap& gap : column.gaps) {
       const double excess =
           std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
@@ -181,10 +170,8 @@ double tests_of(const Fleet& fleet, const Group& group) {
   for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
     std::size_t any = 0, both = 0;
     for (const std::size_t gpu : group.members) {
-      const auto& figures = fleet.gpus[gpu].figures;
-      if (metric >= figures.size()) continue;
-      const bool a = static_cast<bool>(figures[metric].alone);
-      const bool t = static_cast<bool>(figures[metric].together);
+      const MetricFigures figures = fleet.gpus[gpu].at(metric);
+      const bool a(figures.alone), t(figures.together);
       any += a || t, both += a && t;
       if (both >= fewest_cards) break;
     }
@@ -208,7 +195,7 @@ void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& o
       const std::lock_guard guard(mutex);
       for (auto& [member, finding] : scored.findings) {
         CardScore& card = cards[member];
-        if (card.worst.limit == 0 || worse(finding, card.worst)) card.worst = finding;
+        if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
         if (finding.score >= finding.limit && finding.gap >= options.least_gap)
           card.findings.push_back(finding);
       }

@@ -112,9 +112,7 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   Document document = parse_document(text, file.string());
   if (is_links(document)) {
     const std::string folder = file.parent_path().filename();
-    HostLinks links = links_of(folder, document);
-    links.document = file;
-    return builder.add(std::move(links));
+    return builder.add(links_of(folder, document));
   }
   GpuSummary summary;
   summary.host = folder_of(file, root);
@@ -173,13 +171,6 @@ bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& bu
   return true;
 }
 
-void add_links(const fs::path& file, const std::string& text, const std::string& run,
-               FleetBuilder& builder) {
-  HostLinks links = parse_links(text, file.string());
-  links.document = file.parent_path() / "result.json";
-  if (run.empty() || links.run == run) builder.add(std::move(links));
-}
-
 /// `run`: whose; empty: anybody's.
 void read_file(const fs::path& file, const fs::path& root, const std::string& run,
                FleetBuilder& builder) {
@@ -191,9 +182,10 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
     if (begins_with(summary_key)) {
       GpuSummary summary = parse_summary(text, file.string());
       if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
-    } else if (begins_with(links_key))
-      add_links(file, text, run, builder);
-    else if (run.empty())  // a run's own are summed up
+    } else if (begins_with(links_key)) {
+      HostLinks links = parse_links(text, file.string());
+      if (run.empty() || links.run == run) builder.add(std::move(links));
+    } else if (run.empty())  // a run's own are summed up
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
     if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))

@@ -37,6 +37,11 @@ void write_distributions(FleetWriting& to);
 /// All cards and figures of one host.
 void write_host(FleetWriting& to, const std::string& host);
 
+/// A column of figures.
+inline reports::Table::Column right(std::string header) {
+  return {std::move(header), reports::Align::right};
+}
+
 /// "8 GPUs on 1 host"
 std::string counts_text(const Fleet& fleet);
 

@@ -3,12 +3,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fleet/gpu_summary.h"
+#include "gate/json_fields.h"
 
 namespace fathom::fleet {
 
-// Parts of a GPU's summary as gpu.json and fleet.json have them.
-nlohmann::ordered_json to_json(const Settings& settings);
-nlohmann::ordered_json to_json(const Health& health);
-nlohmann::ordered_json to_json(const PhaseTimes& elapsed);
+/// A GPU's summary without its metrics, as gpu.json and fleet.json have it.
+nlohmann::ordered_json to_json(const GpuSummary& summary);
+
+/// Throws Error(document_version) unless the document's member `key` has this version of `what`.
+void require_version(const gate::Fields& own, std::string_view key, int expected, const char* what);
 
 }  // namespace fathom::fleet

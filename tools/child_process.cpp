@@ -36,7 +36,7 @@ constexpr auto patience_after_kill = 10s;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
-  signal(SIGPIPE, SIG_DFL);
+  if (!start.work) signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -51,6 +51,10 @@ constexpr auto patience_after_kill = 10s;
     for (const int cpu : start.cpus)
       if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
     sched_setaffinity(0, sizeof cpus, &cpus);  // refused: it stays where its parent was
+  }
+  if (start.work) {
+    close(error_pipe);
+    _exit(start.work());
   }
   execve(arguments[0], arguments, environment);
   const int error = errno;

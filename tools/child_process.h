@@ -57,6 +57,9 @@ struct ChildStart {
   /// CPUs that it and its children may run on; empty: those of this process. Of CPUs that the
   /// operating system does not allow here it takes none.
   std::vector<int> cpus{};
+  /// In place of a program: what the child does, and its exit status. It throws nothing, and this
+  /// process has no threads.
+  std::function<int()> work{};
 };
 
 /// A child in a process group of its own, so that it can be ended with everything that it started.

@@ -19,7 +19,7 @@ scontrol show hostnames "$SLURM_JOB_NODELIST" >"$OUT/hosts.txt"
 
 # No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank and the
 # CPUs near it. --kill-on-bad-exit=0 and --no-kill: a rank that dies, or a node, must not end the others;
-# --wait: they have the time for what they are at (--time-limit), and rank 0 to wait for others, but not for ever.
+# --wait, from the first rank's end on: the others have the time for all four parts, but not for ever.
 # The parts of a GPU (alone, together, suite, links) each have Fathom's --time-limit, and all of them have to
 # be shorter than Slurm's. Slurm tells this script two minutes before the end: the report is made all the same.
 rm -f "$OUT/fleet.json" # of an earlier run
@@ -30,12 +30,11 @@ collect() {
 }
 trap 'collect; exit "$status"' TERM
 
-srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=450 --no-kill --gpu-bind=none --cpu-bind=none \
+srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=1200 --no-kill --gpu-bind=none --cpu-bind=none \
   "$FATHOM" fleet run --suite quick --time-limit 300 --out "$OUT" --expect-hosts "$OUT/hosts.txt" &
 wait $! || status=$? # a signal is only heard while the shell waits
 
-# Where rank 0 was lost, or Slurm has ended the step (a node is gone, its own PMIx server lost a task), the report
-# is made from what each rank had written.
+# Where rank 0 was lost, or Slurm has ended the step, the report is made from what each rank had written.
 if [[ ! -e $OUT/fleet.json ]] || ((status > 128)); then collect; fi
 exit "$status"
 

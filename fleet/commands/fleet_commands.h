@@ -15,6 +15,9 @@ namespace fathom {
 /// What the program fathom-fleet has: `fleet run` and `fleet collect`.
 std::vector<TopCommand> fleet_commands();
 
+/// `fleet run`.
+std::function<ExitCode()> add_fleet_run(CLI::App& app);
+
 /// What both commands make of a fleet.
 struct FleetReportArguments {
   std::filesystem::path out;  ///< of fleet.json and report/

@@ -72,33 +72,6 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   add_report_flags(app, a.report);
 }
 
-std::vector<std::string> flags_of(const FleetRunArguments& a) {
-  std::vector<std::string> flags{"--suite",      a.suite,
-                                 "--out",        a.report.out.string(),
-                                 "--alone",      a.alone,
-                                 "--counters",   a.counters,
-                                 "--host-name",  a.host_name,
-                                 "--gpus",       std::to_string(a.gpus),
-                                 "--time-limit", fmt::format("{}", a.time_limit_s),
-                                 "--wait",       fmt::format("{}", a.wait_s),
-                                 "--least-gap",  fmt::format("{}", a.report.least_gap_percent),
-                                 "--card-noise", fmt::format("{}", a.report.card_noise_percent)};
-  const auto add = [&](bool given, const char* flag) {
-    if (given) flags.push_back(flag);
-  };
-  add(a.part, "--part");
-  add(a.no_links, "--no-links");
-  add(a.replay, "--replay");
-  add(a.report.strict, "--strict");
-  add(a.report.no_report, "--no-report");
-  if (a.report.expect_gpus)
-    flags.insert(flags.end(), {"--expect-gpus", std::to_string(*a.report.expect_gpus)});
-  if (!a.report.expect_hosts.empty())
-    flags.insert(flags.end(), {"--expect-hosts", a.report.expect_hosts});
-  for (const std::string& host : a.report.hosts) flags.insert(flags.end(), {"--host", host});
-  return flags;
-}
-
 void complete(FleetRunArguments& a) {
   // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
   if (a.host_name.empty()) a.host_name = slurm_node();

@@ -25,9 +25,6 @@ struct FleetRunArguments {
 
 void add_run_flags(CLI::App& app, FleetRunArguments& arguments);
 
-/// The flags again, for another program that reads them with add_run_flags.
-std::vector<std::string> flags_of(const FleetRunArguments& arguments);
-
 /// Sets what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
 /// fit together.
 void complete(FleetRunArguments& arguments);

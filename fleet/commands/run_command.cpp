@@ -1,5 +1,3 @@
-#include "fleet/commands/run_command.h"
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -8,11 +6,10 @@
 
 #include "fleet/commands/run_arguments.h"
 #include "fleet/fleet.h"
-#include "fleet/run/claim_folder.h"
+#include "fleet/run/claims.h"
 #include "fleet/run/launcher.h"
-#include "fleet/run/machine.h"
 #include "fleet/run/measure.h"
-#include "fleet/run/rank_supervisor.h"
+#include "fleet/run/rank.h"
 #include "results/error.h"
 #include "results/standard_streams.h"
 #include "tools/output_folder.h"
@@ -22,18 +19,6 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The only process of its host.
-class NoTurns : public HostTurns {
- public:
-  explicit NoTurns(int gpus) : gpus_(gpus) {}
-  int gpus() const override { return gpus_; }
-  bool leader() const override { return true; }
-  bool all_here() override { return true; }
-
- private:
-  int gpus_;
-};
 
 std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   std::vector<GpuJob> jobs;
@@ -99,9 +84,9 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   print_line(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
                          arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
                          jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
-  NoTurns turns(static_cast<int>(jobs.size()));
+  Host own{.gpus = static_cast<int>(jobs.size())};
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  HostMeasurement measurement(arguments, folder, jobs, turns, inbox);
+  HostMeasurement measurement(arguments, folder, jobs, own, inbox);
   measurement.run();
   problems.insert(problems.end(), measurement.problems().begin(), measurement.problems().end());
   const bool interrupted = inbox.interrupts() > 0;
@@ -133,7 +118,7 @@ ExitCode run(FleetRunArguments arguments) {
   complete(arguments);
   expected_of(arguments.report);  // a list that cannot be read is to be known now
   const auto launcher = find_launcher();
-  if (launcher && !arguments.part) return supervise_rank(arguments, *launcher);
+  if (launcher && !arguments.part) return run_rank(arguments, *launcher);
   return run_host(arguments);
 }
 

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 
+#include "fleet/run/counter_shares.h"
+#include "fleet/run/cpus.h"
+#include "fleet/run/part.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/probe_environment.h"
-#include "fleet/run/children.h"
-#include "fleet/run/counter_shares.h"
-#include "fleet/run/cpus.h"
-#include "fleet/run/part_result.h"
+#include "results/utc_time.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 
@@ -30,12 +31,62 @@ fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
 
 }  // namespace
 
+fs::path FleetFolder::gpu(const std::string& host, int number) const {
+  return root / "gpus" / fmt::format("{}-{}", host, number);
+}
+fs::path FleetFolder::links(const std::string& host, int number) const {
+  return root / "links" / fmt::format("{}-{}", host, number);
+}
+fs::path FleetFolder::host_name(const std::string& host) const { return root / "hosts" / host; }
+fs::path FleetFolder::rank_note(int rank) const {
+  return root / "ranks" / fmt::format("{}.note", rank);
+}
+
+std::string new_run() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
+              std::optional<int> rank) {
+  GpuJob job = replay_job(host, number, slot, rank);
+  job.gpu = gpu;
+  fleet::GpuSummary& s = job.summary;
+  s.source = Source::measured;
+  s.gpu_name = gpu.name;
+  s.uuid_hash = gpu.uuid_hash;
+  s.health.pcie_generation = gpu.pcie_generation;
+  s.health.pcie_width = gpu.pcie_width;
+  s.health.uncorrected_ecc_errors = gpu.uncorrected_ecc_errors;
+  s.health.remapped_rows = gpu.remapped_rows;
+  s.health.remapping_failed = gpu.remapping_failed;
+  s.health.remapping_pending = gpu.remapping_pending;
+  s.health.other_processes = gpu.processes;
+  return job;
+}
+
+GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank) {
+  GpuJob job;
+  job.slot = slot;
+  fleet::GpuSummary& s = job.summary;
+  s.host = host;
+  s.gpu = number;
+  s.rank = rank;
+  s.uuid_hash = fmt::format("replay of {}", name_of(s));
+  s.source = Source::replay;
+  s.date = utc_time(std::chrono::system_clock::now());
+  s.status = fleet::GpuStatus::failed;
+  s.reason = "it was not measured";
+  s.exit_code = to_int(ExitCode::incomplete);
+  return job;
+}
+
 HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
-                                 std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox)
+                                 std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox)
     : arguments_(arguments),
       folder_(folder),
       jobs_(jobs),
-      turns_(turns),
+      host_(host),
       inbox_(inbox),
       program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
 
@@ -43,11 +94,11 @@ void HostMeasurement::run() {
   decide_counters(arguments_, jobs_);
   for (const GpuJob& job : jobs_) write(job);
   using enum fleet::Phase;
-  const bool shared = turns_.gpus() > 1;
+  const bool shared = host_.gpus > 1;
   if (shared && arguments_.alone == "full") measure_suite_alone();
   // A replay has nothing to take turns for.
   if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
-  turns_.all_here();
+  all_here();
   std::vector<GpuJob*> all;
   for (GpuJob& job : jobs_) all.push_back(&job);
   if (!stopped()) run_suite(all, shared ? together : alone, "suite");
@@ -55,8 +106,8 @@ void HostMeasurement::run() {
 }
 
 void HostMeasurement::measure_suite_alone() {
-  for (int slot = 0; slot < turns_.gpus(); ++slot) {
-    const bool exclusive = turns_.all_here();
+  for (int slot = 0; slot < host_.gpus; ++slot) {
+    const bool exclusive = all_here();
     std::vector<GpuJob*> mine;
     for (GpuJob& job : jobs_)
       if (job.slot == slot) mine.push_back(&job);
@@ -182,8 +233,8 @@ void HostMeasurement::sum_up_links(const fs::path& folder, const Document& docum
 }
 
 void HostMeasurement::measure_links() {
-  const bool exclusive = turns_.all_here();
-  if (!turns_.leader() || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
+  const bool exclusive = all_here();
+  if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
   GpuJob& job = jobs_.front();
   const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
   std::string reason;
@@ -198,7 +249,7 @@ void HostMeasurement::measure_links() {
     start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
                        "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};
     start.environment.clear();  // it is about all of them
-    if (const std::string devices = turns_.visible_devices(); !devices.empty())
+    if (const std::string devices = host_.visible_devices; !devices.empty())
       start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
     std::vector<std::unique_ptr<ChildProcess>> children;
     children.push_back(std::make_unique<ChildProcess>(start));

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "fleet/commands/run_arguments.h"
 #include "fleet/fleet.h"
+#include "fleet/run/host_barrier.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
-#include "fleet/commands/run_arguments.h"
 
 namespace fathom {
 
@@ -22,15 +23,8 @@ struct FleetFolder {
   std::filesystem::path links(const std::string& host, int number) const;
   /// Which machine has this name here.
   std::filesystem::path host_name(const std::string& host) const;
-  /// What the supervisor of a rank that died says of it.
+  /// How far a rank has come (rank_note.h).
   std::filesystem::path rank_note(int rank) const;
-  /// Written by a rank once it has measured all it could.
-  std::filesystem::path rank_done(int rank) const;
-  /// Written by rank 0 as its last.
-  std::filesystem::path all_done() const;
-  /// Rank 0 has died, and of all others either has told that it is done, or its supervisor that it
-  /// has died: nobody is left to report.
-  bool all_ended_without_first(int ranks) const;
 };
 
 struct PartResult;
@@ -46,18 +40,14 @@ struct GpuJob {
   fleet::GpuSummary summary;
 };
 
-/// How the processes of one host take turns; the only process of a host has nobody to wait for.
-class HostTurns {
- public:
-  virtual ~HostTurns() = default;
-  virtual int gpus() const = 0;  ///< of this host, in all its processes
+/// What a process knows of its host.
+struct Host {
+  int gpus = 1;  ///< in all its processes
   /// All of them, as CUDA_VISIBLE_DEVICES has them, this process' first; empty: those that this
   /// process sees.
-  virtual std::string visible_devices() const { return ""; }
-  virtual bool leader() const = 0;
-  /// Waits until all processes of the host are there. False where one of them is gone, or did not
-  /// come in time: from then on nobody waits, and nothing can be said to have been alone.
-  virtual bool all_here() = 0;
+  std::string visible_devices{};
+  bool leader = true;  ///< measures the links
+  HostBarrier barrier{};
 };
 
 /// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
@@ -65,7 +55,7 @@ class HostTurns {
 class HostMeasurement {
  public:
   HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
-                  std::vector<GpuJob>& jobs, HostTurns& turns, SignalInbox& inbox);
+                  std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox);
 
   /// Throws nothing for what fails: the others of its host wait for this process at each part.
   void run();
@@ -89,6 +79,8 @@ class HostMeasurement {
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job);
+  /// Whether the host's other processes have come here, too.
+  bool all_here() { return host_.barrier.all_here(inbox_); }
   bool stopped() const { return inbox_.interrupts() > 0; }
   std::chrono::milliseconds limit() const {
     return std::chrono::milliseconds(static_cast<long>(1000 * arguments_.time_limit_s));
@@ -97,7 +89,7 @@ class HostMeasurement {
   const FleetRunArguments& arguments_;
   const FleetFolder& folder_;
   std::vector<GpuJob>& jobs_;
-  HostTurns& turns_;
+  Host& host_;
   SignalInbox& inbox_;
   std::filesystem::path program_;  ///< `fathom`
   std::vector<fleet::Problem> problems_;

@@ -4,11 +4,10 @@
 #include <csignal>
 #include <deque>
 
+#include "fleet/run/measure.h"
+#include "fleet/run/part.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "fleet/run/children.h"
-#include "fleet/run/measure.h"
-#include "fleet/run/part_result.h"
 #include "tools/held_run.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -176,9 +175,9 @@ void HostMeasurement::measure_briefs() {
     });
   };
 
-  bool exclusive = turns_.all_here();
+  bool exclusive = all_here();
   for (std::size_t step = 0; step < steps.size(); ++step)
-    for (int slot = 0; slot < (is_alone(step) ? turns_.gpus() : 1); ++slot) {
+    for (int slot = 0; slot < (is_alone(step) ? host_.gpus : 1); ++slot) {
       std::vector<BriefRun*> now, before;
       for (BriefRun& run : runs) {
         if (stopped() || (is_alone(step) && run.job->slot != slot)) continue;
@@ -202,7 +201,7 @@ void HostMeasurement::measure_briefs() {
       // What hangs is not to be beside the next one.
       if (seconds_since(begin) >= std::chrono::duration<double>(measuring_limit).count())
         finish(now);
-      exclusive = turns_.all_here();
+      exclusive = all_here();
     }
   std::vector<BriefRun*> rest;
   for (BriefRun& run : runs)

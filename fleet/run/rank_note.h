@@ -1,16 +1,38 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "fleet/fleet.h"
+#include "fleet/run/measure.h"
 
 namespace fathom {
 
-/// What of a rank went wrong beside its GPUs' own summaries: left on disk by the supervisor of one
-/// that died, sent to rank 0 by one that lives.
-std::string note_text(int rank, const std::string& host, const std::string& reason, int exit_code);
+/// What a rank of a job leaves on the storage that all share (ranks/<rank>.note): before it
+/// measures, and again at its end. One that ends in between has left why in the first.
+struct RankNote {
+  std::string run{};  ///< which job it is of
+  int rank = 0, size = 1;
+  std::string host{};
+  std::string reason{};  ///< a clause; empty: nothing went wrong beside its GPUs' own summaries
+  int exit_code = 0;
+  bool ended = false;
+};
 
-/// The same as a problem of the fleet; of a note that cannot be read: that the rank died.
-fleet::Problem problem_of_note(int rank, const std::string& text);
+/// What cannot be written is said on standard error, and nothing else is lost.
+void leave_note(const FleetFolder& folder, const RankNote& note);
+
+/// Nothing where there is none, or none that can be read.
+std::optional<RankNote> read_note(const FleetFolder& folder, int rank);
+
+fleet::Problem problem_of(const RankNote& note);
+
+/// What went wrong with ranks of the folder's last job of ranks; a rank without a note is told,
+/// too.
+std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder);
+
+/// Adds what went wrong with ranks to a fleet: to the row of the rank's GPU where it has one that
+/// is not complete, since one death is one problem.
+void add_rank_problems(fleet::Fleet& fleet, const std::vector<fleet::Problem>& problems);
 
 }  // namespace fathom

@@ -192,13 +192,13 @@ GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& optio
   if (!gpu.health.uncorrected_ecc_errors) gpu.health.uncorrected_ecc_errors = 0;
   for (std::size_t i = 0; i < gpu.names.size(); ++i) {
     MetricFigures& figures = gpu.figures[i];
-    const Figure recorded_figure = figures.together ? figures.together : figures.alone;
+    const Reading recorded_figure = figures.together ? figures.together : figures.alone;
     if (!recorded_figure) continue;
     double value = *recorded_figure;
     if (planted != known.end() && touches(planted->second, gpu.names[i], i == chosen))
       value = worsened(value, gpu.names[i].better, options.gap);
     figures.together = value * (1 + normal(random));
-    figures.alone = options.together_only ? Figure() : Figure(value * (1 + normal(random)));
+    figures.alone = options.together_only ? Reading() : Reading(value * (1 + normal(random)));
     figures.noise = options.noise;  // what such a run's own samples would show
     if (planted != known.end() && figures.sm_clock_hz &&
         (planted->second == Fault::sm_clock || planted->second == Fault::hot))

@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "fleet/run/rank_note.h"
 #include "fleet_ranks.h"
 #include "fleet_run.h"
 #include "results/error.h"
@@ -28,19 +29,6 @@ std::vector<std::string> together(std::vector<std::string> first,
                                   const std::vector<std::string>& then) {
   first.insert(first.end(), then.begin(), then.end());
   return first;
-}
-
-/// mpirun's words for two ranks of one host that share no storage.
-std::vector<std::string> two_disks(const Sandbox& box) {
-  std::vector<std::string> words;
-  for (const char* disk : {"disk0", "disk1"}) {
-    fs::create_directories(box.folder() / disk);
-    if (!words.empty()) words.push_back(":");
-    words = together(
-        words, {"-n", "1", "-wdir", (box.folder() / disk).string(), FATHOM_PROGRAM, "fleet", "run",
-                "--out", "own", "--no-links", "--alone", "full", "--host-name", "box"});
-  }
-  return words;
 }
 
 /// Open MPI does not start as root, in a container, or on fewer cores than ranks, unless it is told
@@ -159,16 +147,16 @@ TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   check_turns(box.out(), 3, "copy_bandwidth");
 }
 
-TEST_CASE("A rank that cannot write tells rank 0 so over MPI", "[e2e][fleet][mpi]") {
+TEST_CASE("A rank that cannot write its documents says so to rank 0", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "2");
-  fs::create_directories(box.folder() / "disk1" / "own");
-  write_text(box.folder() / "disk1" / "own" / "gpus", "a file where a folder should be");
-  Job job(box, two_disks(box));
+  fs::create_directories(box.out() / "gpus");
+  write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
+  Job job(box, 2, fleet_run(box));
   const int status = job.wait();
   INFO(job.output());
   CHECK(status == to_int(ExitCode::incomplete));
-  const json fleet = fleet_of(box.folder() / "disk0" / "own");
+  const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(status_of(fleet, 0) == "complete");
   REQUIRE(fleet.at("problems").size() == 1);
@@ -213,29 +201,41 @@ TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
 }
 
-TEST_CASE("Without shared storage the documents come over MPI", "[e2e][fleet][mpi]") {
+TEST_CASE("Ranks that share no storage are told, and measure nothing", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "2");
-  Job job(box, two_disks(box));
+  // What rank 0 has written is not there for the second.
+  const std::string note = (box.out() / "ranks" / "0.note").string();
+  const std::string blind =
+      "while [ ! -e '" + note + "' ]; do sleep 0.05; done; rm '" + note + "'; exec \"$@\"";
+  Job job(box, scripted(fleet_run(box), {"exec \"$@\"", blind}));
   const int status = job.wait();
   INFO(job.output());
-  REQUIRE(status == 0);
-  const fs::path out = box.folder() / "disk0" / "own";
-  CHECK(fleet_of(out).at("gpus").size() == 2);
-  for (const char* file : {"gpu.json", "alone/result.json", "suite/result.json"}) {
-    CAPTURE(file);
-    CHECK_FALSE(read_text(out / "gpus" / "box-1" / file).empty());
-    CHECK(read_text(out / "gpus" / "box-1" / file) ==
-          read_text(box.folder() / "disk1" / "own" / "gpus" / "box-1" / file));
-  }
-  CHECK_FALSE(fs::exists(box.folder() / "disk1" / "own" / "fleet.json"));
+  CHECK(status == to_int(ExitCode::setup_incomplete));
+  CHECK_THAT(job.output(), ContainsSubstring("does not see what rank 0 wrote into"));
+}
+
+TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"});
+  box.set("FAKE_GPUS", "2");
+  auto words = fleet_run(box);
+  words.erase(words.begin() + 2, words.begin() + 4);
+  const std::string later = "sleep 1.1; exec \"$@\"";
+  Job job(box, scripted(words, {"cd '" + box.folder().string() + "'; exec \"$@\"", later}));
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status == 0);
+  std::vector<fs::path> made;
+  for (const auto& entry : fs::directory_iterator(box.folder()))
+    if (entry.path().filename().string().starts_with("fathom-fleet-")) made.push_back(entry);
+  REQUIRE(made.size() == 1);
+  CHECK(fleet_of(made.front()).at("gpus").size() == 2);
 }
 
 TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "3");
   REQUIRE(Job(box, 3, fleet_run(box, {"--alone", "none"})).wait() == 0);
-  write_text(box.out() / "ranks" / "2.note", "{}");
   Job job(box, 2, fleet_run(box, {"--alone", "none"}));
   const int status = job.wait();
   INFO(job.output());
@@ -243,7 +243,8 @@ TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet
   const json fleet = fleet_of(box.out());
   CHECK(fleet.at("gpus").size() == 2);
   CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
-  CHECK_FALSE(fs::exists(box.out() / "ranks" / "2.note"));
+  REQUIRE(fs::exists(box.out() / "ranks" / "2.note"));
+  CHECK(problems_of_notes({box.out()}).empty());
 }
 
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
@@ -310,7 +311,7 @@ TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e
   }));
 }
 
-TEST_CASE("If rank 0 dies, what the others found can be collected", "[e2e][fleet][mpi]") {
+TEST_CASE("If rank 0's measurement dies, it reports what the others found", "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "3");
   const Gate gate(box);
@@ -321,16 +322,15 @@ TEST_CASE("If rank 0 dies, what the others found can be collected", "[e2e][fleet
   gate.open();
   const int status = job.wait();
   INFO(job.output());
-  CHECK(status != 0);
-  CHECK_THAT(job.output(), ContainsSubstring("fleet collect"));
-  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
-  INFO(collected.output << collected.errors);
-  CHECK(code(collected) == to_int(ExitCode::incomplete));
+  CHECK(status == to_int(ExitCode::incomplete));
   const json fleet = fleet_of(box.out());
+  CHECK(status_of(fleet, 0) == "failed");
+  CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
+             ContainsSubstring("rank 0") && ContainsSubstring("SIGKILL"));
   for (const int gpu : {1, 2}) CHECK(status_of(fleet, gpu) == "complete");
 }
 
-TEST_CASE("A supervisor that is killed costs no more than what was not written yet",
+TEST_CASE("A job that mpirun ends costs no more than what was not written yet",
           "[e2e][fleet][mpi]") {
   Sandbox box({"lasting"});
   box.set("FAKE_GPUS", "3");
@@ -355,6 +355,10 @@ TEST_CASE("A supervisor that is killed costs no more than what was not written y
         json::parse(read_text(box.out() / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json"));
     CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
   }
+  // The one that died had no time to say so.
+  const json fleet = fleet_of(box.out());
+  CHECK_THAT(gpu_of(fleet, 2)->at("reason").get<std::string>(),
+             ContainsSubstring("rank 2, on box: it ended before it had measured"));
 }
 
 TEST_CASE("More ranks than GPUs: those without one say so", "[e2e][fleet][mpi]") {

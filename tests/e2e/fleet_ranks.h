@@ -25,12 +25,13 @@ class Gate {
   fs::path file_;
 };
 
-/// Process numbers of the MPI programs and of their supervisors, by rank.
+/// Process numbers of what ranks measure in and of the ranks themselves, by rank.
 inline std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
-  std::map<int, std::pair<pid_t, pid_t>> ranks;
+  std::map<pid_t, std::pair<int, pid_t>> all;  // rank and parent, by process
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string command = read_text(entry.path() / "cmdline");
-    if (command.find("fathom-fleet-rank") == std::string::npos ||
+    const auto words = std::string("fleet\0run", 9);
+    if (command.find(words) == std::string::npos || command.find("mpirun") != std::string::npos ||
         command.find(out.string()) == std::string::npos)
       continue;
     const std::string environment = read_text(entry.path() / "environ");
@@ -42,9 +43,15 @@ inline std::map<int, std::pair<pid_t, pid_t>> ranks_in(const fs::path& out) {
     const std::string status = read_text(entry.path() / "status");
     const auto parent = status.find("PPid:");
     if (at == std::string::npos || parent == std::string::npos) continue;
-    ranks[std::atoi(environment.c_str() + at + variable.size())] = {
-        std::atoi(entry.path().filename().c_str()), std::atoi(status.c_str() + parent + 5)};
+    all[std::atoi(entry.path().filename().c_str())] = {
+        std::atoi(environment.c_str() + at + variable.size()),
+        std::atoi(status.c_str() + parent + 5)};
   }
+  std::map<int, std::pair<pid_t, pid_t>> ranks;
+  for (const auto& [process, rank_and_parent] : all)
+    if (all.contains(rank_and_parent.second) &&
+        all[rank_and_parent.second].first == rank_and_parent.first)
+      ranks[rank_and_parent.first] = {process, rank_and_parent.second};
   return ranks;
 }
 

@@ -120,6 +120,24 @@ TEST_CASE("Under Slurm a rank that dies takes nobody with it", "[e2e][fleet][slu
   CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("SIGKILL"));
 }
 
+TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2e][fleet][slurm]") {
+  SlurmJob job;
+  job.srun("--mpi=pmix", "--wait 2");
+  const auto ranks = wait_for_ranks(job.box, all_gpus);
+  INFO(job.output() << job.cluster->log());
+  REQUIRE(ranks.size() == 4);
+  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  job.gate->open();
+  const int status = job.wait();
+  INFO(job.output());
+  CHECK(status != 0);
+  for (const auto& [host, gpu] : {std::pair("n1", 0), {"n1", 1}, {"n2", 1}})
+    CHECK(job.status(host, gpu) == "complete");
+  CHECK(job.status("n2", 0) == "failed");
+  CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
+}
+
 TEST_CASE("Under Slurm a rank that hangs is given up", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 1");
@@ -160,8 +178,10 @@ TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][flee
   const auto ranks = wait_for_ranks(job.box, all_gpus);
   INFO(job.output() << job.cluster->log());
   REQUIRE(ranks.size() == 4);
-  // With its supervisor, which cannot keep the connection then.
-  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  const auto ended = run_and_capture(
+      "/bin/sh", {"-c", "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')"},
+      std::chrono::seconds(20));
+  CHECK(code(ended) == 0);
   const int status = job.wait();
   INFO(job.output());
   CHECK(status == to_int(ExitCode::incomplete));

@@ -101,12 +101,12 @@ TEST_CASE("Repetitions count by their median, and unusable figures not at all", 
 }
 
 TEST_CASE("A figure that is none is nothing", "[fleet]") {
-  CHECK_FALSE(Figure(std::nan("")));
-  CHECK_FALSE(Figure(std::numeric_limits<double>::infinity()));
-  CHECK_FALSE(Figure(1e300));
-  CHECK_FALSE(Figure());
-  CHECK(Figure(0.0));
-  CHECK(*Figure(4.286e12) == Approx(4.286e12));
+  CHECK_FALSE(Reading(std::nan("")));
+  CHECK_FALSE(Reading(std::numeric_limits<double>::infinity()));
+  CHECK_FALSE(Reading(1e300));
+  CHECK_FALSE(Reading());
+  CHECK(Reading(0.0));
+  CHECK(*Reading(4.286e12) == Approx(4.286e12));
 }
 
 TEST_CASE("A summary that is none is refused with its place", "[fleet]") {

@@ -1,18 +1,18 @@
 #include <stdlib.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "fleet/commands/run_arguments.h"
-#include "fleet/run/assign_gpus.h"
 #include "fleet/run/counter_shares.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
-#include "fleet/run/parcel.h"
 #include "fleet/run/rank_note.h"
+#include "fleet/run/roll_call.h"
 #include "results/error.h"
 #include "tests/unit/fleet_folder.h"
 
@@ -135,60 +135,137 @@ TEST_CASE("Where it is not known which probes there are, nobody collects counter
   CHECK(jobs[0].summary.no_counters.find("no probe programs in /nowhere") != std::string::npos);
 }
 
-TEST_CASE("A rank's note says why, and a torn one that it died", "[fleet]") {
-  const auto problem = problem_of_note(3, note_text(3, "node\"7", "the disk is full", 11));
+TEST_CASE("A rank's note comes back, and a torn one is none", "[fleet]") {
+  const FleetFolderForTest root;
+  const FleetFolder folder{root.path()};
+  CHECK_FALSE(read_note(folder, 3));
+  leave_note(folder, {.run = "r",
+                      .rank = 3,
+                      .size = 4,
+                      .host = "node\"7",
+                      .reason = "disk full",
+                      .exit_code = 11,
+                      .ended = true});
+  REQUIRE(read_note(folder, 3));
+  const auto problem = problem_of(*read_note(folder, 3));
   CHECK(problem.what == "rank 3");
-  CHECK(problem.reason == "on node\"7: the disk is full");
+  CHECK(problem.reason == "on node\"7: disk full");
   CHECK(problem.exit_code == 11);
+  CHECK(read_note(folder, 3)->ended);
   for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
     CAPTURE(torn);
-    CHECK(problem_of_note(3, torn).reason == "it died");
-    CHECK(problem_of_note(3, torn).exit_code == 5);
+    root.write("ranks/3.note", torn);
+    CHECK_FALSE(read_note(folder, 3));
   }
 }
 
-TEST_CASE("A parcel comes out as it went in, and a torn one is refused", "[fleet]") {
-  Parcel parcel;
-  parcel.add("gpus/a-0/gpu.json", "{\n}\n");
-  parcel.add("links/a/result.json", std::string(100'000, '\n'));
-  parcel.add("empty", "");
-  const auto files = Parcel::open(parcel.text());
-  REQUIRE(files.size() == 3);
-  CHECK(files[0].name == "gpus/a-0/gpu.json");
-  CHECK(files[0].content == "{\n}\n");
-  CHECK(files[1].content.size() == 100'000);
-  CHECK(files[2].content.empty());
-  const std::string text = parcel.text();
-  for (const std::size_t size :
-       {text.size() - 20, std::size_t{3}, std::size_t{19}, std::size_t{21}}) {
-    CAPTURE(size);
-    CHECK_THROWS_AS(Parcel::open(text.substr(0, size)), Error);
-  }
-  for (const char* bad :
-       {"../up\n1\nx", "/etc/passwd\n1\nx", "a/../../b\n1\nx", "\n1\nx", "a\n-1\nx"}) {
-    CAPTURE(bad);
-    CHECK_THROWS_AS(Parcel::open(bad), Error);
-  }
+TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
+  const FleetFolderForTest root;
+  const FleetFolder folder{root.path()};
+  CHECK(problems_of_notes(folder).empty());
+  const auto leave = [&](const char* run, int rank, const char* reason) {
+    leave_note(folder, {.run = run,
+                        .rank = rank,
+                        .size = 4,
+                        .host = "n",
+                        .reason = reason,
+                        .exit_code = 5,
+                        .ended = *reason == 0});
+  };
+  leave("new", 0, "");
+  leave("new", 1, "it died");
+  leave("old", 2, "it died long ago");
+  leave("old", 7, "so did this one");
+  const auto problems = problems_of_notes(folder);
+  REQUIRE(problems.size() == 3);
+  CHECK(problems[0].what == "rank 1");
+  CHECK(problems[0].reason == "on n: it died");
+  CHECK(problems[1].what == "rank 2");
+  CHECK(problems[1].reason == "it left no word");
+  CHECK(problems[2].what == "rank 3");
 }
 
-TEST_CASE("A rank gets the flags that its supervisor was given", "[fleet]") {
-  FleetRunArguments given;
-  given.suite = "atlas-quick";
-  given.alone = "full";
-  given.report.out = "/tmp/out with space";
-  given.report.expect_gpus = 8;
-  given.report.hosts = {"a", "b"};
-  given.report.strict = true;
-  given.counters = "all";
-  given.wait_s = 2.5;
-  std::vector<std::string> words = flags_of(given);
-  CLI::App app;
-  FleetRunArguments read;
-  add_run_flags(app, read);
-  std::reverse(words.begin(), words.end());
-  app.parse(words);
-  CHECK(flags_of(read) == flags_of(given));
-  CHECK(read.report.expect_gpus == 8u);
-  CHECK(read.report.strict);
-  CHECK_FALSE(read.replay);
+TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
+  const RankWord said{.host = "a b",
+                      .barrier = "/dev/shm/x",
+                      .gpus = {{"GPU-0", false}, {"M", true}},
+                      .run = "r",
+                      .out = "/out",
+                      .failure = 17};
+  const RankWord heard = parse_word("12 " + to_line(said));
+  CHECK(heard.leader == 12);
+  CHECK(heard.host == "a b");
+  CHECK(heard.barrier == "/dev/shm/x");
+  REQUIRE(heard.gpus.size() == 2);
+  CHECK(heard.gpus[1].uuid == "M");
+  CHECK(heard.gpus[1].mig);
+  CHECK(heard.run + heard.out == "r/out");
+  CHECK(heard.failure == 17);
+  // Two hosts of one name, and one of another between them.
+  const std::vector<RankWord> all{{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
+  CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
+  CHECK(unique_host_name(all, 4) == "n");
+  CHECK(unique_host_name(all, 3) == "n-2");
+  CHECK(unique_host_name(all, 2) == "m");
+}
+
+TEST_CASE("Ranks take their GPUs in order, and the links probe sees all of them", "[fleet]") {
+  FleetRunArguments arguments;
+  const auto seen = [](std::vector<std::string> uuids) {
+    SeenGpus gpus;
+    for (std::string& uuid : uuids) gpus.gpus.emplace_back().uuid = std::move(uuid);
+    return gpus;
+  };
+  std::vector<RankWord> all{{0, "n"}, {0, "n"}, {0, "n"}};
+  for (RankWord& word : all) word.gpus = {{"a", false}, {"b", false}};
+  Host host;
+  auto jobs = jobs_of_rank(arguments, all, 1, seen({"a", "b"}), host);
+  REQUIRE(jobs.size() == 1);
+  CHECK(jobs[0].gpu->uuid == "b");
+  CHECK(jobs[0].summary.gpu == 1);
+  CHECK(jobs[0].place == 1);
+  CHECK(jobs[0].measured == 2);
+  CHECK(host.gpus == 3);
+  CHECK(host.visible_devices == "b,a");
+  CHECK_FALSE(host.leader);
+  jobs = jobs_of_rank(arguments, all, 2, seen({"a", "b"}), host);
+  REQUIRE(jobs.size() == 1);
+  CHECK_FALSE(jobs[0].gpu);
+  CHECK(jobs[0].summary.reason.find("no GPU is left") == 0);
+  all.resize(1);
+  jobs = jobs_of_rank(arguments, all, 0, seen({"a", "b"}), host);
+  CHECK(jobs.size() == 2);  // the only rank of its host
+  CHECK(host.gpus == 2);
+  CHECK(host.leader);
+  CHECK(host.visible_devices.empty());
+}
+
+TEST_CASE("Processes of a host wait for each other, and for none that is gone", "[fleet]") {
+  using namespace std::chrono_literals;
+  SignalInbox inbox(SignalInbox::Interrupts::act);
+  HostBarrier one;
+  CHECK(one.all_here(inbox));  // nobody else
+  HostBarrier first;
+  std::optional<HostBarrier> second(std::in_place);
+  const std::string first_file = first.make_own(), second_file = second->make_own();
+  first.join({second_file}, 20s);
+  second->join({first_file}, 20s);
+  {
+    std::atomic<bool> came = false;
+    std::jthread other([&] {
+      std::this_thread::sleep_for(50ms);
+      came = true;
+      second->all_here(inbox);
+    });
+    CHECK(first.all_here(inbox));
+    CHECK(came);
+  }
+  CHECK_FALSE(std::filesystem::exists(first_file));
+  second.reset();
+  CHECK_FALSE(first.all_here(inbox));  // at once
+  CHECK_FALSE(first.all_here(inbox));
+  HostBarrier late, never;
+  late.join({never.make_own()}, 50ms);
+  late.make_own();
+  CHECK_FALSE(late.all_here(inbox));
 }

@@ -1,0 +1,78 @@
+#include "fleet/run/host_barrier.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "fleet/run/measure.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_again{5};
+
+enum class Other { here, coming, gone };
+
+Other state_of(int file, int parts) {
+  struct stat now {};
+  if (fstat(file, &now) == 0 && now.st_size >= parts) return Other::here;
+  if (flock(file, LOCK_SH | LOCK_NB) != 0) return Other::coming;
+  flock(file, LOCK_UN);
+  return fstat(file, &now) == 0 && now.st_size >= parts ? Other::here : Other::gone;
+}
+
+}  // namespace
+
+HostBarrier::~HostBarrier() {
+  std::error_code ignored;
+  if (!file_.empty()) fs::remove(file_, ignored);
+}
+
+std::string HostBarrier::make_own() {
+  std::error_code none;
+  const fs::path memory = "/dev/shm";
+  file_ = (fs::exists(memory, none) ? memory : fs::temp_directory_path()) / ("fathom-" + new_run());
+  own_ = FileDescriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  broken_ = own_.get() < 0 || flock(own_.get(), LOCK_EX) != 0;
+  return broken_ ? "" : file_.string();
+}
+
+void HostBarrier::join(const std::vector<std::string>& others,
+                       std::chrono::duration<double> limit) {
+  limit_ = limit;
+  for (const std::string& other : others) {
+    others_.emplace_back(open(other.c_str(), O_RDONLY | O_CLOEXEC));
+    if (others_.back().get() < 0) broken_ = true;
+  }
+}
+
+bool HostBarrier::all_here(SignalInbox& inbox) {
+  if (others_.empty()) return true;
+  ++parts_;
+  broken_ = broken_ || ftruncate(own_.get(), parts_) != 0;
+  const auto deadline = Clock::now() + limit_;
+  for (auto other = others_.begin(); !broken_ && other != others_.end();) {
+    const Other state = state_of(other->get(), parts_);
+    if (state == Other::here) {
+      ++other;
+      continue;
+    }
+    inbox.drain();
+    broken_ = state == Other::gone || inbox.interrupts() > 0 || Clock::now() > deadline;
+    if (!broken_) std::this_thread::sleep_for(look_again);
+  }
+  std::error_code ignored;
+  if (broken_)
+    own_.close();  // the others are not to wait for this one either
+  else if (parts_ == 1)
+    fs::remove(file_, ignored);  // all have opened it
+  return !broken_;
+}
+
+}  // namespace fathom

@@ -1,0 +1,238 @@
+#include "fleet/run/roll_call.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "fleet/run/rank_note.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
+#include "results/format.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// For ranks that do not come: one may have ended before MPI connected them.
+constexpr std::chrono::seconds patience{300}, first_word{2};
+/// Each rank says some hundred bytes.
+constexpr std::size_t longest_answer = std::size_t{1} << 30;
+
+/// All ranks mostly fail alike: the first one says it for all, and then the others say nothing.
+[[noreturn]] void fail(const Launcher& launcher, const FleetFolder& folder,
+                       const std::string& why) {
+  bool said = false;
+  if (launcher.rank == 0) {
+    leave_note(folder, {.rank = 0,
+                        .size = launcher.size,
+                        .reason = why,
+                        .exit_code = to_int(ExitCode::setup_incomplete),
+                        .ended = true});
+  } else {
+    std::this_thread::sleep_for(first_word);
+    const auto first = read_note(folder, 0);
+    said = first && first->ended && first->exit_code == to_int(ExitCode::setup_incomplete);
+  }
+  throw Error(ExitCode::setup_incomplete, said ? "" : why);
+}
+
+std::size_t taken_by_ranks_before(const std::vector<std::optional<std::size_t>>& taken,
+                                  std::size_t rank) {
+  return static_cast<std::size_t>(
+      std::count_if(taken.begin(), taken.begin() + static_cast<long>(rank),
+                    [](const auto& place) { return place.has_value(); }));
+}
+
+/// What all ranks of a host took, as CUDA_VISIBLE_DEVICES has it, with this one's first. A MIG
+/// device is not seen beside others, and its UUID is written another way.
+std::string visible_devices(const std::vector<RankWord>& all, const std::vector<std::size_t>& ranks,
+                            const std::vector<std::optional<std::size_t>>& taken,
+                            std::size_t local) {
+  std::vector<std::string> list;
+  const auto add = [&](std::size_t of) {
+    if (!taken[of]) return;
+    const RankWord::Gpu& gpu = all[ranks[of]].gpus[*taken[of]];
+    if (!gpu.mig) list.push_back(gpu.uuid);
+  };
+  add(local);
+  if (list.empty()) return "";
+  for (std::size_t other = 0; other < ranks.size(); ++other)
+    if (other != local) add(other);
+  return fmt::format("{}", fmt::join(list, ","));
+}
+
+std::string why_none(const SeenGpus& seen, std::size_t ranks) {
+  if (!seen.problem.empty()) return seen.problem;
+  if (seen.gpus.size() == 1)
+    return fmt::format(
+        "the only GPU that it sees is a rank's before it: start one rank a GPU, and let each see "
+        "its own or all of its host's ({} ranks are there)",
+        ranks);
+  return fmt::format("no GPU is left for it: its host has {}, and it sees {}",
+                     counted(ranks, "rank"), counted(seen.gpus.size(), "GPU"));
+}
+
+}  // namespace
+
+std::string to_line(const RankWord& word) {
+  json gpus = json::array();
+  for (const RankWord::Gpu& gpu : word.gpus) gpus.push_back({{"uuid", gpu.uuid}, {"mig", gpu.mig}});
+  return json{{"host", word.host}, {"barrier", word.barrier}, {"gpus", gpus},
+              {"run", word.run},   {"out", word.out},         {"failure", word.failure}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+RankWord parse_word(const std::string& line) {
+  const auto space = std::min(line.find(' '), line.size());
+  const json words = json::parse(line.substr(space));
+  RankWord word{.leader = std::stoi(line),
+                .host = words.at("host"),
+                .barrier = words.at("barrier"),
+                .run = words.at("run"),
+                .out = words.at("out"),
+                .failure = words.at("failure")};
+  for (const json& gpu : words.at("gpus")) word.gpus.push_back({gpu.at("uuid"), gpu.at("mig")});
+  return word;
+}
+
+RollCall::RollCall(const Launcher& launcher, const FleetFolder& folder)
+    : launcher_(launcher), folder_(folder), output_(memfd_create("ranks", MFD_CLOEXEC)) {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
+  if (!fs::exists(program))
+    throw Error(
+        ExitCode::setup_incomplete,
+        fmt::format("{} started {} ranks, and this Fathom was built without MPI: install "
+                    "libopenmpi-dev (or libmpich-dev) and build again, start one process a host "
+                    "without a launcher, or give each `--part` and collect afterwards.",
+                    launcher.name, launcher.size));
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw Error(ExitCode::setup_incomplete, "The system has no socket left for a rank.");
+  words_ = FileDescriptor(ends[0]);
+  const FileDescriptor theirs(ends[1]);
+  child_.emplace(ChildStart{
+      program, {std::to_string(theirs.get())}, output_.get(), STDERR_FILENO, {theirs.get()}});
+}
+
+std::vector<RankWord> RollCall::exchange(const RankWord& own, SignalInbox& inbox) {
+  const std::string line = to_line(own);
+  [[maybe_unused]] const auto sent = send(words_.get(), line.data(), line.size(), MSG_NOSIGNAL);
+  words_.close();
+  const SupervisedEnd end = supervise(*child_, inbox, {.limit = patience, .line = {}});
+  if (end.stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
+  if (end.stopped == Stopped::time_limit)
+    fail(launcher_, folder_,
+         fmt::format("Not all ranks came together within {} s: see what the others say, and start "
+                     "again.",
+                     patience.count()));
+  if (end.end.status == to_int(ExitCode::setup_incomplete))  // it has said why
+    throw Error(ExitCode::setup_incomplete, "");
+  if (end.end.signal != 0 || end.end.status != 0)
+    fail(launcher_, folder_,
+         fmt::format(
+             "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with "
+             "the mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) "
+             "or --mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works "
+             "without MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
+             launcher_.rank, launcher_.size, end.end.describe(), folder_.root.string()));
+  std::istringstream lines(
+      read_file_up_to(fmt::format("/proc/self/fd/{}", output_.get()), longest_answer));
+  std::string library, each;
+  std::getline(lines, library);
+  std::vector<RankWord> all;
+  while (std::getline(lines, each))
+    if (!each.empty() && std::isdigit(static_cast<unsigned char>(each.front())))
+      all.push_back(parse_word(each));
+  // A program of another MPI than the launcher's starts as so many jobs of one rank each.
+  if (all.size() != static_cast<std::size_t>(launcher_.size))
+    fail(launcher_, folder_,
+         fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start "
+                     "it with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
+                     "(MPICH).",
+                     launcher_.name, launcher_.size, all.size(), library));
+  return all;
+}
+
+std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::size_t rank) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t other = 0; other < all.size(); ++other)
+    if (all[other].leader == all[rank].leader) ranks.push_back(other);
+  return ranks;
+}
+
+std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank) {
+  // All ranks of a host have the name that its first one has.
+  const RankWord& own = all.at(static_cast<std::size_t>(all[rank].leader));
+  std::set<int> before;
+  for (const RankWord& other : all)
+    if (other.host == own.host && other.leader < own.leader) before.insert(other.leader);
+  return before.empty() ? own.host : fmt::format("{}-{}", own.host, before.size() + 1);
+}
+
+std::vector<std::optional<std::size_t>> assign_gpus(
+    const std::vector<std::vector<std::string>>& visible) {
+  std::set<std::string> taken;
+  std::vector<std::optional<std::size_t>> all;
+  for (const std::vector<std::string>& gpus : visible) {
+    std::optional<std::size_t>& own = all.emplace_back();
+    for (std::size_t i = 0; i < gpus.size() && !own; ++i)
+      if (taken.insert(gpus[i]).second) own = i;
+  }
+  return all;
+}
+
+std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
+                                 const std::vector<RankWord>& all, std::size_t rank,
+                                 const std::optional<SeenGpus>& seen, Host& host) {
+  const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
+  const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+  const bool only = ranks.size() == 1;
+  const std::string name = unique_host_name(all, rank);
+  const int world = static_cast<int>(rank);
+  host.leader = local == 0;
+  host.gpus = static_cast<int>(ranks.size());
+  std::vector<GpuJob> jobs;
+  if (!seen) {
+    if (only) host.gpus = arguments.gpus;
+    for (int i = 0; i < (only ? arguments.gpus : 1); ++i) {
+      const int number = static_cast<int>(local) + i;
+      jobs.push_back(replay_job(name, number, number, world));
+    }
+    return jobs;
+  }
+  std::vector<std::vector<std::string>> visible;
+  for (const std::size_t each : ranks) {
+    std::vector<std::string>& uuids = visible.emplace_back();
+    for (const RankWord::Gpu& gpu : all[each].gpus) uuids.push_back(gpu.uuid);
+  }
+  const auto taken = assign_gpus(visible);
+  for (std::size_t i = 0; i < seen->gpus.size(); ++i) {
+    if (!only && i != taken[local]) continue;
+    const int number = static_cast<int>(only ? i : local);
+    jobs.push_back(job_of(seen->gpus[i], name, number, number, world));
+    jobs.back().only_visible = seen->gpus.size() == 1;
+    jobs.back().place = only ? i : taken_by_ranks_before(taken, local);
+    jobs.back().measured = only ? seen->gpus.size() : taken_by_ranks_before(taken, ranks.size());
+  }
+  if (only) host.gpus = std::max(1, static_cast<int>(jobs.size()));
+  if (jobs.empty()) {
+    jobs.push_back(replay_job(name, static_cast<int>(local), static_cast<int>(local), world));
+    jobs.front().summary.source = Source::measured;
+    jobs.front().summary.uuid_hash.clear();
+    jobs.front().summary.reason = why_none(*seen, ranks.size());
+    jobs.front().summary.exit_code = seen->code;
+  }
+  if (!only) host.visible_devices = visible_devices(all, ranks, taken, local);
+  return jobs;
+}
+
+}  // namespace fathom

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/run/launcher.h"
+#include "fleet/run/measure.h"
+
+namespace fathom {
+
+/// What a rank says of itself before all measure.
+struct RankWord {
+  int leader = 0;         ///< the first rank of its host; MPI knows it
+  std::string host{};     ///< its name as the machine or the user has it
+  std::string barrier{};  ///< file of its HostBarrier
+  struct Gpu {
+    std::string uuid;
+    bool mig = false;
+  };
+  std::vector<Gpu> gpus{};  ///< that it sees
+  // Rank 0 decides for all:
+  std::string run{}, out{};
+  int failure = 0;  ///< exit code: there is nowhere to write; 0: there is
+};
+
+/// Tells all ranks what each of them says, by MPI; `own` is completed with the GPUs meanwhile.
+/// Throws Error(setup_incomplete) where they do not come together.
+class RollCall {
+ public:
+  RollCall(const Launcher& launcher, const FleetFolder& folder);
+  std::vector<RankWord> exchange(const RankWord& own, SignalInbox& inbox);
+
+ private:
+  const Launcher& launcher_;
+  const FleetFolder& folder_;
+  FileDescriptor output_, words_;
+  std::optional<ChildProcess> child_;
+};
+
+std::string to_line(const RankWord& word);
+/// Of "<leader> <line>". Throws nlohmann's exceptions for what is none.
+RankWord parse_word(const std::string& line);
+
+/// The ranks of one host, in their order.
+std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::size_t rank);
+
+/// The host's name; where another host's ranks have the same one, that with a number.
+std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank);
+
+/// Which of the GPUs that it sees each rank of a host takes: the first one that no rank before it
+/// has. So ranks that see the same GPUs take them in order, and ranks that a launcher has given
+/// their own each take theirs. `visible`: the GPUs of each local rank, by their UUID hashes; the
+/// result: places in those lists, nothing for a rank to which none is left.
+std::vector<std::optional<std::size_t>> assign_gpus(
+    const std::vector<std::vector<std::string>>& visible);
+
+/// What a rank sees, or why it sees nothing.
+struct SeenGpus {
+  std::vector<VisibleGpu> gpus{};
+  std::string problem{};
+  int code = to_int(ExitCode::incomplete);
+};
+
+/// A rank's GPUs: all that it sees where it is its host's only one, else the one that it takes
+/// (assign_gpus). A rank without one has a job that says why. Says in `host` what GPUs the host has
+/// in all ranks. `seen`: nothing for a replay.
+std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
+                                 const std::vector<RankWord>& all, std::size_t rank,
+                                 const std::optional<SeenGpus>& seen, Host& host);
+
+}  // namespace fathom
