@@ -65,6 +65,8 @@ if(TARGET fathom_manual)
     ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish
     DESTINATION share COMPONENT fathom)
 endif()
+# What action.yml and templates/check.yml leave a comment with.
+install(PROGRAMS packaging/ci/comment.py DESTINATION share/fathom/ci COMPONENT fathom)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fathom COMPONENT fathom)
 install(FILES LICENSE RENAME copyright DESTINATION share/doc/fathom COMPONENT fathom)
 # The HTML page has the chart library in it, whose licence goes where its code goes.

@@ -93,6 +93,49 @@ fmt::text_style style_of(Outcome outcome) {
   }
 }
 
+/// Changes and their intervals drawn over one scale, a row a metric: "··│··├─●─┤··".
+class ChangePictures {
+ public:
+  explicit ChangePictures(const std::vector<const MetricDecision*>& metrics) {
+    for (const MetricDecision* metric : metrics)
+      if (const auto change = value_change(*metric); change && std::isfinite(change->high)) {
+        low_ = std::min({low_, change->low, change->estimate});
+        high_ = std::max({high_, change->high, change->estimate});
+      }
+  }
+
+  std::string scale() const {
+    if (low_ == high_) return "Picture";
+    return format_signed_percent(low_) + " to " + format_signed_percent(high_);
+  }
+
+  std::string of(const MetricDecision& metric) const {
+    const auto change = value_change(metric);
+    if (!change || !std::isfinite(change->high) || low_ == high_) return "";
+    const std::size_t from = cell(change->low), to = cell(change->high), zero = cell(0);
+    std::string text;
+    for (std::size_t at = 0; at < width; ++at) {
+      if (at == cell(change->estimate))
+        text += "●";
+      else if (at == zero)
+        text += from <= at && at <= to ? "┼" : "│";
+      else if (at == from || at == to)
+        text += at == from ? "├" : "┤";
+      else
+        text += from < at && at < to ? "─" : "·";
+    }
+    return reports::code(text);
+  }
+
+ private:
+  static constexpr std::size_t width = 21;
+  std::size_t cell(double change) const {
+    const double share = std::clamp((change - low_) / (high_ - low_), 0.0, 1.0);
+    return static_cast<std::size_t>(std::lround(share * (width - 1)));
+  }
+  double low_ = 0, high_ = 0;  // zero is always in the picture
+};
+
 std::string padded(const std::string& text, std::size_t width) {
   const std::size_t shown = reports::width(text);
   return text + std::string(width > shown ? width - shown : 0, ' ');
@@ -175,7 +218,11 @@ std::string markdown_summary(const CheckResult& result) {
   for (const std::string& note : result.notes) sentences.push_back(reports::escape_text(note));
   if (!sentences.empty()) page.list(sentences);
   using reports::Align;
-  const std::vector<reports::Table::Column> columns{
+  std::vector<const MetricDecision*> to_tell;
+  for (const Outcome outcome : told)
+    for (const MetricDecision* metric : with_outcome(result, outcome)) to_tell.push_back(metric);
+  const ChangePictures pictures(to_tell);
+  std::vector<reports::Table::Column> columns{
       {"Outcome"},
       {"Metric"},
       {"Base", Align::right},
@@ -194,10 +241,15 @@ std::string markdown_summary(const CheckResult& result) {
                                     threshold_text(metric),
                                     reports::escape_text(metric.reason)};
   };
-  reports::Table changed(columns), same(columns);
-  for (const Outcome outcome : told)
-    for (const MetricDecision* metric : with_outcome(result, outcome))
-      changed.add_row(row(*metric));
+  reports::Table same(columns);
+  constexpr std::ptrdiff_t after_interval = 6;
+  columns.insert(columns.begin() + after_interval, {pictures.scale()});
+  reports::Table changed(columns);
+  for (const MetricDecision* metric : to_tell) {
+    std::vector<std::string> cells = row(*metric);
+    cells.insert(cells.begin() + after_interval, pictures.of(*metric));
+    changed.add_row(cells);
+  }
   for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
     same.add_row(row(*metric));
   page.table("What is to be told", changed);

@@ -241,6 +241,18 @@ TEST_CASE("The Markdown holds every metric, and markup from names stays text", "
   CHECK(text.find("-4.97 % to -4.78 %") != std::string::npos);
 }
 
+TEST_CASE("The Markdown draws changes and intervals over one scale with zero in it", "[gate]") {
+  CheckResult result = planted_result();
+  result.metrics[0].evidence->interval = {-0.01, 0.1, 0.95, "planted"};
+  const std::string text = markdown_summary(result);
+  CHECK(text.find("| -9.52 % to +5.23 % |") != std::string::npos);  // the scale
+  CHECK(text.find("`├─────●──────┼┤······`") != std::string::npos);
+  CHECK(text.find("`·············│······●`") != std::string::npos);
+  // Nothing to draw of a metric without a change, nor of one that is not to be told.
+  CHECK(text.find("`other/lost` | 4 TB/s | | | | |") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '`') == 2 * 5 + 2 * 4);  // names and pictures
+}
+
 TEST_CASE("An interval that cannot be as sure as the others says how sure it is", "[gate]") {
   CheckResult result = planted_result();
   result.metrics[0].evidence->interval.confidence = 0.957;

@@ -20,6 +20,7 @@ version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head
 has_program() { PATH=$PATH:/usr/sbin command -v "$1" >/dev/null; }
 has_compiler() { has_program "${compiler%% *}"; }
 has_cmake() { has_program cmake; }
+has_yaml() { /usr/bin/python3 -c 'import yaml' 2>/dev/null; }
 has_selenium() { /usr/bin/python3 -c 'import selenium' 2>/dev/null; }
 can_link_fuzzer() {
   echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
