@@ -27,15 +27,14 @@ __device__ double uniform(std::uint64_t bits) {
 
 template <class T>
 __device__ T random_element(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, std::uint64_t>) {
+  if constexpr (std::is_same_v<T, std::uint64_t>)
     return bits;
-  } else {
+  else
     return static_cast<T>(uniform(bits));
-  }
 }
 
-/// Box and Muller, "A note on the generation of random normal deviates" (1958): from the two halves of
-/// one random word, so that a value is never beyond 6.7 standard deviations.
+/// Box and Muller, "A note on the generation of random normal deviates" (1958): from the two halves
+/// of one random word, so that a value is never beyond 6.7 standard deviations.
 __device__ double normal(std::uint64_t bits) {
   const double radius_squared = -2 * log((static_cast<double>(bits >> 32) + 1) * 0x1.0p-32);
   return sqrt(radius_squared) * cospi(static_cast<double>(bits & 0xFFFFFFFFu) * 0x1.0p-31);
@@ -43,31 +42,28 @@ __device__ double normal(std::uint64_t bits) {
 
 template <class T>
 __device__ T normal_element(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, signed char>) {
+  if constexpr (std::is_same_v<T, signed char>)
     return static_cast<T>(fmin(fmax(rint(32 * normal(bits)), -127.0), 127.0));
-  } else if constexpr (std::is_same_v<T, int>) {
+  else if constexpr (std::is_same_v<T, int>)
     return static_cast<T>(rint(1000 * normal(bits)));
-  } else {
+  else
     return static_cast<T>(normal(bits));
-  }
 }
 
 template <class T>
 __global__ void fill_normal(T* data, std::size_t count, std::uint64_t seed) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
+       i += stride)
     data[i] = normal_element<T>(split_mix(seed, i));
-  }
 }
 
 template <class T>
 __global__ void fill_random(T* data, std::size_t count, std::uint64_t seed) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
+       i += stride)
     data[i] = random_element<T>(split_mix(seed, i));
-  }
 }
 
 /// Works on bytes at the ragged end only; the rest goes 8 bytes at a time.
@@ -80,8 +76,8 @@ __global__ void count_differences(const std::byte* a, const std::byte* b, std::s
   const std::size_t words = aligned ? bytes / 8 : 0;
   unsigned long long found = 0;
   for (std::size_t i = first; i < words; i += stride) {
-    std::uint64_t difference = reinterpret_cast<const std::uint64_t*>(a)[i] ^
-                               reinterpret_cast<const std::uint64_t*>(b)[i];
+    std::uint64_t difference =
+        reinterpret_cast<const std::uint64_t*>(a)[i] ^ reinterpret_cast<const std::uint64_t*>(b)[i];
     for (; difference != 0; difference >>= 8) found += (difference & 0xFF) != 0;
   }
   for (std::size_t i = words * 8 + first; i < bytes; i += stride) found += a[i] != b[i];

@@ -81,18 +81,15 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
     return;
   }
   std::vector<Comparison> comparisons = result.comparisons;
-  if (!no_counters.empty()) {
-    for (Comparison& missing : missing_comparisons(campaign, no_counters)) {
+  if (!no_counters.empty())
+    for (Comparison& missing : missing_comparisons(campaign, no_counters))
       comparisons.push_back(std::move(missing));
-    }
-  }
   std::string incomplete = result.trials == 0 ? "there was no trial" : "";
   std::string models;
   for (const Comparison& comparison : comparisons) {
     add_counters(campaign, comparison, entry);
-    if (comparison.reason.empty() && models.find(comparison.model) == std::string::npos) {
+    if (comparison.reason.empty() && models.find(comparison.model) == std::string::npos)
       models += (models.empty() ? "" : ", ") + comparison.model;
-    }
     if (!incomplete.empty()) continue;
     if (!comparison.reason.empty()) {
       incomplete = fmt::format("{}: {}", comparison.name, comparison.reason);
@@ -147,9 +144,8 @@ Entry Runner::run_campaign(const std::string& entry_name, const std::string& pro
     if (!result.wrong) result.wrong = context_.buffers().guards_intact();
     report_campaign(campaign, result, no_counters, entry);
     entry.iterations = result.trials;
-    if (result.trials > 0) {
+    if (result.trials > 0)
       entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
-    }
     if (result.wrong) case_failure_ = ExitCode::check_failed;
   } catch (const Error& error) {
     if (leaves_gpu_unusable(error.code())) throw;

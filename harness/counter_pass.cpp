@@ -33,9 +33,8 @@ std::vector<std::string> roles_of(const Case& c) {
 void mark_unavailable(const std::vector<Pair>& pairs, const std::string& reason) {
   for (const auto& [c, entry] : pairs) {
     entry->counters.clear();
-    for (const CounterRequest& request : c->counters) {
+    for (const CounterRequest& request : c->counters)
       entry->counters.push_back(to_counter(request, {"", std::nullopt, reason}));
-    }
   }
 }
 
@@ -57,18 +56,16 @@ std::optional<Error> Runner::collect_counters(const std::vector<Pair>& pairs,
         const Workload workload = c->prepare(context_);
         const auto prepare = [&] {
           // Hot cases find what their own launch before left: the state in which they were timed.
-          if (c->cache == CacheState::cold) {
+          if (c->cache == CacheState::cold)
             sampler_.flush_l2();
-          } else {
+          else
             workload.launch();
-          }
         };
         const std::map<std::string, CounterReading> readings =
             session.collect(prepare, workload.launch);
         entry->counters.clear();
-        for (const CounterRequest& request : c->counters) {
+        for (const CounterRequest& request : c->counters)
           entry->counters.push_back(to_counter(request, readings.at(request.role)));
-        }
       }
     } catch (const CounterError& error) {
       if (error.code() == ExitCode::gpu_lost) throw;

@@ -43,8 +43,7 @@ bool has_admin_capability(const std::string& status_path) {
 constexpr const char* grant_counters =
     "Run as root (in a container: --cap-add=SYS_ADMIN), or let every user read counters: write "
     "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to "
-    "/etc/modprobe.d/nvidia-counters.conf "
-    "and restart the machine.";
+    "/etc/modprobe.d/nvidia-counters.conf and restart the machine.";
 
 Check check_counters(const DoctorOptions& options, int ordinal) {
   Check check{"counters", CheckStatus::ok, ordinal, "Hardware counters", "can be read", ""};
@@ -113,10 +112,9 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const Surround
                       {},
                       "NVML",
                       sentence(nvml.problem()),
-                      no_driver_at_all
-                          ? ""
-                          : "Install the driver's utilities (package nvidia-smi) for clocks, power "
-                            "and throttle reasons."});
+                      no_driver_at_all ? ""
+                                       : "Install the driver's utilities (package nvidia-smi) for "
+                                         "clocks, power and throttle reasons."});
   return checks;
 }
 

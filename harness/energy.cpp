@@ -37,8 +37,8 @@ std::vector<EnergyReading> energy_windows(std::span<const EnergyStep> steps,
                                           std::size_t most) {
   std::vector<EnergyStep> used;
   for (const EnergyStep& step : steps) {
-    const bool known =
-        marks.empty() || (step.seconds >= marks.front().seconds && step.seconds <= marks.back().seconds);
+    const bool known = marks.empty() || (step.seconds >= marks.front().seconds &&
+                                         step.seconds <= marks.back().seconds);
     if (step.seconds >= from && known) used.push_back(step);
   }
   std::vector<EnergyReading> windows;
@@ -48,9 +48,8 @@ std::vector<EnergyReading> energy_windows(std::span<const EnergyStep> steps,
     const EnergyStep& first = used[w * intervals / count];
     const EnergyStep& last = used[(w + 1) * intervals / count];
     EnergyReading reading{last.joules - first.joules, last.seconds - first.seconds, 0};
-    if (!marks.empty()) {
+    if (!marks.empty())
       reading.work = work_until(marks, last.seconds) - work_until(marks, first.seconds);
-    }
     windows.push_back(reading);
   }
   return windows;

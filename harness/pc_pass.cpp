@@ -14,8 +14,8 @@ constexpr double smallest_share_shown = 0.01;
 /// Millions of samples instead of some 200,000, so that small shares are steady too.
 constexpr int sampled_launches = 64;
 
-/// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued` if
-/// the scheduler issued nothing at all, and calls a warp that issued `selected`.
+/// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued`
+/// if the scheduler issued nothing at all, and calls a warp that issued `selected`.
 std::map<std::string, double> waiting(const PcSample& sample) {
   std::map<std::string, double> found;
   for (const auto& [reason, samples] : sample.by_reason) {
@@ -38,20 +38,18 @@ Counter share_counter(const std::string& name, std::optional<double> percent,
 
 std::vector<Counter> missing(const Case& c, const std::string& reason) {
   std::vector<Counter> counters;
-  for (const LineShare& share : c.line_shares) {
+  for (const LineShare& share : c.line_shares)
     counters.push_back(share_counter(share.name, std::nullopt, reason));
-  }
   return counters;
 }
 
 std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
   double all = 0;
-  for (const PcSample& sample : profile.samples) {
+  for (const PcSample& sample : profile.samples)
     for (const auto& [reason, samples] : waiting(sample)) all += samples;
-  }
   if (!(all > 0)) {
-    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of unknown "
-                                  "kernels, {} dropped)",
+    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
+                                  "unknown kernels, {} dropped)",
                                   profile.total_samples, profile.samples.size(),
                                   profile.unknown_kernel_samples, profile.dropped_samples));
   }
@@ -62,9 +60,8 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
     std::map<std::string, double> by_reason;
     for (const PcSample& sample : profile.samples) {
       if (sample.file != share.file) continue;
-      if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end()) {
+      if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end())
         continue;
-      }
       for (const auto& [reason, samples] : waiting(sample)) {
         on_lines += samples;
         by_reason[reason] += samples;

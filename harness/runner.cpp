@@ -70,9 +70,8 @@ void append(Samples& all, const Samples& round) {
 std::vector<double> in_metric(const Case& c, const Samples& samples, std::size_t w,
                               bool in_kernel) {
   std::vector<double> values = samples.of_workload[w];
-  if (!in_kernel) {
+  if (!in_kernel)
     for (double& value : values) value = c.value(value);
-  }
   return values;
 }
 
@@ -161,11 +160,10 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
     append(rounds.samples, samples);
   }
   // What one round alone could not know: whether the rounds together are sure of their median.
-  if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width)) {
+  if (narrow_enough(rounds.samples.of_workload, policy.target_relative_half_width))
     rounds.samples.timing.stop = "converged";
-  } else if (rounds.samples.timing.stop == "converged") {
+  else if (rounds.samples.timing.stop == "converged")
     rounds.samples.timing.stop = "round limit";
-  }
   return rounds;
 }
 
@@ -188,9 +186,8 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
     }
   }
   samples.seconds = samples.of_workload[0];
-  for (const SustainedTurn& turn : turns[0]) {
+  for (const SustainedTurn& turn : turns[0])
     if (turn.sm_clock_hz) samples.sm_clocks_hz.push_back(*turn.sm_clock_hz);
-  }
   // There and back is a round.
   const std::span<const double> seconds = samples.seconds;
   for (std::size_t i = 0; i < seconds.size(); i += 2) {
@@ -247,11 +244,10 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     context_.buffers().set_placement(0);
     std::vector<Workload> workloads = prepare_and_verify(c, wrong);
     Rounds rounds;
-    if (!wrong && c.sustained) {
+    if (!wrong && c.sustained)
       rounds = sample_under_load(c, workloads, entry);
-    } else if (!wrong) {
+    else if (!wrong)
       rounds = sample_in_rounds(c, workloads, wrong);
-    }
     entry.telemetry = rounds.telemetry;
     if (wrong) return wrong;
 

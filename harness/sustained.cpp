@@ -75,11 +75,9 @@ std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns) {
 
 std::vector<std::size_t> turn_order(std::size_t workloads, int turns) {
   std::vector<std::size_t> order;
-  for (int turn = 0; turn < turns; ++turn) {
-    for (std::size_t i = 0; i < workloads; ++i) {
+  for (int turn = 0; turn < turns; ++turn)
+    for (std::size_t i = 0; i < workloads; ++i)
       order.push_back(turn % 2 == 0 ? i : workloads - 1 - i);
-    }
-  }
   return order;
 }
 
@@ -91,9 +89,8 @@ SustainedTurns run_sustained(std::span<const Workload* const> workloads, const S
   Turns turns(stream, telemetry);
   if (load.lead_in_s > 0) turns.take(*workloads[0], load.lead_in_s, load.lead_in_s);
   SustainedTurns taken(workloads.size());
-  for (const std::size_t w : turn_order(workloads.size(), load.turns)) {
+  for (const std::size_t w : turn_order(workloads.size(), load.turns))
     taken[w].push_back(turns.take(*workloads[w], load.turn_s, load.settle_s));
-  }
   return taken;
 }
 

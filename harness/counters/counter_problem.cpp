@@ -41,8 +41,8 @@ constexpr std::array<Row, 14> table = {{
      "The GPU is part of an SLI group, which locks its hardware counters: switch SLI off."},
     {CounterProblem::wsl, "wsl", ExitCode::counters_unavailable,
      "The driver under this Windows Subsystem for Linux does not offer hardware counters: update "
-     "the Windows driver and permit counters to all users in the NVIDIA Control Panel "
-     "(Developer > Manage GPU Performance Counters)."},
+     "the Windows driver and permit counters to all users in the NVIDIA Control Panel (Developer > "
+     "Manage GPU Performance Counters)."},
     {CounterProblem::unsupported_gpu, "unsupported_gpu", ExitCode::counters_unavailable,
      "This CUPTI cannot read the counters of this GPU: it needs Turing or newer, and for a GPU "
      "newer than the toolkit a newer toolkit."},
@@ -59,9 +59,8 @@ constexpr std::array<Row, 14> table = {{
 }};
 
 const Row& row(CounterProblem problem) {
-  for (const Row& r : table) {
+  for (const Row& r : table)
     if (r.problem == problem) return r;
-  }
   return table.back();
 }
 

@@ -38,9 +38,8 @@ void initialise_profilers(int device) {
 CUcontext current_context() {
   CUcontext context = nullptr;
   const CUresult result = driver_function<CUresult(CUcontext*)>("cuCtxGetCurrent")(&context);
-  if (result != CUDA_SUCCESS || context == nullptr) {
+  if (result != CUDA_SUCCESS || context == nullptr)
     throw CounterError(CounterProblem::failed, "there is no current CUDA context");
-  }
   return context;
 }
 

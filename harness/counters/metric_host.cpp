@@ -69,9 +69,8 @@ std::vector<std::string> MetricHost::schedule(const std::vector<std::string>& me
     check_cupti(result, "cuptiProfilerHostConfigAddMetrics");
     metrics_.push_back(metric);
   }
-  if (!metrics_.empty()) {
+  if (!metrics_.empty())
     check_cupti(static_cast<CUptiResult>(add(metrics_)), "cuptiProfilerHostConfigAddMetrics");
-  }
   return rejected;
 }
 

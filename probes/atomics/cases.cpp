@@ -54,9 +54,8 @@ std::map<std::string, double> extras_of(const Readings& readings) {
 std::optional<std::string> check_times(const std::vector<BlockTimes>& times) {
   for (std::size_t block = 0; block < times.size(); ++block) {
     const BlockTimes& t = times[block];
-    if (t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0) {
+    if (t.clock_end <= t.clock_begin || t.ns_end < t.ns_begin || t.ns_begin <= 0)
       return fmt::format("block {} reported no times", block);
-    }
   }
   return std::nullopt;
 }
@@ -145,9 +144,8 @@ std::vector<CounterRequest> counters_of(const Instruction& instruction) {
     for (const char* role : roles) requests.push_back({role, std::nullopt, 0, ""});
     return requests;
   };
-  if (instruction.level == Level::shared) {
+  if (instruction.level == Level::shared)
     return ask({"shared_atomic_instructions", "shared_atomic_wavefronts"});
-  }
   if (instruction.level == Level::cluster) return {};
   if (instruction.returns) {
     return ask({"global_atomic_requests", "global_atomic_sectors", "l2_atomic_sectors",
@@ -173,11 +171,10 @@ Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) 
             {"pattern", place.pattern}};
   for (const auto& [name, value] : place.more) {
     c.axes.emplace_back(name, value);
-    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    if (const auto* number = std::get_if<std::int64_t>(&value))
       c.name += fmt::format("/{}:{}", name.substr(0, name.find(" (")), *number);
-    } else {
+    else
       c.name += "/" + std::get<std::string>(value);
-    }
   }
   std::ranges::replace(c.name, ' ', '-');
   c.suite = place.suite;

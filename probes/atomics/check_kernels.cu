@@ -26,12 +26,10 @@ __global__ void count_wrong(const __grid_constant__ Check check) {
   unsigned int wrong = 0;
   for (int region = blockIdx.y; region < check.regions; region += gridDim.y) {
     for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words;
-         i += gridDim.x * blockDim.x) {
+         i += gridDim.x * blockDim.x)
       if (memory[std::uint64_t{static_cast<unsigned>(region)} * words + i] !=
-          expected_word(check, i)) {
+          expected_word(check, i))
         ++wrong;
-      }
-    }
   }
   if (wrong > 0) atomicAdd(check.wrong, static_cast<unsigned long long>(wrong));
 }
@@ -56,9 +54,8 @@ void launch_count_wrong(const Check& check, cudaStream_t stream) {
 }
 
 const Kernel& find_kernel(const std::string& ptx) {
-  for (const Kernel& kernel : all_kernels()) {
+  for (const Kernel& kernel : all_kernels())
     if (kernel.ptx == ptx) return kernel;
-  }
   throw std::out_of_range("no kernel for " + ptx);
 }
 

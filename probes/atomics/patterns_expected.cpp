@@ -69,13 +69,12 @@ Words add(Type type, const Words& a, const Words& b) {
 
 Words extreme(Type type, bool largest, const Words& a, const Words& b) {
   bool second;
-  if (type == Type::s32) {
+  if (type == Type::s32)
     second = as<std::int32_t>(b) > as<std::int32_t>(a);
-  } else if (type == Type::u64) {
+  else if (type == Type::u64)
     second = as<std::uint64_t>(b) > as<std::uint64_t>(a);
-  } else {
+  else
     second = b[0] > a[0];
-  }
   return second == largest ? b : a;
 }
 

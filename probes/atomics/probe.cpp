@@ -149,29 +149,19 @@ class Atomics : public Probe {
   std::string name() const override { return "atomics"; }
   std::string question() const override {
     return "How many atomics does each level complete in a clock, by operation, type, scope and "
-           "spread "
-           "of addresses, and what does it cost to share one?";
+           "spread of addresses, and what does it cost to share one?";
   }
   std::string method() const override {
     return "Every thread repeats one instruction on the addresses of its pattern, eight of them to "
-           "a "
-           "turn of the loop. In the L2 all warps that fit the GPU work at once; the time is from "
-           "the "
-           "first block's begin to the last block's end by the global timer, in clocks of the SMs "
-           "at the "
-           "rate that the blocks saw meanwhile. In shared memory each SM has one block with memory "
-           "of its "
-           "own, timed by its own clock, the median SM counting; in distributed shared memory the "
-           "blocks "
-           "of a pair work on each other's. A block is done when what its atomics returned has "
-           "arrived "
-           "and a fence says that its reductions are performed. An atomic is one lane's: pairs and "
-           "vectors "
-           "count once. Each launch is checked: every word of memory against as many operations "
-           "one "
-           "after the other, and the sum of all that was returned. Compare and swap always finds "
-           "what "
-           "it compares with.";
+           "a turn of the loop. In the L2 all warps that fit the GPU work at once; the time is "
+           "from the first block's begin to the last block's end by the global timer, in clocks of "
+           "the SMs at the rate that the blocks saw meanwhile. In shared memory each SM has one "
+           "block with memory of its own, timed by its own clock, the median SM counting; in "
+           "distributed shared memory the blocks of a pair work on each other's. A block is done "
+           "when what its atomics returned has arrived and a fence says that its reductions are "
+           "performed. An atomic is one lane's: pairs and vectors count once. Each launch is "
+           "checked: every word of memory against as many operations one after the other, and the "
+           "sum of all that was returned. Compare and swap always finds what it compares with.";
   }
   std::vector<Case> cases(const DeviceFacts& device) const override { return all_cases(device); }
   Findings conclude(std::span<const Entry> entries) const override {
@@ -185,18 +175,19 @@ std::vector<Case> all_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   const int chip = 10 * device.major + device.minor;
   const auto each = [&](auto&& chosen, auto&& add) {
-    for (const Instruction& instruction : all_instructions()) {
+    for (const Instruction& instruction : all_instructions())
       if (instruction.since <= chip && chosen(instruction)) add(instruction);
-    }
   };
   const auto in_own_sm_or_l2 = [](const Instruction& i) {
     return is_plain_add(i) && i.level != Level::cluster;
   };
   each([](const Instruction&) { return true; },
        [&](const Instruction& i) { cases.push_back(operation_case(device, i)); });
-  each(asked_of_one_address,
-       [&](const Instruction& i) { cases.push_back(same_address_case(device, i)); });
-  each(in_own_sm_or_l2, [&](const Instruction& i) { add_spreads(cases, device, i); });
+  each(
+      asked_of_one_address,
+      [&](const Instruction& i) { cases.push_back(same_address_case(device, i)); });
+  each(
+      in_own_sm_or_l2, [&](const Instruction& i) { add_spreads(cases, device, i); });
   each(in_own_sm_or_l2, [&](const Instruction& i) {
     if (i.returns) add_contenders(cases, device, i);
   });

@@ -25,15 +25,14 @@ __device__ inline std::uint64_t pair_of(const std::uint32_t* words) {
 }
 template <class Value>
 __device__ Value value_of(const std::uint32_t* words) {
-  if constexpr (sizeof(Value) == 4) {
+  if constexpr (sizeof(Value) == 4)
     return words[0];
-  } else if constexpr (sizeof(Value) == 8) {
+  else if constexpr (sizeof(Value) == 8)
     return pair_of(words);
-  } else if constexpr (std::is_same_v<Value, Value128>) {
+  else if constexpr (std::is_same_v<Value, Value128>)
     return {pair_of(words), pair_of(words + 2)};
-  } else {
+  else
     return {{words[0], words[1], words[2], words[3]}};
-  }
 }
 
 /// The atomics of one thread, `first` being its address in the first slot. `warp` of `warps` walks

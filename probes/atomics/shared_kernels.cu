@@ -52,9 +52,8 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
       __syncthreads();
     }
     begin(run.times);
-    if (lane < run.pattern.active_lanes) {
+    if (lane < run.pattern.active_lanes)
       keep<A>(run, repeat<A>(base + lane * run.pattern.lane_bytes, run, threadIdx.x / 32, warps));
-    }
     if constexpr (cluster) __threadfence();  // as for global memory: the other SM performs them
     end(run.times);
     if constexpr (cluster) {

@@ -23,10 +23,9 @@ bool is_counted(const Entry& e) {
 
 /// Wavefronts per access by the counter, else by the clocks.
 double wavefronts(const Entry& e) {
-  for (const char* role : {"shared_load_wavefronts", "shared_store_wavefronts"}) {
+  for (const char* role : {"shared_load_wavefronts", "shared_store_wavefronts"})
     if (const auto value = counter_value(e, role))
       return (*value - e.extras.at("filling_stores")) / e.extras.at("accesses");
-  }
   return metric_of(e);
 }
 
@@ -35,10 +34,9 @@ double wavefronts(const Entry& e) {
 double claimed(const Entry& e) {
   static const auto known = [] {
     std::map<std::pair<I, std::string>, int> all;
-    for (const int bytes : {4, 8, 16}) {
+    for (const int bytes : {4, 8, 16})
       for (const Pattern& pattern : patterns(models::Access::load, bytes))
         all[{8 * bytes, pattern.name}] = claimed_wavefronts(pattern.access);
-    }
     return all;
   }();
   const auto found = known.find(
@@ -53,9 +51,9 @@ bool as_claimed(const Entry& e) {
 
 bool as_modelled(const Entry& e) {
   return e.expected && std::abs(metric_of(e) / e.expected->value - 1) <= e.expected->tolerance &&
-         std::ranges::all_of(e.counters, [](const Counter& c) {
-           return !c.value || !c.expected || *c.value == *c.expected;
-         });
+         std::ranges::all_of(
+             e.counters,
+             [](const Counter& c) { return !c.value || !c.expected || *c.value == *c.expected; });
 }
 
 AxisFilter pattern(const std::string& operation, I bits, const char* name) {
@@ -92,8 +90,7 @@ const std::vector<Row>& rows() {
        {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}}},
       {"S4",
        "... merged into one when for every active lane i of the warp lane i^1 is inactive or "
-       "agrees "
-       "on the address, or i^2 is or does",
+       "agrees on the address, or i^2 is or does",
        "one wavefront",
        [](const Entry& e) { return has_bits(e, 64) && is_merging(e); },
        64,
@@ -221,23 +218,22 @@ std::vector<View> views() {
 
 Findings conclude(std::span<const Entry> entries) {
   static const Conclusions conclusions = [] {
-    Conclusions all{
-        .claims = {s1()},
-        .reading = {{{"32", pattern("load", 32, "stride:1")},
-                     {"64", pattern("load", 64, "stride:2")},
-                     {"128", pattern("load", 128, "stride:4")},
-                     {"good",
-                      {},
-                      Pick::sum,
-                      passes(as_modelled),
-                      "",
-                      [](const Entry& e) { return e.metric.value.has_value(); }},
-                     {"measured", {}, Pick::count}}},
-        .answer =
-            "A conflict-free 32-, 64- and 128-bit access costs {32:.2f}, {64:.2f} and "
-            "{128:.2f} clocks of the SM's data pipe; {good:.0f} of {measured:.0f} patterns "
-            "cost exactly what the model predicts.",
-        .views = views()};
+    Conclusions all{.claims = {s1()},
+                    .reading = {{{"32", pattern("load", 32, "stride:1")},
+                                 {"64", pattern("load", 64, "stride:2")},
+                                 {"128", pattern("load", 128, "stride:4")},
+                                 {"good",
+                                  {},
+                                  Pick::sum,
+                                  passes(as_modelled),
+                                  "",
+                                  [](const Entry& e) { return e.metric.value.has_value(); }},
+                                 {"measured", {}, Pick::count}}},
+                    .answer =
+                        "A conflict-free 32-, 64- and 128-bit access costs {32:.2f}, {64:.2f} and "
+                        "{128:.2f} clocks of the SM's data pipe; {good:.0f} of {measured:.0f} "
+                        "patterns cost exactly what the model predicts.",
+                    .views = views()};
     for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "load"));
     all.claims.push_back(s6());
     for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "store"));

@@ -15,7 +15,8 @@ WarpAccess scattered(Access op, int bytes, int span_bytes, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_int_distribution<int> slot(0, span_bytes / bytes - 1);
   WarpAccess access{op, bytes, all_lanes, {}};
-  for (auto& address : access.address) address = static_cast<std::uint64_t>(slot(generator)) * bytes;
+  for (auto& address : access.address)
+    address = static_cast<std::uint64_t>(slot(generator)) * bytes;
   return access;
 }
 
@@ -38,25 +39,21 @@ std::vector<Pattern> patterns(Access op, int bytes) {
   add("broadcast", "broadcast", broadcast(op, bytes), 0, true);
   // S2: two words of one bank, half of the lanes each.
   add("two-words", "two-words-one-bank", grouped(op, bytes, 1, 0));
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane)
     result.back().access.address[lane] = static_cast<std::uint64_t>(lane % 2) * 128;
-  }
   // S4, S5: pairs that agree on the address, and pairs that are too far apart to count.
-  for (const unsigned bit : {1u, 2u, 4u, 8u, 16u}) {
+  for (const unsigned bit : {1u, 2u, 4u, 8u, 16u})
     add("pairs", "pairs:i^" + std::to_string(bit), paired(op, bytes, bit), 0, bit <= 4);
-  }
   add("pairs", "pairs:i^1,i^2", paired(op, bytes, 3));
   // S4 within one half-warp only: lanes 0-15 agree in pairs, 16-31 are contiguous.
   WarpAccess half = paired(op, bytes, 1);
-  for (int lane = 16; lane < warp_size; ++lane) {
+  for (int lane = 16; lane < warp_size; ++lane)
     half.address[lane] = static_cast<std::uint64_t>(lane) * bytes;
-  }
   add("pairs", "pairs:i^1-in-lower-half", half);
   // S7's broadcast operand: each half-warp one element, both in the same banks.
   add("pairs", "pairs:half-warps-in-one-bank", grouped(op, bytes, 16, 0));
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane)
     result.back().access.address[lane] = static_cast<std::uint64_t>(lane / 16) * 128;
-  }
   // Inactive lanes.
   const WarpAccess contiguous = strided(op, bytes, static_cast<std::uint64_t>(bytes));
   add("inactive", "inactive:lower-half-active", masked(contiguous, 0x0000FFFFu), 0, true);
@@ -67,9 +64,8 @@ std::vector<Pattern> patterns(Access op, int bytes) {
       masked(strided(op, bytes, 128), 0x000000FFu));
   // The order of lanes within the hardware's group must not matter.
   WarpAccess reversed = contiguous;
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane)
     reversed.address[lane] = contiguous.address[warp_size - 1 - lane];
-  }
   add("order", "reversed", reversed);
   for (const unsigned seed : {1u, 2u, 3u}) {
     add("scattered", "scattered:" + std::to_string(seed), scattered(op, bytes, 4096, seed), 0,

@@ -72,8 +72,8 @@ std::vector<ClaimRow> widths() {
             {ratio("share", "2", "best"), ratio("4 share", "4", "best"),
              ratio("8 share", "8", "best")}),
        {{"share", 0, same_speed}},
-       "{2} against {best}, {share:%}; 4 bytes a thread reach {4 share:%} of it, 8 bytes "
-       "{8 share:%}"},
+       "{2} against {best}, {share:%}; 4 bytes a thread reach {4 share:%} of it, 8 bytes {8 "
+       "share:%}"},
       {"V3",
        "2-byte accesses catch up at 256 threads a block, because more resident warps hide the "
        "half-used load/store units",
@@ -83,8 +83,8 @@ std::vector<ClaimRow> widths() {
             {narrow256, occupancy("occupancy", 256), occupancy("occupancy before", 1024)},
             {ratio("share", "2 at 256", "best")}),
        {{"share", same_speed}},
-       "{2 at 256} ({2} at 1024) against {best}[; achieved occupancy {occupancy:.1f} % "
-       "({occupancy before:.1f} % at 1024)]",
+       "{2 at 256} ({2} at 1024) against {best}[; achieved occupancy {occupancy:.1f} % ({occupancy "
+       "before:.1f} % at 1024)]",
        Rule::all,
        {{"occupancy before", 0, 66.7}},  // one block of 1024 on an SM of 1,536 threads
        "two blocks of 1024 threads fit on an SM of this GPU, and 256 threads allow no more warps"},
@@ -152,9 +152,8 @@ std::vector<ClaimRow> counters() {
               }}}),
        {{"half", 2, 2}, {"quarter", 4, 4}, {"each", 1, 1}, {"counterexample", 0, 1 / same_speed}},
        "{requests 4} / {requests 8} / {requests 16} requests and as many instructions for 4 / 8 / "
-       "16 "
-       "bytes, {sectors 4} sectors each: {4} / {8} / {16}[; but 2 bytes with 16 loads in flight: "
-       "{batch requests} requests, {batch}]"},
+       "16 bytes, {sectors 4} sectors each: {4} / {8} / {16}[; but 2 bytes with 16 loads in "
+       "flight: {batch requests} requests, {batch}]"},
       {"V8",
        "The stall behind V2 sits on the 2-byte store instruction",
        "warp-stall breakdown",
@@ -230,17 +229,16 @@ std::vector<ClaimRow> places() {
         {"more", 1 / below_one},
         {"as many", 1, 1},
         {"faults", 1, 1}},
-       "a warp's 128 bytes touch {sectors:.3g} sectors from an aligned start ({aligned}), "
-       "{shifted sectors:.3g} from 4 bytes behind it ({shifted}), {by sector sectors:.3g} from 32 "
-       "({by sector}), {apart sectors:.3g} with 32 bytes between its words ({apart})",
+       "a warp's 128 bytes touch {sectors:.3g} sectors from an aligned start ({aligned}), {shifted "
+       "sectors:.3g} from 4 bytes behind it ({shifted}), {by sector sectors:.3g} from 32 ({by "
+       "sector}), {apart sectors:.3g} with 32 bytes between its words ({apart})",
        Rule::all,
        {},
        {},
        "the misaligned 16-byte access, which ends its process, was not in this run"},
       {"V10",
        "The tail (element count not a multiple of the vector width) can be handled in the kernel "
-       "at "
-       "no visible cost",
+       "at no visible cost",
        "n, n-1, n+1",
        toyx,
        {{tail("n", 0), tail("less", -1), tail("more", 1)},
@@ -263,8 +261,7 @@ std::vector<ClaimRow> places() {
          ratio("same", "along instructions", "across instructions")}},
        {{"factor", factor * (1 - quarter), factor * (1 + quarter)}, {"same", 1, 1}},
        "{along} against {across}, {factor:.1f} times here and 7.3 there, by one and the same "
-       "kernel[ "
-       "({along sectors} against {across sectors} load sectors)]"}};
+       "kernel[ ({along sectors} against {across sectors} load sectors)]"}};
 }
 
 /// The best copy of the largest size that was measured, against the bound and the faster library.
@@ -273,8 +270,8 @@ std::string answer(std::span<const Entry> entries) {
   const double largest = Figures({{{"size", best, Pick::most, axis_of("size")}}}, entries)["size"];
   const auto only = [=](const Entry& e) { return axis_of("size")(e) == largest; };
   const auto faster = [](const Entry& e) {
-    return std::ranges::max_element(e.opponents, {},
-                                    [](const Opponent& o) { return o.value.value_or(0); });
+    return std::ranges::max_element(
+        e.opponents, {}, [](const Opponent& o) { return o.value.value_or(0); });
   };
   const auto of_faster = [=](auto member) -> Figure {
     return [=](const Entry& e) {
@@ -291,8 +288,8 @@ std::string answer(std::span<const Entry> entries) {
   if (top == nullptr) return "";
   const bool beside = figures["library"] > 0;
   return figures.tell(
-      "The best copy moves {top} (read + write) at {top size}[, {share:%} of what the "
-      "memory bus could]" +
+      "The best copy moves {top} (read + write) at {top size}[, {share:%} of what the memory bus "
+      "could]" +
       (beside ? " and {ratio:.3f} x the faster library (" + faster(*top)->name + ", {library})"
               : "") +
       ": {top bytes per thread} bytes a thread, {top block} threads a block" +

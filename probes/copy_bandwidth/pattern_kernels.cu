@@ -22,11 +22,10 @@ template <class P, Strided side>
 __global__ void strided_copy(const P* src, P* dst, std::size_t packs, unsigned stride) {
   const std::size_t i = thread_number();
   if (i >= packs) return;
-  if constexpr (side == Strided::loads) {
+  if constexpr (side == Strided::loads)
     dst[i] = src[i * stride];
-  } else {
+  else
     dst[i * stride] = src[i];
-  }
 }
 
 /// Also that what lies between the packs of a strided store still holds its poison.
@@ -37,11 +36,10 @@ __global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t
   if (word >= words) return;
   const std::size_t pack = word / pack_words, within = word % pack_words;
   std::uint32_t expected = ~0u;
-  if (side == Strided::loads) {
+  if (side == Strided::loads)
     expected = src[pack * stride * pack_words + within];
-  } else if (pack % stride == 0) {
+  else if (pack % stride == 0)
     expected = src[pack / stride * pack_words + within];
-  }
   if (dst[word] != expected) atomicAdd(wrong, 1ull);
 }
 
@@ -61,12 +59,10 @@ __global__ void check_rows(RowRun run, unsigned long long* wrong) {
   if (row >= run.rows) return;
   std::uint32_t folded = 0;
   for (std::int64_t column = static_cast<std::int64_t>(run.columns) - 1 - threadIdx.x % 32;
-       column >= 0; column -= 32) {
+       column >= 0; column -= 32)
     folded ^= run.src[row * run.row_step + column * run.column_step];
-  }
-  for (int distance = 16; distance > 0; distance /= 2) {
+  for (int distance = 16; distance > 0; distance /= 2)
     folded ^= __shfl_xor_sync(~0u, folded, distance);
-  }
   if (threadIdx.x % 32 == 0 && run.dst[row] != folded) atomicAdd(wrong, 1ull);
 }
 
@@ -108,7 +104,7 @@ void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
 
 void launch_fold_rows(const RowRun& run, cudaStream_t stream) {
   fold_rows<<<run.rows / run.threads, run.threads, 0, stream>>>(run.src, run.dst, run.columns,
-                                                               run.row_step, run.column_step);
+                                                                run.row_step, run.column_step);
   FATHOM_CUDA(cudaGetLastError());
 }
 

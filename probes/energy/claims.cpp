@@ -17,9 +17,8 @@ constexpr const char* left_out = "its case was left out of this run, or failed";
 constexpr const char* meter = "NVML's energy counter between two of its steps";
 
 const Entry* entry_of(std::span<const Entry> entries, std::string_view id) {
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (matches(entry, {{"id", std::string(id)}})) return &entry;
-  }
   return nullptr;
 }
 
@@ -32,9 +31,8 @@ std::string subject_of(const Entry* entry, std::string_view otherwise) {
 std::string clocks_of(const Entry& entry) {
   std::string text;
   const Telemetry& telemetry = entry.telemetry;
-  if (telemetry.sm_clock_hz.median) {
+  if (telemetry.sm_clock_hz.median)
     text += fmt::format("; SM clock {}", format_quantity(*telemetry.sm_clock_hz.median, "Hz"));
-  }
   if (!telemetry.throttle_reasons.empty()) {
     text += fmt::format("{} held down by {}", text.empty() ? "; clocks" : ",",
                         fmt::join(telemetry.throttle_reasons, ", "));
@@ -105,14 +103,12 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
       power_fact(entries, idle_id, "GPU, idle", "a context, and nothing that runs"),
       power_fact(entries, active_idle_id, "GPU, active idle",
                  "128 resident threads on each SM, which sleep")};
-  facts.push_back(missing_fact({"registers.energy_per_byte", "registers", "energy per byte"}, "J/B",
-                               Better::lower,
-                               "no instruction moves bytes between registers and does nothing "
-                               "else: the energy of an FFMA has "
-                               "three reads and a write of 4 bytes in it"));
-  for (const MemoryLoop& loop : memory_loops) {
+  facts.push_back(missing_fact(
+      {"registers.energy_per_byte", "registers", "energy per byte"}, "J/B", Better::lower,
+      "no instruction moves bytes between registers and does nothing else: the energy of an FFMA "
+      "has three reads and a write of 4 bytes in it"));
+  for (const MemoryLoop& loop : memory_loops)
     add_loop(facts, entries, loop.id, loop.subject, Per::byte, loop.what, left_out);
-  }
   for (const InstructionLoop& loop : instruction_loops) {
     add_loop(facts, entries, loop.id, loop.subject, loop.per,
              "independent chains in many warps of every SM",

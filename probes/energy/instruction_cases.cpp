@@ -16,9 +16,8 @@ using instructions::Instruction;
 constexpr double launch_clocks = 300'000;
 
 const Instruction& instruction_named(std::string_view id) {
-  for (const Instruction& instruction : instructions::all_instructions()) {
+  for (const Instruction& instruction : instructions::all_instructions())
     if (instruction.id == id) return instruction;
-  }
   throw std::out_of_range("no instruction " + std::string(id));
 }
 
@@ -41,8 +40,8 @@ Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
   const int warps = kernels.throughput_warps;
   const double clocks = shape.steps * shape.chains * warps * instruction.results / rate;
   const int iterations = std::max(4, static_cast<int>(launch_clocks / clocks));
-  const instructions::Plan plan{instruction, kernels,    instructions::Variant::throughput,
-                                device.sms,  warps,      iterations};
+  const instructions::Plan plan{instruction, kernels, instructions::Variant::throughput,
+                                device.sms,  warps,   iterations};
   // A multiply-add is two operations.
   const double work = plan.steps() * plan.blocks * instruction.results * 2;
   Case c = loop_case("instruction", loop.id, instruction.subject, loop.per, work, baseline);
@@ -55,11 +54,9 @@ Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
 
 std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& baseline) {
   std::vector<Case> cases;
-  for (const InstructionLoop& loop : instruction_loops) {
-    if (const Instruction* instruction = best_of(loop, device)) {
+  for (const InstructionLoop& loop : instruction_loops)
+    if (const Instruction* instruction = best_of(loop, device))
       cases.push_back(instruction_case(device, loop, *instruction, baseline));
-    }
-  }
   return cases;
 }
 

@@ -32,9 +32,7 @@ __device__ __forceinline__ uint4 load(const uint4* p) {
 /// The sum over the block's threads, in thread 0.
 __device__ std::uint32_t block_sum(std::uint32_t sum) {
   __shared__ std::uint32_t of_warp[warps];
-  for (int distance = 16; distance > 0; distance /= 2) {
-    sum += __shfl_xor_sync(~0u, sum, distance);
-  }
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
   __syncthreads();
   std::uint32_t total = 0;
@@ -95,9 +93,9 @@ WalkKernel kernel_of(Level level) {
 void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream) {
   const WalkKernel kernel = kernel_of(level);
   // The L1 is what shared memory leaves.
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   level == Level::shared ? cudaSharedmemCarveoutMaxShared
-                                                          : cudaSharedmemCarveoutMaxL1));
+  FATHOM_CUDA(cudaFuncSetAttribute(
+      kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+      level == Level::shared ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutMaxL1));
   kernel<<<blocks, walk_threads, 0, stream>>>(walk);
   FATHOM_CUDA(cudaGetLastError());
 }
@@ -116,9 +114,8 @@ std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint3
   for (const std::uint32_t sum : chunk_sums) round += sum;
   const auto all = static_cast<std::uint32_t>(turns);
   std::uint32_t sum = all / chunks * round;
-  for (std::uint32_t turn = 0; turn < all % chunks; ++turn) {
+  for (std::uint32_t turn = 0; turn < all % chunks; ++turn)
     sum += chunk_sums[(block * chunk_spread + turn) & (chunks - 1)];
-  }
   return sum;
 }
 

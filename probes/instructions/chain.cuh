@@ -6,7 +6,8 @@
 //                          parity alternates, so that the compiler cannot merge two steps into one
 //   start(lane, chain), operands(lane)           on the host: never zeros
 //   reference(warp, operands, parity)            on the host: one step of a whole warp
-//   whole_chain            whether a chain's end is checked too, as `right` has it: not where errors
+//   whole_chain            whether a chain's end is checked too, as `right` has it: not where
+//   errors
 //                          add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
 //   randomise(operands, lane)                    on the host: see Kernels; may lack
@@ -56,11 +57,10 @@ struct LaneOp : DefaultSizes {
   using Warp = std::array<State, warp_lanes>;
 
   static State start(int lane, int chain) {
-    if constexpr (std::is_floating_point_v<Value>) {
+    if constexpr (std::is_floating_point_v<Value>)
       return static_cast<Value>(1 + (hashed(32 * chain + lane) >> 12) * 0x1p-20);
-    } else {
+    else
       return hashed(32 * chain + lane) | 1u;
-    }
   }
   /// Floating point: a pair of factors whose product is 1 and of terms whose sum is 0, so that no
   /// chain grows without bound.
@@ -74,9 +74,8 @@ struct LaneOp : DefaultSizes {
   }
   static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
     Warp result;
-    for (int lane = 0; lane < warp_lanes; ++lane) {
+    for (int lane = 0; lane < warp_lanes; ++lane)
       result[lane] = Derived::next(x[lane], o[lane].a[parity], o[lane].b[parity]);
-    }
     return result;
   }
   static bool right(const State& want, const State& got) { return want == got; }
@@ -101,9 +100,8 @@ struct Thread {
 
   __device__ explicit Thread(const Run& run) {
     const int lane = threadIdx.x % warp_lanes;
-    for (int c = 0; c < Chains; ++c) {
+    for (int c = 0; c < Chains; ++c)
       x[c] = reinterpret_cast<const State*>(run.starts)[lane * Chains + c];
-    }
     operands = reinterpret_cast<const typename Op::Operands*>(run.operands)[lane];
   }
 
@@ -136,16 +134,14 @@ __global__ void __launch_bounds__(Op::max_threads) latency_chain(Run run) {
   __syncthreads();
   const long long short_start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i) {
+  for (int i = 0; i < run.iterations; ++i)
     take_steps<Op, Op::latency_short_steps>(thread.x, thread.operands);
-  }
   const long long short_end = clock64();
   __syncthreads();
   const long long long_start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i) {
+  for (int i = 0; i < run.iterations; ++i)
     take_steps<Op, Op::latency_short_steps + Op::latency_steps>(thread.x, thread.operands);
-  }
   const long long long_end = clock64();
   thread.finish(run);
   write_clocks(run, short_start, short_end, long_start, long_end);
@@ -157,9 +153,8 @@ __global__ void __launch_bounds__(Op::max_threads) throughput_chains(Run run) {
   __syncthreads();
   const long long start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i) {
+  for (int i = 0; i < run.iterations; ++i)
     take_steps<Op, Op::throughput_steps>(thread.x, thread.operands);
-  }
   const long long end = clock64();
   thread.finish(run);
   write_clocks(run, start, end, 0, 0);
@@ -181,9 +176,8 @@ const std::array<typename Op::State, warp_lanes>& chain_after(int chain, int ste
   if (is_new) {
     for (int lane = 0; lane < warp_lanes; ++lane) place->second[lane] = Op::start(lane, chain);
     const auto operands = warp_operands<Op>();
-    for (int step = 0; step < steps; ++step) {
+    for (int step = 0; step < steps; ++step)
       place->second = Op::reference(place->second, operands, step % 2);
-    }
   }
   return place->second;
 }
@@ -246,16 +240,14 @@ Kernels kernels_of(const char* op) {
   using State = typename Op::State;
   Kernels kernels{};
   kernels.op = op;
-  if constexpr (Op::latency_steps > 0) {
+  if constexpr (Op::latency_steps > 0)
     kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
-  } else {
+  else
     kernels.latency.chains = 0;
-  }
-  if constexpr (Op::throughput_steps > 0) {
+  if constexpr (Op::throughput_steps > 0)
     kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps};
-  } else {
+  else
     kernels.throughput.chains = 0;
-  }
   kernels.throughput_warps = Op::throughput_warps;
   kernels.state_bytes = sizeof(State);
   kernels.operands_bytes = warp_lanes * sizeof(typename Op::Operands);
@@ -263,9 +255,8 @@ Kernels kernels_of(const char* op) {
   kernels.writing_warps = 32;
   kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
     if (variant == Variant::latency) {
-      if constexpr (Op::latency_steps > 0) {
+      if constexpr (Op::latency_steps > 0)
         latency_chain<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
-      }
     } else if constexpr (Op::throughput_steps > 0) {
       throughput_chains<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
     }
@@ -279,7 +270,7 @@ Kernels kernels_of(const char* op) {
     const auto all = warp_operands<Op>();
     std::memcpy(operands, all.data(), sizeof all);
   };
-  if constexpr (requires(typename Op::Operands& o) { Op::randomise(o, 0); }) {
+  if constexpr (requires(typename Op::Operands & o) { Op::randomise(o, 0); }) {
     kernels.randomise = [](std::byte* operands) {
       auto* of_lane = reinterpret_cast<typename Op::Operands*>(operands);
       for (int lane = 0; lane < warp_lanes; ++lane) Op::randomise(of_lane[lane], lane);

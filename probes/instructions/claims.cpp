@@ -10,10 +10,9 @@ namespace {
 
 const Entry* find_entry(std::span<const Entry> entries, std::string_view subject,
                         const char* quantity) {
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (matches(entry, {{"instruction", std::string(subject)}, {"quantity", quantity}}))
       return &entry;
-  }
   return nullptr;
 }
 
@@ -73,9 +72,8 @@ Fact make_fact(const Instruction& instruction, std::span<const Entry> entries, c
   fact.bound = entry->bound;
   fact.counters = entry->counters;
   // Of a rate the expectation is the guide's; what others say of latencies the harness knows.
-  if (entry->expected && !latency) {
+  if (entry->expected && !latency)
     fact.published = Published{entry->expected->value, entry->expected->model};
-  }
   return fact;
 }
 
@@ -104,8 +102,7 @@ std::string answer(std::span<const Entry> entries) {
   if (!measured) return "";
   std::string text = fmt::format(
       "An FFMA takes {} cycles and an SM completes {} a clock; an IMAD takes {} ({} a clock), a "
-      "shuffle {} ({}), "
-      "a DFMA {} ({})",
+      "shuffle {} ({}), a DFMA {} ({})",
       value_of(entries, "FFMA", "latency"), value_of(entries, "FFMA", "throughput"),
       value_of(entries, "IMAD", "latency"), value_of(entries, "IMAD", "throughput"),
       value_of(entries, "SHFL.BFLY", "latency"), value_of(entries, "SHFL.BFLY", "throughput"),
@@ -142,8 +139,8 @@ std::vector<View> views() {
   View latencies;
   latencies.title = "Latency of every instruction";
   latencies.note =
-      "Cycles from one instruction to the next that needs its result. Names with \"and\" "
-      "are of several, which no chain can take apart.";
+      "Cycles from one instruction to the next that needs its result. Names with \"and\" are of "
+      "several, which no chain can take apart.";
   latencies.where = {{"quantity", {"latency"}}};
   latencies.columns = {"family", "instruction", "ptx", "metric", "interval", "expected", "verdict"};
   View throughputs;
@@ -199,10 +196,10 @@ std::optional<Bound> throughput_bound(const Instruction& instruction, int major,
   }
   const double issued =
       models::issued_lanes_per_clock * instruction.results / 32 / instruction.per_step;
-  const Bound issue{issued,
-                    fmt::format("four schedulers, one warp instruction a clock each, over {} "
-                                "instructions",
-                                instruction.per_step)};
+  const Bound issue{
+      issued,
+      fmt::format("four schedulers, one warp instruction a clock each, over {} instructions",
+                  instruction.per_step)};
   if (!instruction.native) return issue;
   const auto native = models::native_throughput(*instruction.native, major, minor);
   if (!native || *native > issued) return issue;

@@ -37,11 +37,10 @@ struct Ffma : LaneOp<Ffma, float> {
 struct Fmnmx : LaneOp<Fmnmx, float> {
   static Operands operands(int) { return {{0.75f, 1.5f}, {0, 0}}; }
   static __device__ void step(float& x, const Operands& o, int i) {
-    if (i == 0) {
+    if (i == 0)
       asm volatile("min.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[0]));
-    } else {
+    else
       asm volatile("max.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[1]));
-    }
   }
   static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
     Warp result;

@@ -91,11 +91,10 @@ struct Imnmx : LaneOp<Imnmx, Word> {
     return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 0}};
   }
   static __device__ void step(Word& x, const Operands& o, int i) {
-    if (i == 0) {
+    if (i == 0)
       asm volatile("min.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[0]));
-    } else {
+    else
       asm volatile("max.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[1]));
-    }
   }
   static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
     const auto s = [](Word word) { return static_cast<std::int32_t>(word); };

@@ -25,9 +25,8 @@ struct MmaOp : DefaultSizes {
   }
   static Operands operands(int lane) {
     Operands o;
-    for (int parity = 0; parity < 2; ++parity) {
+    for (int parity = 0; parity < 2; ++parity)
       for (int r = 0; r < ARegisters; ++r) o.a[parity][r] = a_register<Element>(lane, r, 0, parity);
-    }
     for (int r = 0; r < BRegisters; ++r) o.b[r] = b_register<Element>(lane, r);
     return o;
   }
@@ -42,14 +41,12 @@ struct MmaOp : DefaultSizes {
   static Warp reference(Warp warp, const std::array<Operands, warp_lanes>&, int parity) {
     static const auto products = [] {
       std::array<std::array<std::array<int, 8>, 16>, 2> sums;
-      for (int p = 0; p < 2; ++p) {
+      for (int p = 0; p < 2; ++p)
         for (int i = 0; i < 128; ++i) sums[p][i / 8][i % 8] = product_of(i / 8, i % 8, K, p);
-      }
       return sums;
     }();
-    for (int lane = 0; lane < warp_lanes; ++lane) {
+    for (int lane = 0; lane < warp_lanes; ++lane)
       add(warp[lane], lane, [&](int row, int column) { return products[parity][row][column]; });
-    }
     return warp;
   }
   static bool right(const State& want, const State& got) {
@@ -78,8 +75,8 @@ using LargeMma = MmaOp<Element, Sum, K, 4, 2, 4 / Sum::per_register>;
 struct MmaF16K8 : SmallMma<F16, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
   }
@@ -89,8 +86,8 @@ struct MmaF16K16 : LargeMma<F16, F32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -101,8 +98,8 @@ struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
-        "{%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
+        "{%0,%1};"
         : "+r"(x.r[0]), "+r"(x.r[1])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -113,8 +110,8 @@ struct MmaBf16K8 : SmallMma<Bf16, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
@@ -125,8 +122,8 @@ struct MmaBf16K16 : LargeMma<Bf16, F32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -137,8 +134,8 @@ struct MmaTf32K4 : SmallMma<Tf32, F32Sum, 4> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
-        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
@@ -149,8 +146,8 @@ struct MmaTf32K8 : LargeMma<Tf32, F32Sum, 8> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -161,8 +158,8 @@ struct MmaS8K16 : SmallMma<S8, S32Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
-        "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
 #endif
@@ -173,8 +170,8 @@ struct MmaS8K32 : LargeMma<S8, S32Sum, 32> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -185,8 +182,8 @@ struct MmaE4m3K32 : LargeMma<E4m3, F32Sum, 32> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 890
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
         : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
@@ -207,8 +204,8 @@ struct MmaF64K16 : MmaOp<F64, F64Sum, 16, 8, 4, 4> {
   static __device__ void step(State& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
+        "{%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
         : "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
         : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
           "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]), "d"(o.b[2]),

@@ -13,8 +13,8 @@ namespace fathom::instructions {
 namespace {
 
 /// Clocks that a launch should measure for: a few in a hundred thousand are beside the point. A
-/// warpgroup's products run below their rate for the first few thousand: measured over so many clocks
-/// an H200 completes 99.5 % of what its tensor cores could (recordings/h200/atlas).
+/// warpgroup's products run below their rate for the first few thousand: measured over so many
+/// clocks an H200 completes 99.5 % of what its tensor cores could (recordings/h200/atlas).
 constexpr double latency_clocks = 50'000, throughput_clocks = 500'000,
                  warpgroup_throughput_clocks = 1'000'000;
 
@@ -95,8 +95,7 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels,
   const Shape& shape = kernels.throughput;
   const double clocks_per_iteration =
       shape.steps * shape.chains * kernels.throughput_warps * instruction.results / rate;
-  const double clocks =
-      instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks;
+  const double clocks = instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks;
   const int iterations = std::max(4, static_cast<int>(clocks / clocks_per_iteration));
   const Plan plan{instruction, kernels, Variant::throughput, device.sms, kernels.throughput_warps,
                   iterations};
@@ -104,9 +103,8 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels,
   c.metric = {"throughput", std::string(throughput_unit(instruction)), Better::higher,
               std::nullopt};
   c.bound = bound;
-  if (published && instruction.reaches_bound) {
+  if (published && instruction.reaches_bound)
     c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
-  }
   // Before the loop, around it and the last step: a few dozen instructions.
   CounterRequest executed{"instructions_executed", std::nullopt, 0, ""};
   if (instruction.counted && iterations * shape.steps * shape.chains > 2000) {
@@ -127,20 +125,15 @@ class Instructions : public Probe {
   }
   std::string method() const override {
     return "Latency: one chain of dependent instructions in a warp of every SM, in two loops of "
-           "the "
-           "same trip count whose bodies differ in length; the difference of their clocks over the "
-           "instructions by which they differ holds no loop; the median over all warps. "
-           "Throughput: "
-           "several independent chains in many warps of one block on each SM, all their results "
-           "over "
-           "the clocks from the first warp's start to the last warp's end; the median over the "
-           "SMs; "
-           "the instructions executed and the SM's active cycles by counter beside it. Each launch "
-           "is "
-           "checked: every chain's last step against the instruction's reference on the host, and "
-           "where the instruction is exact the whole chain; matrices hold small whole numbers, "
-           "which every type sums exactly. That the machine code holds the instruction as often as "
-           "the count says is a test of Fathom's own.";
+           "the same trip count whose bodies differ in length; the difference of their clocks over "
+           "the instructions by which they differ holds no loop; the median over all warps. "
+           "Throughput: several independent chains in many warps of one block on each SM, all "
+           "their results over the clocks from the first warp's start to the last warp's end; the "
+           "median over the SMs; the instructions executed and the SM's active cycles by counter "
+           "beside it. Each launch is checked: every chain's last step against the instruction's "
+           "reference on the host, and where the instruction is exact the whole chain; matrices "
+           "hold small whole numbers, which every type sums exactly. That the machine code holds "
+           "the instruction as often as the count says is a test of Fathom's own.";
   }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> result;

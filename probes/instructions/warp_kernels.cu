@@ -25,11 +25,10 @@ using WarpOperands = std::array<WarpOp::Operands, warp_lanes>;
 
 struct ShflBfly : WarpOp {
   static __device__ void step(Word& x, const Operands&, int i) {
-    if (i == 0) {
+    if (i == 0)
       asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(x));
-    } else {
+    else
       asm volatile("shfl.sync.bfly.b32 %0, %0, 18, 31, -1;" : "+r"(x));
-    }
   }
   static Warp reference(const Warp& x, const WarpOperands&, int parity) {
     Warp result;
@@ -79,11 +78,9 @@ struct MatchAny : WarpOp {
   }
   static Warp reference(const Warp& x, const WarpOperands&, int) {
     Warp result{};
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-      for (int other = 0; other < warp_lanes; ++other) {
+    for (int lane = 0; lane < warp_lanes; ++lane)
+      for (int other = 0; other < warp_lanes; ++other)
         result[lane] |= Word{x[lane] == x[other]} << other;
-      }
-    }
     return result;
   }
 };

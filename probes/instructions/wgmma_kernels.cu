@@ -79,11 +79,10 @@ struct Group {
   }
   __device__ __forceinline__ void issue(int parity) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    if constexpr (Op::from_registers) {
+    if constexpr (Op::from_registers)
       multiply(typename Op::Element{}, sums.r, a_registers[parity], b);
-    } else {
+    else
       multiply(typename Op::Element{}, sums.r, a[parity], b);
-    }
 #endif
   }
   __device__ __forceinline__ void wait() {
@@ -126,9 +125,8 @@ __global__ void __launch_bounds__(Op::max_threads) wgmma_latency(Run run) {
   __syncthreads();
   const long long long_start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i) {
+  for (int i = 0; i < run.iterations; ++i)
     group.template chain<Op::latency_short_steps + Op::latency_steps>();
-  }
   const long long long_end = clock64();
   group.finish(run);
   write_clocks(run, short_start, short_end, long_start, long_end);
@@ -178,15 +176,15 @@ void fill_wgmma(int, std::byte* starts, std::byte* operands) {
     std::memcpy(tile + tile_offset(row, k * bytes), &bits, bytes);
   };
   for (int k = 0; k < Op::k; ++k) {
-    for (int row = 0; row < rows; ++row) {
+    for (int row = 0; row < rows; ++row)
       for (int parity = 0; parity < 2; ++parity)
         put(o.a[parity], row, k, value_of_a(row, k, parity));
-    }
     for (int column = 0; column < Op::columns; ++column) put(o.b, column, k, value_of_b(k, column));
   }
 }
 
-/// A tile in shared memory and its registers need not agree: an instruction reads the one or the other.
+/// A tile in shared memory and its registers need not agree: an instruction reads the one or the
+/// other.
 template <class Op>
 void randomise_wgmma(std::byte* operands) {
   using Element = typename Op::Element;
@@ -198,9 +196,8 @@ void randomise_wgmma(std::byte* operands) {
     put(o.a[0] + byte, word);
     put(o.a[1] + byte, negated<Element>(word));
   }
-  for (int byte = 0; byte < Op::b_tile_bytes; byte += 4, ++i) {
+  for (int byte = 0; byte < Op::b_tile_bytes; byte += 4, ++i)
     put(o.b + byte, random_register<Element>(i));
-  }
   for (auto& registers : o.a_registers) {
     for (int r = 0; r < 4; ++r, ++i) {
       registers[0][r] = random_register<Element>(i);

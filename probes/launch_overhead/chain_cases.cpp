@@ -117,12 +117,10 @@ Case gap_case(bool graph, bool programmatic) {
 
 std::vector<Case> chain_cases(const DeviceFacts& device) {
   std::vector<Case> cases{chain_case(in_stream, stream_kernels, true)};
-  for (const int kernels : {1, 4, 16, 64, 256, 512}) {
+  for (const int kernels : {1, 4, 16, 64, 256, 512})
     cases.push_back(chain_case(in_graph, kernels, kernels == 256));
-  }
-  for (const int kernels : {4, 16, 64, 256, 512}) {
+  for (const int kernels : {4, 16, 64, 256, 512})
     cases.push_back(chain_case(fan_out_graph, kernels, kernels == 256));
-  }
   for (const bool graph : {false, true}) {
     cases.push_back(gap_case(graph, false));
     if (device.major >= 9) cases.push_back(gap_case(graph, true));

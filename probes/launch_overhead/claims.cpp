@@ -98,9 +98,8 @@ Two two_largest(std::span<const Entry> entries, const AxisFilter& where, const c
     return value == nullptr ? std::int64_t{0} : std::get<std::int64_t>(*value);
   };
   std::vector<const Entry*> found;
-  for (const Entry* entry : select(entries, where)) {
+  for (const Entry* entry : select(entries, where))
     if (entry->metric.value) found.push_back(entry);
-  }
   if (found.size() < 2) return {};
   std::ranges::sort(found, {}, at);
   Two two{found[found.size() - 2], found.back(), 0};

@@ -43,9 +43,8 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const int threads : {32, 1024}) {
     cases.push_back(grid_case(1, threads, threads == 32));
-    for (const int a_sm : {1, 4, 16, 64, 256}) {
+    for (const int a_sm : {1, 4, 16, 64, 256})
       cases.push_back(grid_case(a_sm * device.sms, threads, a_sm >= 64));
-    }
   }
   for (const int bytes : argument_bytes) cases.push_back(arguments_case(bytes));
   return cases;

@@ -117,11 +117,10 @@ GraphExec make_graph(Shape shape, int nodes, long long* stamps) {
   if (shape == Shape::fan_out) ends.clear();
   for (int i = 0; i < nodes; ++i) {
     const void* kernel = reinterpret_cast<const void*>(empty);
-    if (shape == Shape::straight) {
+    if (shape == Shape::straight)
       ends = {add_node(graph, ends, kernel, nullptr)};
-    } else {
+    else
       ends.push_back(add_node(graph, first, kernel, nullptr));
-    }
   }
   add_stamp(ends, stamps + 1);
   return instantiate(graph);

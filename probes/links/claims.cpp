@@ -54,8 +54,7 @@ std::string why_no_peer(const Surroundings& around, bool by_sm) {
   if (by_sm && around.pairs_with_access == 0) {
     return fmt::format(
         "the driver gives none of these {} GPUs access to another's memory "
-        "(cudaDeviceCanAccessPeer): "
-        "they share no NVLink, and no PCIe path on which it is allowed",
+        "(cudaDeviceCanAccessPeer): they share no NVLink, and no PCIe path on which it is allowed",
         around.gpus);
   }
   return left_out;
@@ -137,8 +136,7 @@ void add_host_facts(std::vector<Fact>& facts, std::span<const Entry> entries) {
     } else {
       take(fact, *entry);
       fact.method =
-          "4 bytes of pinned memory, one copy behind the other in a graph: without the host's "
-          "call";
+          "4 bytes of pinned memory, one copy behind the other in a graph: without the host's call";
     }
     facts.push_back(std::move(fact));
   }
@@ -156,9 +154,8 @@ Fact pairs_fact(std::span<const Entry> entries, const char* link, const char* en
     fact.evidence.push_back(entry->name);
     fact.repeats += static_cast<int>(entry->samples.size());
     staged = staged || matches(*entry, {{"path", "through the host"}});
-    if (entry->bound && (!fact.bound || entry->bound->value > fact.bound->value)) {
+    if (entry->bound && (!fact.bound || entry->bound->value > fact.bound->value))
       fact.bound = entry->bound;
-    }
   }
   if (values.empty()) {
     fact.reason = absent;

@@ -31,8 +31,8 @@ std::optional<Bound> nvlinks_of(const NvmlDevice& gpu) {
                            links.bytes_per_second / 1e9)};
 }
 
-/// Nothing where the host is not on PCIe: only other links (NVLink, NVLink-C2C) carry the processor's
-/// native atomics.
+/// Nothing where the host is not on PCIe: only other links (NVLink, NVLink-C2C) carry the
+/// processor's native atomics.
 std::optional<Bound> pcie_of(const NvmlDevice& gpu, int ordinal) {
   int native_atomics = 0;
   FATHOM_CUDA(
@@ -161,11 +161,10 @@ const Node& Gpus::node(int ordinal) {
   for (const int peer : usable_) {
     if (peer == ordinal || !access(ordinal, peer)) continue;
     const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    if (status == cudaErrorPeerAccessAlreadyEnabled)
       cudaGetLastError();  // clears it
-    } else {
+    else
       FATHOM_CUDA(status);
-    }
   }
   const auto place = std::ranges::find(usable_, ordinal) - usable_.begin();
   node = std::make_unique<Node>(ordinal, static_cast<std::uint32_t>(place));

@@ -16,14 +16,14 @@ namespace {
 /// Connected by the first case that needs it.
 using LazyRanks = std::shared_ptr<std::shared_ptr<Communicators>>;
 
-/// Two ways to time operations that follow each other. `by_host` is nccl-tests': the host's clock from
-/// the first call until it sees all streams at rest, so that of small ones it is the calls that take
-/// the time. `queued`: by events on the GPU, of operations that were all queued before the first begins,
-/// as in a CUDA graph or behind other work.
+/// Two ways to time operations that follow each other. `by_host` is nccl-tests': the host's clock
+/// from the first call until it sees all streams at rest, so that of small ones it is the calls
+/// that take the time. `queued`: by events on the GPU, of operations that were all queued before
+/// the first begins, as in a CUDA graph or behind other work.
 enum class Timed { by_host, queued };
 
-/// In one sample. By the host's clock nccl-tests' default of 20, since the beginning of the first and
-/// the end of the last count; of the largest sizes fewer, which take milliseconds each.
+/// In one sample. By the host's clock nccl-tests' default of 20, since the beginning of the first
+/// and the end of the last count; of the largest sizes fewer, which take milliseconds each.
 int operations_of(Timed timed, std::size_t bytes) {
   if (timed == Timed::queued) return 32;
   constexpr std::size_t enough_bytes = std::size_t{2} << 30;
@@ -92,8 +92,9 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
   return wrong;
 }
 
-/// One collective of one size, again and again, each time on the next part of the buffers: what the L2
-/// still has of the last one would make those of up to some 16 MiB faster (nccl-tests walks, too).
+/// One collective of one size, again and again, each time on the next part of the buffers: what the
+/// L2 still has of the last one would make those of up to some 16 MiB faster (nccl-tests walks,
+/// too).
 class Operations {
  public:
   Operations(std::shared_ptr<Communicators> ranks, std::vector<const Node*> nodes,
@@ -109,16 +110,16 @@ class Operations {
   void queue(int operations) {
     for (int i = 0; i < operations; ++i) {
       ranks_->group([&] {
-        for (int rank = 0; rank < ranks_->ranks(); ++rank) {
+        for (int rank = 0; rank < ranks_->ranks(); ++rank)
           call(collective_, *ranks_, rank, *nodes_[rank], whole_, next_);
-        }
       });
       next_ += stride_;
       if (next_ + stride_ > largest_bytes / 4) next_ = 0;
     }
   }
   bool done() const {
-    return std::ranges::all_of(nodes_, [](const Node* node) { return node->at_rest(); });
+    return std::ranges::all_of(
+        nodes_, [](const Node* node) { return node->at_rest(); });
   }
   /// The nodes' streams, tied to one.
   void queue_between(cudaStream_t stream, cudaEvent_t fork, int operations) {
@@ -156,8 +157,7 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, const Laz
   std::vector<const Node*> nodes;
   for (const int gpu : gpus) nodes.push_back(&machine->gpus.node(gpu));
   if (*lazy == nullptr) *lazy = machine->nccl->connect(gpus);
-  const auto operations =
-      std::make_shared<Operations>(*lazy, std::move(nodes), collective, whole);
+  const auto operations = std::make_shared<Operations>(*lazy, std::move(nodes), collective, whole);
   cudaStream_t stream = context.stream();
   const auto fork = std::make_shared<Event>(make_order_event());
   const int count = operations_of(timed, whole * 4);
@@ -223,9 +223,8 @@ std::vector<Case> nccl_cases(const SharedMachine& machine) {
   for (const Collective collective : collectives) {
     for (const std::size_t bytes : sizes()) {
       cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::by_host));
-      if (bytes <= largest_queued_bytes) {
+      if (bytes <= largest_queued_bytes)
         cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::queued));
-      }
     }
   }
   return cases;

@@ -89,9 +89,8 @@ std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_p
 }
 
 std::optional<Bound> dram_bound(const DeviceFacts& device) {
-  for (const DeviceBound& bound : device.bounds) {
+  for (const DeviceBound& bound : device.bounds)
     if (bound.name == "dram_bandwidth") return Bound{bound.value, bound.source};
-  }
   return std::nullopt;
 }
 

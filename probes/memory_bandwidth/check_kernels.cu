@@ -9,12 +9,10 @@ constexpr unsigned check_threads = 256, check_blocks = 1024;
 __global__ void add_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum) {
   std::uint32_t own = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
-       i += std::uint64_t{gridDim.x} * blockDim.x) {
+       i += std::uint64_t{gridDim.x} * blockDim.x)
     own += data[i];
-  }
-  for (int mask = warp_lanes / 2; mask > 0; mask /= 2) {
+  for (int mask = warp_lanes / 2; mask > 0; mask /= 2)
     own += __shfl_xor_sync(0xFFFFFFFFu, own, mask);
-  }
   if (threadIdx.x % warp_lanes == 0) atomicAdd(sum, own);
 }
 

@@ -58,10 +58,9 @@ std::vector<View> views(std::span<const Entry> entries) {
   View sms = plot("Loads by number of SMs", "SMs", "SMs", {"level"});
   sms.note =
       "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each. SMs in "
-      "the "
-      "order of their numbers, even ones first: one of each TPC, round robin over the GPCs. All "
-      "have the same share of the work, so that the slowest, in the GPC with most of them, tells "
-      "the time.";
+      "the order of their numbers, even ones first: one of each TPC, round robin over the GPCs. "
+      "All have the same share of the work, so that the slowest, in the GPC with most of them, "
+      "tells the time.";
   sms.show_bound = true;
 
   View flight = plot("Loads by bytes in flight", "in flight", "bytes in flight (B)",
@@ -75,8 +74,8 @@ std::vector<View> views(std::span<const Entry> entries) {
   table.note =
       "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, by the "
       "clocks that it read. Where each warp has its part the blocks are one wave with equal "
-      "shares; "
-      "where it has one tile they are many more, and each SM takes the next when it is done.";
+      "shares; where it has one tile they are many more, and each SM takes the next when it is "
+      "done.";
   table.where = {{"sweep", {"level"}}};
   table.columns = {"level",
                    "operation",
@@ -106,12 +105,11 @@ Findings conclude(std::span<const Entry> entries) {
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
   findings.views = views(entries);
-  findings.answer = answer_from(
-      findings.facts,
-      "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
-      "{l2.bandwidth} "
-      "from the L2 and {dram.bandwidth} from DRAM; DRAM needs {dram.saturating_sms} and "
-      "{dram.bytes_in_flight} in flight to be saturated.");
+  findings.answer =
+      answer_from(findings.facts,
+                  "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
+                  "{l2.bandwidth} from the L2 and {dram.bandwidth} from DRAM; DRAM needs "
+                  "{dram.saturating_sms} and {dram.bytes_in_flight} in flight to be saturated.");
   return findings;
 }
 

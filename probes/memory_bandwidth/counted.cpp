@@ -11,11 +11,10 @@ void count(Case& c, Operation operation, double bytes_moved, From from, bool onc
     c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
     // Exact on an H200 wherever a sector is asked for once at a time; where several warps or SMs
     // ask for it at once, less is read than loaded.
-    if (from != From::l1 && once) {
+    if (from != From::l1 && once)
       c.counters.push_back({"l2_read_sectors", one_way / sector, 0.001, "bytes loaded / 32"});
-    } else {
+    else
       c.counters.push_back({"l2_read_sectors", std::nullopt, 0, ""});
-    }
   }
   if (operation != Operation::load) {
     for (const char* role : {"global_store_sectors", "l2_write_sectors"}) {
@@ -29,9 +28,8 @@ void count(Case& c, Operation operation, double bytes_moved, From from, bool onc
     c.counters.push_back({"dram_read_bytes", std::nullopt, 0, ""});
     return;
   }
-  if (operation != Operation::store) {
+  if (operation != Operation::store)
     c.counters.push_back({"dram_read_bytes", one_way, 0.02, "every byte loaded once"});
-  }
   if (operation != Operation::load) {
     c.counters.push_back({"dram_write_bytes", one_way, 0.05,
                           "every byte stored once; the L2 may keep the last of them back"});

@@ -18,9 +18,8 @@ struct Curve {
 
 Level level_of(const DeviceFacts& device, const Access& access, std::uint64_t bytes) {
   const bool may_hit_l1 = access.operation == Operation::load && access.path == Path::cached;
-  if (may_hit_l1 && bytes <= unified_bytes(device) * static_cast<std::size_t>(device.sms)) {
+  if (may_hit_l1 && bytes <= unified_bytes(device) * static_cast<std::size_t>(device.sms))
     return Level::l1;
-  }
   return bytes <= device.l2_bytes ? Level::l2 : Level::dram;
 }
 

@@ -55,9 +55,8 @@ Kernel kernel_of(const Access& access) {
     case Operation::store:
       return kernel_of_width<Operation::store, Path::l2_only>(access);
     case Operation::copy:
-      if (access.path == Path::l2_only) {
+      if (access.path == Path::l2_only)
         return kernel_of_width<Operation::copy, Path::l2_only>(access);
-      }
       break;
   }
   throw std::invalid_argument("copies load by ld.global.cg alone");

@@ -16,13 +16,12 @@ struct Global {
   using Offset = std::uint64_t;
 
   static __device__ __forceinline__ void load(Vector<4>& v, Address p) {
-    if constexpr (path == Path::cached) {
+    if constexpr (path == Path::cached)
       asm volatile("ld.global.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-    } else if constexpr (path == Path::l2_only) {
+    else if constexpr (path == Path::l2_only)
       asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-    } else {
+    else
       asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-    }
   }
 
   static __device__ __forceinline__ void load(Vector<8>& v, Address p) {

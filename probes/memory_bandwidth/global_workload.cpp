@@ -114,9 +114,8 @@ GlobalShape shape_of(const GlobalPlan& plan) {
   shape.plan = plan;
   shape.walk_shape = {plan.sharing, plan.sms * plan.blocks_per_sm, plan.warps, plan.access.tile()};
   const std::uint64_t wanted = copies ? plan.bytes / 2 : plan.bytes;
-  while (granule(shape.walk_shape) > wanted && shape.walk_shape.warps > 1) {
+  while (granule(shape.walk_shape) > wanted && shape.walk_shape.warps > 1)
     shape.walk_shape.warps /= 2;
-  }
   const std::uint64_t unit = granule(shape.walk_shape);
   shape.region = std::max<std::uint64_t>(1, wanted / unit) * unit;
   shape.working_set = copies ? 2 * shape.region : shape.region;

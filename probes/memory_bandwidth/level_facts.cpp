@@ -55,9 +55,9 @@ std::vector<const Entry*> candidates(std::span<const Entry> entries, const Level
                                                       {"operation", operation},
                                                       {"width (B)", level.width}});
   if (std::string(level.id) == "l2" && std::string(operation) == "load") {
-    std::erase_if(result, [](const Entry* entry) {
-      return !passes_by_l1(*entry) || !all_read_by_l2(*entry);
-    });
+    std::erase_if(
+        result,
+        [](const Entry* entry) { return !passes_by_l1(*entry) || !all_read_by_l2(*entry); });
   }
   return result;
 }
@@ -88,9 +88,7 @@ std::optional<Fact> by_own_clocks(const Entry& entry, const Fact& bandwidth) {
   fact.value = value;
   fact.interval.reset();
   const auto low = extra(entry, "bytes_per_clock_low"), high = extra(entry, "bytes_per_clock_high");
-  if (low && high) {
-    fact.interval = Interval{*low, *high, 0.95, "order statistics of the launches"};
-  }
+  if (low && high) fact.interval = Interval{*low, *high, 0.95, "order statistics of the launches"};
   return fact;
 }
 
@@ -161,8 +159,8 @@ void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const 
     }
     if (std::string(level.id) == "registers") {
       missing(
-          "an instruction writes one result for the operands it reads, so that no mix but its "
-          "own can be measured");
+          "an instruction writes one result for the operands it reads, so that no mix but its own "
+          "can be measured");
       continue;
     }
     const std::vector<const Entry*> cases = candidates(entries, level, direction.operation);

@@ -19,9 +19,8 @@ Reading read_launch(std::span<const WarpReport> reports, double bytes_per_warp) 
   std::map<std::uint32_t, Window> windows;  // by SM: clocks of different SMs do not compare
   double clocks = 0, nanoseconds = 0;
   for (const WarpReport& r : reports) {
-    if (r.end <= r.start || r.ns_end < r.ns_start) {
+    if (r.end <= r.start || r.ns_end < r.ns_start)
       throw std::invalid_argument("a warp's clock stood still or ran backwards");
-    }
     clocks += static_cast<double>(r.end - r.start);
     nanoseconds += static_cast<double>(r.ns_end - r.ns_start);
     Window& w = windows.try_emplace(r.sm, Window{r.start, r.end}).first->second;

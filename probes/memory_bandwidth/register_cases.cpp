@@ -22,11 +22,9 @@ constexpr float factors[] = {1.5f, 2.0f / 3}, terms[] = {0.375f, -0.25f};
 
 std::vector<float> all_operands() {
   std::vector<float> operands;
-  for (int chain = 0; chain < register_chains; ++chain) {
-    for (const float value : {factors[0], factors[1], terms[0], terms[1]}) {
+  for (int chain = 0; chain < register_chains; ++chain)
+    for (const float value : {factors[0], factors[1], terms[0], terms[1]})
       operands.insert(operands.end(), warp_lanes, value);
-    }
-  }
   return operands;
 }
 
@@ -36,9 +34,8 @@ std::vector<float> expected_chains(int iterations) {
   for (int lane = 0; lane < warp_lanes; ++lane) {
     for (int chain = 0; chain < register_chains; ++chain) {
       float x = register_start(lane, chain);
-      for (int step = 0; step < iterations * register_steps; ++step) {
+      for (int step = 0; step < iterations * register_steps; ++step)
         x = std::fma(x, factors[step % 2], terms[step % 2]);
-      }
       result.push_back(x);
     }
   }

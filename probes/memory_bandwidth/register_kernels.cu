@@ -26,9 +26,8 @@ __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun r
     }
   }
 #pragma unroll
-  for (int c = 0; c < register_chains; ++c) {
+  for (int c = 0; c < register_chains; ++c)
     x[c] = register_start(static_cast<int>(threadIdx.x % warp_lanes), c);
-  }
   __syncthreads();
   Stopwatch stopwatch(run.reports + grid_warp());
 #pragma unroll 1
@@ -36,9 +35,7 @@ __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun r
 #pragma unroll
     for (int s = 0; s < register_steps; ++s) {
 #pragma unroll
-      for (int c = 0; c < register_chains; ++c) {
-        step(x[c], factors[c][s % 2], terms[c][s % 2]);
-      }
+      for (int c = 0; c < register_chains; ++c) step(x[c], factors[c][s % 2], terms[c][s % 2]);
     }
   }
   // A sum of zero that is known only when every chain has ended.

@@ -59,9 +59,7 @@ Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
   const FactName name{s.id, s.level, s.quantity};
   const std::map<double, const Entry*> points = best_by(entries, s);
   constexpr std::size_t fewest = 4;
-  if (points.size() < fewest) {
-    return missing_fact(name, s.unit, Better::lower, left_out);
-  }
+  if (points.size() < fewest) return missing_fact(name, s.unit, Better::lower, left_out);
   double best = 0;
   for (const auto& [x, entry] : points) best = std::max(best, *entry->metric.value);
   const auto enough = std::ranges::find_if(

@@ -45,18 +45,16 @@ std::vector<std::uint32_t> expected_sums(const Walk& walk) {
   std::vector<std::uint32_t> tile_sums;
   for (std::uint64_t first = 0; first < walk.span; first += walk.tile) {
     std::uint32_t sum = 0;
-    for (std::uint64_t i = first / 4; i < (first + walk.tile) / 4; ++i) {
+    for (std::uint64_t i = first / 4; i < (first + walk.tile) / 4; ++i)
       sum += shared_word(static_cast<std::uint32_t>(i));
-    }
     tile_sums.push_back(sum);
   }
   std::vector<std::uint32_t> sums;
   for (int warp = 0; warp < warps_per_block; ++warp) {
     std::uint32_t sum = 0;
     const std::size_t first = walk.start(0, static_cast<std::uint64_t>(warp)) / walk.tile;
-    for (int t = 0; t < walk.tiles; ++t) {
+    for (int t = 0; t < walk.tiles; ++t)
       sum += tile_sums[(first + static_cast<std::size_t>(t)) % tile_sums.size()];
-    }
     sums.push_back(sum);
   }
   return sums;
@@ -208,23 +206,18 @@ Case cluster_case(const DeviceFacts& device, Operation operation, int width, int
 std::vector<Case> shared_cases(const DeviceFacts& device) {
   constexpr Operation operations[] = {Operation::load, Operation::store, Operation::copy};
   std::vector<Case> result;
-  for (const int width : {16, 8, 4}) {
-    for (const Operation operation : operations) {
+  for (const int width : {16, 8, 4})
+    for (const Operation operation : operations)
       result.push_back(shared_case(device, operation, width));
-    }
-  }
   for (const int size : {2, 4, 8, 16}) {
     const int blocks = cluster_blocks(device.major, size, cluster_allocation(device));
     if (blocks == 0) continue;
-    for (const Operation operation : operations) {
+    for (const Operation operation : operations)
       result.push_back(cluster_case(device, operation, 16, size, blocks));
-    }
     if (size != 2) continue;
-    for (const int width : {8, 4}) {
-      for (const Operation operation : operations) {
+    for (const int width : {8, 4})
+      for (const Operation operation : operations)
         result.push_back(cluster_case(device, operation, width, size, blocks));
-      }
-    }
   }
   return result;
 }

@@ -183,9 +183,8 @@ void prepare_shared(Operation operation, int width, bool cluster, int shared_byt
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                    cudaSharedmemCarveoutMaxShared));
-  if (cluster) {
+  if (cluster)
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  }
 }
 
 void launch_shared(const SharedRun& run, cudaStream_t stream) {

@@ -16,9 +16,8 @@ constexpr std::int64_t patience_clocks = 2'000'000;
 __device__ void wait_until_all_have_started(unsigned* started, unsigned last) {
   constexpr unsigned poll_ns = 100;
   const std::int64_t start = clock_now();
-  while (atomicAdd(started, 0u) < last && clock_now() - start < patience_clocks) {
+  while (atomicAdd(started, 0u) < last && clock_now() - start < patience_clocks)
     __nanosleep(poll_ns);
-  }
 }
 
 __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
@@ -44,9 +43,8 @@ void prepare_on_sms(int shared_bytes) {
 void launch_on_sms(const SmRun& run, cudaStream_t stream) {
   const Access& access = run.global.access;
   if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4) {
+      access.loads != 4)
     throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
-  }
   stream_on_sms<<<static_cast<unsigned>(run.sms), static_cast<unsigned>(run.global.threads),
                   static_cast<std::size_t>(run.shared_bytes), stream>>>(run);
   FATHOM_CUDA(cudaGetLastError());

@@ -19,9 +19,8 @@ struct Vector {
 
 /// The sum of all lanes' words, in every lane.
 __device__ inline std::uint32_t warp_sum(std::uint32_t sum) {
-  for (int mask = warp_lanes / 2; mask > 0; mask /= 2) {
+  for (int mask = warp_lanes / 2; mask > 0; mask /= 2)
     sum += __shfl_xor_sync(0xFFFFFFFFu, sum, mask);
-  }
   return sum;
 }
 
@@ -141,9 +140,8 @@ template <int width>
 __device__ __forceinline__ Vector<width> value_to_store(std::uint32_t thread) {
   Vector<width> value;
 #pragma unroll
-  for (int w = 0; w < width / 4; ++w) {
+  for (int w = 0; w < width / 4; ++w)
     value.word[w] = store_value(thread, static_cast<std::uint32_t>(w));
-  }
   return value;
 }
 

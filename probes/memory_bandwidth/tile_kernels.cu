@@ -63,9 +63,8 @@ Kernel kernel_of_loads(int loads) {
 }
 
 Kernel kernel_of(const Access& access) {
-  if (access.width != 16 || access.path != Path::l2_only) {
+  if (access.width != 16 || access.path != Path::l2_only)
     throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
-  }
   switch (access.operation) {
     case Operation::load:
       return kernel_of_loads<Operation::load, Path::l2_only>(access.loads);

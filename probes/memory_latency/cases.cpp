@@ -160,9 +160,8 @@ void sort_unique(std::vector<std::size_t>& sizes) {
 std::string size_name(std::size_t bytes) {
   for (const auto& [unit, name] : {std::pair{std::size_t{1} << 30, "GiB"},
                                    {std::size_t{1} << 20, "MiB"},
-                                   {std::size_t{1} << 10, "KiB"}}) {
+                                   {std::size_t{1} << 10, "KiB"}})
     if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
-  }
   return fmt::format("{}B", bytes);
 }
 

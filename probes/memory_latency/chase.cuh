@@ -106,21 +106,19 @@ __device__ void run_chase(const Space& space, Address start, std::uint64_t base,
 #pragma unroll 1
   for (int i = 0; i < chase.walked_loads; ++i) p = space.load(p);
   chase.report->base = base;
-  if constexpr (timed == Timed::mean) {
+  if constexpr (timed == Timed::mean)
     chase_mean(space, p, chase);
-  } else {
+  else
     chase_each(space, p, chase);
-  }
 }
 
 /// The launcher's choice of a kernel's template argument.
 template <class F>
 void with_timed(Timed timed, F&& f) {
-  if (timed == Timed::mean) {
+  if (timed == Timed::mean)
     f(std::integral_constant<Timed, Timed::mean>{});
-  } else {
+  else
     f(std::integral_constant<Timed, Timed::each>{});
-  }
 }
 
 }  // namespace fathom::memory_latency

@@ -69,8 +69,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
                               "working set (B)", "Working set", {"carve-out (KiB)"});
   carveouts.note =
       "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
-      "they "
-      "come from the L2.";
+      "they come from the L2.";
   carveouts.overview = true;
   View curve = with_regimes(curve_view("Latency against working set, L2 and DRAM", "size", "L2",
                                        "working set (B)", "Working set", {"level"}),
@@ -78,8 +77,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
                             {{"l2.partition", "partition"}, {"l2.size", "L2"}});
   curve.note =
       "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the "
-      "near "
-      "partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
+      "near partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
   curve.overview = true;
   return {latencies,
           carveouts,
@@ -108,12 +106,11 @@ Findings conclude(std::span<const Entry> entries) {
     std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
   }
   findings.views = views(entries, findings.facts);
-  findings.answer = answer_from(
-      findings.facts,
-      "A load takes {shared.latency:.1f} cycles from shared memory, {l1.latency:.1f} from the L1, "
-      "{l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the L1 holds up to "
-      "{l1.size}, "
-      "the L2 {l2.size}.");
+  findings.answer =
+      answer_from(findings.facts,
+                  "A load takes {shared.latency:.1f} cycles from shared memory, {l1.latency:.1f} "
+                  "from the L1, {l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the "
+                  "L1 holds up to {l1.size}, the L2 {l2.size}.");
   return findings;
 }
 

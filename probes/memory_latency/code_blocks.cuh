@@ -12,9 +12,8 @@ namespace fathom::memory_latency {
 template <int count>
 __device__ __forceinline__ void add_to_sums(float (&sums)[8], float one) {
 #pragma unroll
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i)
     asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(sums[i]) : "f"(one));
-  }
 }
 
 __device__ __forceinline__ void code_block(float (&sums)[8], float one) {
@@ -23,10 +22,9 @@ __device__ __forceinline__ void code_block(float (&sums)[8], float one) {
 #pragma unroll
   for (int i = 0; i < eights; ++i) {
     asm volatile(
-        "fma.rn.f32 %0, %0, %8, %8; fma.rn.f32 %1, %1, %8, %8;"
-        "fma.rn.f32 %2, %2, %8, %8; fma.rn.f32 %3, %3, %8, %8;"
-        "fma.rn.f32 %4, %4, %8, %8; fma.rn.f32 %5, %5, %8, %8;"
-        "fma.rn.f32 %6, %6, %8, %8; fma.rn.f32 %7, %7, %8, %8;"
+        "fma.rn.f32 %0, %0, %8, %8; fma.rn.f32 %1, %1, %8, %8;fma.rn.f32 %2, %2, %8, %8; "
+        "fma.rn.f32 %3, %3, %8, %8;fma.rn.f32 %4, %4, %8, %8; fma.rn.f32 %5, %5, %8, %8;fma.rn.f32 "
+        "%6, %6, %8, %8; fma.rn.f32 %7, %7, %8, %8;"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),
           "+f"(sums[6]), "+f"(sums[7])
         : "f"(one));

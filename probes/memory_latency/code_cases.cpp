@@ -19,9 +19,8 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
   const auto all = static_cast<std::uint32_t>(run.warm_rounds + run.rounds);
   const std::uint64_t blocks = std::uint64_t{all} * static_cast<std::uint64_t>(run.blocks);
   const std::uint64_t executed = (blocks + (run.blocks > 0 ? 2 : 0)) * code_block_sums;
-  if (report.executed != executed) {
+  if (report.executed != executed)
     return fmt::format("the code added {} times instead of {}", report.executed, executed);
-  }
   // Every round goes through the whole chain, and ends where it began.
   const int loads = static_cast<int>((all + 2) * run.constants.count);
   const ChaseEnd expected = loads > 0 ? follow(run.constants, 0, loads) : ChaseEnd{};
@@ -29,9 +28,8 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
     return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
                        report.end, expected.address);
   }
-  if (report.clocks <= 0 || report.clock_end <= report.clock_begin) {
+  if (report.clocks <= 0 || report.clock_end <= report.clock_begin)
     return "the run reported no clocks";
-  }
   return std::nullopt;
 }
 

@@ -55,12 +55,11 @@ Fact size_with_code(std::span<const Entry> entries, const char* id, const char* 
   }
   const double other = with_few.cut->boundaries[*second].below_x;
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value)) {
-    return missing_size(
-        id, subject,
-        fmt::format("{} of constants and of code stay where {} are constants, {} where {} are: not "
-                    "one cache that both fill",
-                    format_bytes(*fact.value), format_bytes(all), format_bytes(other),
-                    format_bytes(few)));
+    return missing_size(id, subject,
+                        fmt::format("{} of constants and of code stay where {} are constants, {} "
+                                    "where {} are: not one cache that both fill",
+                                    format_bytes(*fact.value), format_bytes(all),
+                                    format_bytes(other), format_bytes(few)));
   }
   fact.method += fmt::format(
       "; of constants and of code together, which share it: {} with {} of constants, {} with {}",
@@ -103,9 +102,8 @@ void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
   // A plateau's end each; a ramp between two plateaus is no level.
   std::vector<std::size_t> ends;
-  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
+  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i)
     if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
-  }
   const char *first = "constant L1", *second = "constant L1.5";
   facts.push_back(ends.empty()
                       ? missing_size("const.l1.size", first, c.cut ? no_change(c) : no_curve)
@@ -125,20 +123,17 @@ std::vector<Level> levels_of(const Segmentation& cut) {
   for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
     const Regime& regime = cut.regimes[i];
     if (regime.kind != Regime::Kind::plateau) continue;
-    if (!levels.empty() && regime.level < next_level * cut.regimes[levels.back().first].level) {
+    if (!levels.empty() && regime.level < next_level * cut.regimes[levels.back().first].level)
       levels.back().last = i;
-    } else {
+    else
       levels.push_back({i, i});
-    }
   }
   const auto end_of = [&](const Level& level) { return cut.regimes[level.last].last_x; };
-  for (std::size_t i = 1; i + 1 < levels.size();) {
-    if (end_of(levels[i]) < next_size * end_of(levels[i - 1])) {
+  for (std::size_t i = 1; i + 1 < levels.size();)
+    if (end_of(levels[i]) < next_size * end_of(levels[i - 1]))
       levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
+    else
       ++i;
-    }
-  }
   return levels;
 }
 
@@ -182,8 +177,7 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
       Fact size = size_at(c, levels[i].last, id("size", i), subject, "size");
       size.method = fmt::format(
           "longest straight-line code, run over and over, before its instructions leave a plateau "
-          "of "
-          "their pace; {} regimes by change-point segmentation of {} points",
+          "of their pace; {} regimes by change-point segmentation of {} points",
           c.cut->regimes.size(), c.entries.size());
       facts.push_back(std::move(size));
     }

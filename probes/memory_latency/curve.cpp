@@ -19,9 +19,8 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter, RampScale scal
     result.entries.push_back(entry);
     result.samples += static_cast<int>(entry->samples.size());
   }
-  if (result.entries.size() >= fewest_points) {
+  if (result.entries.size() >= fewest_points)
     result.cut = segment(curve_of(result.entries, working_set), {.scale = scale});
-  }
   return result;
 }
 
@@ -41,8 +40,8 @@ Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subj
   fact.unit = "B";
   fact.interval = boundary.interval;
   fact.method = fmt::format(
-      "largest working set before the chase's latency leaves {}; {} regimes "
-      "by change-point segmentation of {} points",
+      "largest working set before the chase's latency leaves {}; {} regimes by change-point "
+      "segmentation of {} points",
       c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
       c.cut->regimes.size(), c.entries.size());
   if (c.cut->stability) {
@@ -60,9 +59,8 @@ std::string no_change(const Curve& c) {
 }
 
 std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
-  for (std::size_t i = 0; i < cut.boundaries.size(); ++i) {
+  for (std::size_t i = 0; i < cut.boundaries.size(); ++i)
     if (cut.regimes[i + 1].last_y > cut.regimes.front().level * (1 + same_hits)) return i;
-  }
   return std::nullopt;
 }
 

@@ -74,9 +74,8 @@ Case pair_case(const Level& level, int distance) {
 
 std::vector<Case> fetch_cases(const DeviceFacts&) {
   std::vector<Case> result;
-  for (const Level& level : levels) {
+  for (const Level& level : levels)
     for (const int distance : distances) result.push_back(pair_case(level, distance));
-  }
   return result;
 }
 

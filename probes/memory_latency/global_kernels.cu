@@ -45,9 +45,8 @@ __device__ void warm_up(const Space& space, const Chase& chase) {
 #pragma unroll 1
   for (int pass = 0; pass < chase.warm_passes; ++pass) {
 #pragma unroll 4
-    for (std::uint32_t i = threadIdx.x; i < chase.warm.count; i += warm_threads) {
+    for (std::uint32_t i = threadIdx.x; i < chase.warm.count; i += warm_threads)
       seen += space.warm(address_of(chase.warm, i));
-    }
   }
   if (seen == 0x5EED5EED5EED5EEDull) chase.report->warmed = 1;
 }
@@ -58,9 +57,8 @@ __global__ void __launch_bounds__(warm_threads) chase_global(Chase chase, std::u
   begin_report(chase.report);
   warm_up(space, chase);
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0)
     run_chase<timed>(space, address_at(chase.chain, 0), chase.chain.base, chase);
-  }
   end_report(chase.report);
 }
 
@@ -72,11 +70,10 @@ __global__ void second_of_pair(Pairs pairs) {
   const std::uint32_t slot = shared_address(&sink);
   const auto load = [](const std::byte* p) {
     std::uint32_t value;
-    if constexpr (kind == GlobalLoad::cached) {
+    if constexpr (kind == GlobalLoad::cached)
       asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    } else {
+    else
       asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    }
     return value;
   };
   begin_report(pairs.report);
@@ -178,11 +175,10 @@ void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_perce
 }
 
 void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream) {
-  if (load == GlobalLoad::cached) {
+  if (load == GlobalLoad::cached)
     second_of_pair<GlobalLoad::cached><<<1, 1, 0, stream>>>(pairs);
-  } else {
+  else
     second_of_pair<GlobalLoad::l2_only><<<1, 1, 0, stream>>>(pairs);
-  }
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -12,13 +12,12 @@ constexpr std::size_t line = 128;
 constexpr std::size_t kib = 1024;
 constexpr int curve_loads = 4096;  // at least one round of every working set of the curves
 
-/// What the driver can set while a block runs: each block takes some shared memory for the system, so
-/// that a carve-out of nothing becomes the next larger one.
+/// What the driver can set while a block runs: each block takes some shared memory for the system,
+/// so that a carve-out of nothing becomes the next larger one.
 std::vector<int> carveouts_of(const DeviceFacts& device, const models::SmLimits& sm) {
   std::vector<int> result;
-  for (const int carveout : sm.carveouts_kib) {
+  for (const int carveout : sm.carveouts_kib)
     if (carveout * kib >= device.reserved_shared_bytes_per_block) result.push_back(carveout);
-  }
   return result;
 }
 
@@ -64,9 +63,8 @@ void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
   std::vector<std::size_t> sizes = coarse;
   // More below than above: the hardware may keep some for itself, but has no more than there is.
   const std::size_t below = std::min(expected / 2, (thorough ? 24 : 12) * kib);
-  for (std::size_t size = expected - below; size <= expected + 5 * kib; size += kib) {
+  for (std::size_t size = expected - below; size <= expected + 5 * kib; size += kib)
     sizes.push_back(size);
-  }
   sort_unique(sizes);
   for (const std::size_t size : sizes) {
     const auto at = std::ranges::find(coarse, size);
@@ -80,8 +78,8 @@ void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
 /// `candidate` and four thirds of it if a line is that long: at strides of half the candidate they
 /// fit, and at the candidate's they do if and only if a line is shorter. Elements are at random in
 /// one half or the other of their strides, or a shorter line would leave every second set empty.
-void add_line_cases(std::vector<Case>& result, const DeviceFacts& device, const models::SmLimits& sm,
-                    int carveout_kib) {
+void add_line_cases(std::vector<Case>& result, const DeviceFacts& device,
+                    const models::SmLimits& sm, int carveout_kib) {
   const double bytes = sm.unified_bytes - carveout_kib * 1024.0;
   for (const int candidate : {64, 128, 256}) {
     for (const int stride : {candidate / 2, candidate}) {
@@ -109,9 +107,9 @@ void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& devic
   // The most: as many lines as fill seven eighths of the cache, whatever sets they fall into.
   const std::size_t most = (sm.unified_bytes - carveout_kib * kib) / line * 7 / 8;
   for (const std::size_t stride : {4 * kib, 16 * kib, 64 * kib}) {
-    for (const std::size_t elements : {std::size_t{4}, std::size_t{8}, std::size_t{16},
-                                       std::size_t{32}, std::size_t{64}, std::size_t{128},
-                                       std::size_t{256}, most}) {
+    for (const std::size_t elements :
+         {std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{32}, std::size_t{64},
+          std::size_t{128}, std::size_t{256}, most}) {
       GlobalChase g = l1_chase(elements, stride, percent_for(sm, carveout_kib));
       Case c = make_case({"associativity",
                           "L1",

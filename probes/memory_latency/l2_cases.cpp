@@ -105,9 +105,8 @@ std::vector<Case> l2_cases(const DeviceFacts& device) {
   // other's.
   const std::size_t step = std::max(unit, l2 / 64 / unit * unit);
   std::vector<std::size_t> fine;
-  for (std::size_t size = l2 / 4 / step * step; size <= l2 * 5 / 4; size += step) {
+  for (std::size_t size = l2 / 4 / step * step; size <= l2 * 5 / 4; size += step)
     fine.push_back(size);
-  }
   std::vector<std::size_t> sizes = coarse;
   sizes.insert(sizes.end(), fine.begin(), fine.end());
   sort_unique(sizes);

@@ -74,11 +74,10 @@ int first_peer(int device) {
 
 Memory on_peer(int device, int peer, std::size_t bytes) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-  if (status == cudaErrorPeerAccessAlreadyEnabled) {
+  if (status == cudaErrorPeerAccessAlreadyEnabled)
     cudaGetLastError();  // clears it
-  } else {
+  else
     FATHOM_CUDA(status);
-  }
   FATHOM_CUDA(cudaSetDevice(peer));
   void* memory = nullptr;
   const cudaError_t allocated = cudaMalloc(&memory, bytes);

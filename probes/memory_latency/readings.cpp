@@ -32,9 +32,8 @@ std::map<std::string, double> Readings::extras() const {
     result["sm_clock_hz"] = 1e9 * clocks_ / nanoseconds_;
   }
   if (loads_.empty()) return result;
-  for (const auto& [name, p] : {std::pair{"p5", 0.05}, {"p50", 0.5}, {"p95", 0.95}}) {
+  for (const auto& [name, p] : {std::pair{"p5", 0.05}, {"p50", 0.5}, {"p95", 0.95}})
     result[name] = quantile(loads_, p);
-  }
   const TwoGroups groups = two_groups(loads_);
   result["low_group"] = groups.low;
   result["high_group"] = groups.high;

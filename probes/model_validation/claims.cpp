@@ -61,12 +61,10 @@ std::vector<View> views() {
   all.title = "Every campaign";
   all.columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"};
   std::vector<View> result{all};
-  for (const char* operation : {"load", "store"}) {
+  for (const char* operation : {"load", "store"})
     result.push_back(counters_of("shared", operation, {"wavefronts", "conflicts", "instructions"}));
-  }
-  for (const char* operation : {"load", "store"}) {
+  for (const char* operation : {"load", "store"})
     result.push_back(counters_of("global", operation, {"sectors", "requests", "instructions"}));
-  }
   View occupancy;
   occupancy.title = "Occupancy";
   occupancy.note = "Sums of resident blocks per SM, and configurations that differ from the model.";
@@ -92,9 +90,8 @@ Findings conclude(std::span<const Entry> entries) {
                  "the shared-memory model"),
         sentence(tally(entries, "global memory"), "random warp patterns",
                  "the global-memory model"),
-        sentence(tally(entries, "occupancy"), "random configurations", "the occupancy model")}) {
+        sentence(tally(entries, "occupancy"), "random configurations", "the occupancy model")})
     if (!part.empty()) findings.answer += (findings.answer.empty() ? "" : "; ") + part;
-  }
   if (!findings.answer.empty()) findings.answer += ".";
   return findings;
 }

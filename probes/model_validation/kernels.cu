@@ -153,9 +153,8 @@ __global__ void __launch_bounds__(lanes) shared_store(const __grid_constant__ Tr
   write_found(trial.out, w);
   int written = 0;
 #pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes) {
+  for (std::uint32_t i = threadIdx.x; i < trial.fill_words; i += lanes)
     written += bytes_written(region[i]);
-  }
   trial.out[found_values + threadIdx.x] = written;
 }
 

@@ -54,11 +54,10 @@ int toolkit_blocks(const cudaOccDeviceProp& device, const cudaFuncAttributes& at
   const cudaOccError status = cudaOccMaxActiveBlocksPerMultiprocessor(
       &result, &device, &function, &state, c.threads, static_cast<std::size_t>(c.dynamic_shared));
   if (status != CUDA_OCC_SUCCESS) {
-    throw Error(
-        ExitCode::check_failed,
-        fmt::format("cudaOccMaxActiveBlocksPerMultiprocessor refuses this device with error "
-                    "{}: build with a toolkit that knows the GPU.",
-                    static_cast<int>(status)));
+    throw Error(ExitCode::check_failed,
+                fmt::format("cudaOccMaxActiveBlocksPerMultiprocessor refuses this device with "
+                            "error {}: build with a toolkit that knows the GPU.",
+                            static_cast<int>(status)));
   }
   return result.activeBlocksPerMultiprocessor;
 }

@@ -193,9 +193,8 @@ WarpAccess PatternGenerator::structures() {
   // Or a transposing read: neighbouring lanes take the members of one structure, a few of each.
   if (chance(30)) {
     const std::uint64_t taken = 1 + below(members);
-    for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
+    for (std::uint64_t lane = 0; lane < warp_size; ++lane)
       access.address[lane] = base + lane / taken * stride + lane % taken * width;
-    }
   }
   return access;
 }
@@ -247,9 +246,8 @@ std::uint32_t PatternGenerator::active_lanes() {
       return bits() | bits() | bits();
     case 6: {  // whole quarter-warps
       std::uint32_t mask = 0;
-      for (int quarter = 0; quarter < 4; ++quarter) {
+      for (int quarter = 0; quarter < 4; ++quarter)
         if (chance(50)) mask |= 0xFFu << (8 * quarter);
-      }
       return mask;
     }
     case 7:  // the ragged end of an array
@@ -258,9 +256,8 @@ std::uint32_t PatternGenerator::active_lanes() {
       const int step = 2 << below(4);
       std::uint32_t mask = 0;
       for (int lane = static_cast<int>(below(static_cast<std::uint64_t>(step))); lane < warp_size;
-           lane += step) {
+           lane += step)
         mask |= 1u << lane;
-      }
       return mask;
     }
     default:

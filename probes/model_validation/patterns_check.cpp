@@ -26,9 +26,8 @@ std::uint32_t word_of_element(const WarpAccess& access, int lane, int word) {
 
 std::uint32_t distinct_bytes(const WarpAccess& access) {
   std::set<std::uint64_t> elements;
-  for (int lane = 0; lane < models::warp_size; ++lane) {
+  for (int lane = 0; lane < models::warp_size; ++lane)
     if (access.active(lane)) elements.insert(access.address[lane]);
-  }
   return static_cast<std::uint32_t>(elements.size()) *
          static_cast<std::uint32_t>(access.bytes_per_lane);
 }

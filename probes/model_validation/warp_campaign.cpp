@@ -30,18 +30,16 @@ struct Instruction {
 
   void launch(const Trial& trial, cudaStream_t stream) const {
     const bool load = op == Access::load;
-    if (space == Space::shared) {
+    if (space == Space::shared)
       (load ? launch_shared_load : launch_shared_store)(bytes, trial, stream);
-    } else {
+    else
       (load ? launch_global_load : launch_global_store)(bytes, trial, stream);
-    }
   }
   /// The counters' roles, in the order of `predicted`.
   std::vector<std::string> roles() const {
     const std::string prefix = fmt::format("{}_{}_", name(space), name(op));
-    if (space == Space::shared) {
+    if (space == Space::shared)
       return {prefix + "wavefronts", prefix + "conflicts", prefix + "instructions"};
-    }
     return {prefix + "sectors", prefix + "requests", prefix + "instructions"};
   }
 };
@@ -59,9 +57,8 @@ std::vector<double> predicted(Space space, const WarpAccess& access) {
 
 Trial trial_of(const WarpAccess& access, const Buffer& region) {
   Trial trial{};
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < lanes; ++lane)
     trial.offset[lane] = static_cast<std::uint32_t>(access.address[lane]);
-  }
   trial.active_mask = access.active_mask;
   trial.region = region.data;
   return trial;
@@ -98,9 +95,8 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
       trial.fill_words = shared_region_bytes / 4;
       trial.out = out.as<std::uint32_t>() + i * found_words;
       instruction.launch(trial, stream);
-      if (instruction.space == Space::global && instruction.op == Access::store) {
+      if (instruction.space == Space::global && instruction.op == Access::store)
         launch_global_check(instruction.bytes, trial, stream);
-      }
     }
     FATHOM_CUDA(cudaMemcpyAsync(found.data(), out.data, out.bytes, cudaMemcpyDeviceToHost, stream));
     FATHOM_CUDA(cudaStreamSynchronize(stream));
@@ -176,9 +172,8 @@ CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& 
     }
     result.wrong = check_outputs(context, instruction, patterns, region);
     if (result.wrong) return result;
-    if (counters != nullptr) {
+    if (counters != nullptr)
       compare_counters(context, *counters, instruction, patterns, region, result);
-    }
     result.trials += static_cast<std::int64_t>(patterns.size());
   }
   return result;

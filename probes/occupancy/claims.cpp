@@ -26,19 +26,19 @@ ClaimRow o1() {
     return Quantity{
         name, {{"turned", "block size"}, {"block", threads}}, Pick::first, axis_of(theory), "%"};
   };
-  return {"O1",
-          "Theoretical occupancy is known before the run from block size, registers and shared "
-          "memory",
-          "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %",
-          toyx,
-          {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", measured},
-            {"kernels", {}, Pick::count, metric_of, "", measured},
-            percent("of 1024", 1024),
-            percent("of 256", 256)},
-           {ratio("share", "right", "kernels")}},
-          {{"share", 1, 1}},
-          "resident blocks as the driver says for {right:.0f} of {kernels:.0f} kernels[; 1024 "
-          "threads: {of 1024:.1f} %][; 256 threads: {of 256:.1f} %]"};
+  return {
+      "O1",
+      "Theoretical occupancy is known before the run from block size, registers and shared memory",
+      "1024 threads: 66.7 % on a part with 48 warps per SM; 256 threads: 100 %",
+      toyx,
+      {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", measured},
+        {"kernels", {}, Pick::count, metric_of, "", measured},
+        percent("of 1024", 1024),
+        percent("of 256", 256)},
+       {ratio("share", "right", "kernels")}},
+      {{"share", 1, 1}},
+      "resident blocks as the driver says for {right:.0f} of {kernels:.0f} kernels[; 1024 threads: "
+      "{of 1024:.1f} %][; 256 threads: {of 256:.1f} %]"};
 }
 
 /// The controls: blocks that live as long as the kernel do away with launches, and in one whole
@@ -59,17 +59,17 @@ ClaimRow o2() {
     reading.quantities.push_back({"of " + name, where, Pick::first, axis_of(theory)});
     listed += "[" + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %, ]";
   }
-  return {"O2",
-          "Achieved occupancy is lower, from launch overhead and imbalance",
-          "37.6 % at 1024 threads",
-          toyx,
-          std::move(reading),
-          {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}},
-          listed +
-              "so at most {short:%} of the theoretical; one wave of blocks that live as long as "
-              "the kernel has at least {one:%} with one load in flight a thread and {four:%} "
-              "with four",
-          Rule::cases};
+  return {
+      "O2",
+      "Achieved occupancy is lower, from launch overhead and imbalance",
+      "37.6 % at 1024 threads",
+      toyx,
+      std::move(reading),
+      {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}},
+      listed +
+          "so at most {short:%} of the theoretical; one wave of blocks that live as long as the "
+          "kernel has at least {one:%} with one load in flight a thread and {four:%} with four",
+      Rule::cases};
 }
 
 ClaimRow o3() {
@@ -127,11 +127,11 @@ ClaimRow o4() {
         warps("e", "registers and shared memory", 256, false)},
        {ratio("share", "right", "kernels")}},
       {{"share", 1, 1}, {"step", same_speed}, {"c", 8, 8}, {"e", 16, 16}},
-      "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least "
-      "{step:%} of each; 128 threads x {a registers} registers with 0 KiB: {a:.0f} warps; 256 "
-      "threads x {b registers} registers with 0 KiB: {b:.0f} warps; 128 threads x {c registers} "
-      "registers with 0 KiB: {c:.0f} warps; 256 threads x {d registers} registers with 0 KiB: "
-      "{d:.0f} warps; 256 threads x {e registers} registers with 32 KiB: {e:.0f} warps"};
+      "the driver's answer at {right:.0f} of {kernels:.0f} steps, and by counter at least {step:%} "
+      "of each; 128 threads x {a registers} registers with 0 KiB: {a:.0f} warps; 256 threads x {b "
+      "registers} registers with 0 KiB: {b:.0f} warps; 128 threads x {c registers} registers with "
+      "0 KiB: {c:.0f} warps; 256 threads x {d registers} registers with 0 KiB: {d:.0f} warps; 256 "
+      "threads x {e registers} registers with 32 KiB: {e:.0f} warps"};
 }
 
 std::vector<View> views() {
@@ -158,10 +158,9 @@ Findings conclude(std::span<const Entry> entries) {
   const Reading answer{
       {{"top", {}, Pick::best}, {"low", {}, Pick::least, axis_of(theory), "", full}}};
   if (top > 0)
-    findings.answer = Figures(answer, entries)
-                          .tell(
-                              "A copy keeps 95 % of its best bandwidth ({top}) down to {low:.1f} % "
-                              "occupancy.");
+    findings.answer =
+        Figures(answer, entries)
+            .tell("A copy keeps 95 % of its best bandwidth ({top}) down to {low:.1f} % occupancy.");
   return findings;
 }
 

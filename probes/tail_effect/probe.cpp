@@ -155,13 +155,11 @@ class TailEffect : public Probe {
   }
   std::string method() const override {
     return "Grids of equal blocks from a quarter of a wave to four waves, two blocks resident per "
-           "SM, "
-           "in three kinds: a chain of dependent FMAs in few threads (a block takes the same time "
-           "alone as beside another), FMAs in enough threads to fill the pipes (blocks of an SM "
-           "share "
-           "them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end values and "
-           "the "
-           "copies are checked. Efficiency is the share of the last wave's slots that had work.";
+           "SM, in three kinds: a chain of dependent FMAs in few threads (a block takes the same "
+           "time alone as beside another), FMAs in enough threads to fill the pipes (blocks of an "
+           "SM share them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end "
+           "values and the copies are checked. Efficiency is the share of the last wave's slots "
+           "that had work.";
   }
   std::vector<Case> cases(const DeviceFacts& device) const override {
     std::vector<Case> all;

@@ -37,9 +37,8 @@ class ClusterReadings {
   /// For each SM the lowest one that clusters join it with.
   std::vector<double> profile() const {
     std::vector<double> lowest(sms_);
-    for (const auto& group : members(labels())) {
+    for (const auto& group : members(labels()))
       for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
-    }
     return lowest;
   }
 

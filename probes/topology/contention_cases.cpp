@@ -22,9 +22,7 @@ constexpr Precision contention_precision{
 /// The words of the victim's slice that loads add up in all turns.
 std::uint32_t loaded_sum(const ContentionTask& task) {
   std::uint32_t sum = 0;
-  for (std::uint32_t i = 0; i < task.slice_bytes / 16; ++i) {
-    sum += 4 * stored_value(task.victim, i);
-  }
+  for (std::uint32_t i = 0; i < task.slice_bytes / 16; ++i) sum += 4 * stored_value(task.victim, i);
   return sum * static_cast<std::uint32_t>(task.passes) * task.partners;
 }
 
@@ -36,12 +34,10 @@ std::optional<std::string> check_turns(const ContentionReport& report, Traffic t
   }
   if (report.turn.step != turn_end) return fmt::format("no block ran on SM {}", task.victim);
   const std::uint32_t sum = traffic == Traffic::load ? loaded_sum(task) : 0;
-  if (report.sum != sum) {
+  if (report.sum != sum)
     return fmt::format("the words loaded sum to {:#x} instead of {:#x}", report.sum, sum);
-  }
-  for (std::uint32_t i = 0; i < task.partners; ++i) {
+  for (std::uint32_t i = 0; i < task.partners; ++i)
     if (report.clocks[i] <= 0) return fmt::format("the turn of SM {} reported no clocks", i);
-  }
   return std::nullopt;
 }
 
@@ -61,9 +57,8 @@ std::optional<std::string> check_stores(const ContentionTask& task, cudaStream_t
                                 sizeof(std::uint32_t), task.partners, cudaMemcpyDeviceToHost,
                                 stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
-  for (std::uint32_t sm = 0; sm < task.partners; ++sm) {
+  for (std::uint32_t sm = 0; sm < task.partners; ++sm)
     if (firsts[sm] != stored_value(sm, 0)) return fmt::format("SM {} has stored nothing", sm);
-  }
   return std::nullopt;
 }
 
@@ -79,9 +74,8 @@ class TurnReadings {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       for (std::uint32_t i = 0; i < tasks[t].partners; ++i, ++samples) {
         samples->push_back(timed_bytes / static_cast<double>(reports[t].clocks[i]));
-        if (i != tasks[t].victim || tasks[t].partners == 1) {
+        if (i != tasks[t].victim || tasks[t].partners == 1)
           beside_another.push_back(samples->back());
-        }
       }
     }
     return median(beside_another);
@@ -166,13 +160,11 @@ Case contention_case(const DeviceFacts& device, Traffic traffic, const AxisValue
 std::vector<Case> contention_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   if (device.sms > static_cast<int>(max_sms)) return result;
-  for (const int sm : numbers_of_sms(device)) {
+  for (const int sm : numbers_of_sms(device))
     result.push_back(contention_case(device, Traffic::store, std::int64_t{sm}, {sm}));
-  }
   // Where there are clusters to tell TPCs by, stores alone show whether a TPC's SMs share a port.
-  if (device.major < 9) {
+  if (device.major < 9)
     result.push_back(contention_case(device, Traffic::load, all_sms, numbers_of_sms(device)));
-  }
   return result;
 }
 

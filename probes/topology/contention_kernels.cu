@@ -69,18 +69,16 @@ __device__ void be_victim(const ContentionTask& task, std::uint32_t* total) {
     if (__syncthreads_or(late)) break;
     const std::int64_t start = clock_now();
 #pragma unroll 1
-    for (int pass = 0; pass < task.passes; ++pass) {
+    for (int pass = 0; pass < task.passes; ++pass)
       sum += pass_through<traffic>(slice, task.slice_bytes, task.victim);
-    }
     if constexpr (traffic == Traffic::store) __threadfence();  // they have arrived
     __syncthreads();
     if (threadIdx.x == 0) {
       report.clocks[partner] = clock_now() - start;
       atomicExch(&report.turn.done, partner + 1);
       // The next turn, its own too, begins when this partner has stopped.
-      if (!alone) {
+      if (!alone)
         late = !wait_for(&report.turn.ready, 0, [](std::uint32_t ready) { return ready == 0; });
-      }
     }
   }
   atomicAdd(total, sum);

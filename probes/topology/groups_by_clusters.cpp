@@ -29,9 +29,8 @@ bool join(const Entry& entry, Pairs& pairs) {
 std::vector<int> home_of(const ClusterGroups& clusters, const LatencyGpcs& latency,
                          const std::vector<bool>& is_outside) {
   std::map<int, std::map<int, int>> votes;
-  for (std::size_t sm = 0; sm < is_outside.size(); ++sm) {
+  for (std::size_t sm = 0; sm < is_outside.size(); ++sm)
     if (!is_outside[sm]) ++votes[latency.labels[sm]][clusters.labels[sm]];
-  }
   std::vector<int> home(is_outside.size(), -1);
   for (std::size_t sm = 0; sm < home.size(); ++sm) {
     const auto& of_group = votes[latency.labels[sm]];
@@ -56,11 +55,10 @@ void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs&
       double sum = 0;
       for (const std::size_t j : group) sum += correlation(latency.left[sm], latency.left[j]);
       const double mean = sum / static_cast<double>(group.size());
-      if (clusters.labels[group.front()] == result.labels[sm]) {
+      if (clusters.labels[group.front()] == result.labels[sm])
         own.push_back(mean);
-      } else {
+      else
         best_other = std::max(best_other, mean);
-      }
     }
     other.push_back(best_other);
   }
@@ -73,9 +71,8 @@ void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs&
 
 int ClusterGroups::gpcs() const {
   int count = 0;
-  for (const auto& group : members(labels)) {
+  for (const auto& group : members(labels))
     count += std::ranges::find(outside, group.front()) == outside.end();
-  }
   return count;
 }
 
@@ -127,9 +124,8 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
   for (const std::size_t sm : clusters.outside) is_outside[sm] = true;
   result.reason = latency.reason;
   std::vector<int> labels = clusters.labels;
-  if (result.reason.empty() && latency.labels.size() != labels.size()) {
+  if (result.reason.empty() && latency.labels.size() != labels.size())
     result.reason = "clusters and latencies are of different SMs";
-  }
   if (result.reason.empty()) {
     Labels by_clusters, by_latency;
     for (std::size_t sm = 0; sm < labels.size(); ++sm) {
@@ -142,9 +138,8 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
     result.assigned =
         result.agreement >= same_groups && !clusters.outside.empty() &&
         std::ranges::all_of(clusters.outside, [&](std::size_t sm) { return home[sm] >= 0; });
-    if (result.assigned) {
+    if (result.assigned)
       for (const std::size_t sm : clusters.outside) labels[sm] = home[sm];
-    }
   }
   if (!result.assigned) {
     // Beyond any label of a GPC, so that they come last.

@@ -30,13 +30,11 @@ std::optional<std::size_t> partner_of(const Rows& loss, std::size_t sm) {
   // and what leads there, is made for far more than two SMs.
   constexpr double least_excess = 0.05, least_spreads = 6;
   std::size_t partner = sm == 0 ? 1 : 0;
-  for (std::size_t j = 0; j < loss.size(); ++j) {
+  for (std::size_t j = 0; j < loss.size(); ++j)
     if (j != sm && loss[sm][j] > loss[sm][partner]) partner = j;
-  }
   std::vector<double> others;
-  for (std::size_t j = 0; j < loss.size(); ++j) {
+  for (std::size_t j = 0; j < loss.size(); ++j)
     if (j != sm && j != partner) others.push_back(loss[sm][j]);
-  }
   if (others.empty()) return std::nullopt;
   const double excess = loss[sm][partner] - median(others);
   if (excess < std::max(least_excess, least_spreads * robust_spread(others))) return std::nullopt;
@@ -63,9 +61,8 @@ ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction
   for (std::size_t i = 0; i < loss.size(); ++i) {
     const auto partner = partner_of(loss, i);
     const bool mutual = partner && partner_of(loss, *partner) == i;
-    for (std::size_t j = i + 1; j < loss.size(); ++j) {
+    for (std::size_t j = i + 1; j < loss.size(); ++j)
       (mutual && j == *partner ? of_pairs : of_others).push_back(loss[i][j]);
-    }
     if (mutual) pairs.emplace_back(i, *partner);
   }
   result.labels = connected(loss.size(), pairs);
@@ -85,9 +82,8 @@ ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction
 ContentionPairs pairs_by_contention(std::span<const Entry> entries) {
   ContentionPairs by_stores = pairs_by(entries, store_instruction);
   ContentionPairs by_loads = pairs_by(entries, load_instruction);
-  if (by_stores.paired == 0 && by_loads.paired == 0 && by_stores.reason != by_loads.reason) {
+  if (by_stores.paired == 0 && by_loads.paired == 0 && by_stores.reason != by_loads.reason)
     by_stores.reason = fmt::format("stores: {}; loads: {}", by_stores.reason, by_loads.reason);
-  }
   return by_loads.paired > by_stores.paired ? by_loads : by_stores;
 }
 

@@ -28,9 +28,8 @@ TwoGroups near_and_far(const Rows& left) {
 /// ones, if only by a little, would else be groups of its own: correlation knows no scale.
 Rows far_or_not(Rows left) {
   const TwoGroups groups = near_and_far(left);
-  for (auto& row : left) {
+  for (auto& row : left)
     for (double& value : row) value = value > (groups.low + groups.high) / 2 ? 1 : 0;
-  }
   return left;
 }
 
@@ -40,9 +39,8 @@ Labels cut_by_correlation(const Rows& rows, int groups) {
 
 Rows transposed(const Rows& rows) {
   Rows columns(rows.front().size(), std::vector<double>(rows.size()));
-  for (std::size_t r = 0; r < rows.size(); ++r) {
+  for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::size_t c = 0; c < rows[r].size(); ++c) columns[c][r] = rows[r][c];
-  }
   return columns;
 }
 
@@ -51,11 +49,9 @@ Rows means_by_side(const Rows& left, const Labels& labels) {
   const auto sides = members(labels);
   Rows means(sides.size(), std::vector<double>(left.front().size()));
   for (std::size_t side = 0; side < sides.size(); ++side) {
-    for (const std::size_t sm : sides[side]) {
-      for (std::size_t line = 0; line < left[sm].size(); ++line) {
+    for (const std::size_t sm : sides[side])
+      for (std::size_t line = 0; line < left[sm].size(); ++line)
         means[side][line] += left[sm][line] / static_cast<double>(sides[side].size());
-      }
-    }
   }
   return means;
 }
@@ -109,9 +105,8 @@ Matrix matrix_in_one(const Entry& entry) {
     return matrix;
   }
   const auto columns = static_cast<std::ptrdiff_t>(values.size() / sms);
-  for (auto row = values.begin(); row != values.end(); row += columns) {
+  for (auto row = values.begin(); row != values.end(); row += columns)
     matrix.rows.emplace_back(row, row + columns);
-  }
   complete(matrix, entry);
   return matrix;
 }
@@ -160,9 +155,8 @@ Matrix both_sets(std::span<const Entry> entries, const char* instruction) {
   Matrix both = latency_matrix(entries, instruction, 0);
   const Matrix second = latency_matrix(entries, instruction, 1);
   if (both.reason.empty()) both.reason = second.reason;
-  if (both.reason.empty() && both.rows.size() != second.rows.size()) {
+  if (both.reason.empty() && both.rows.size() != second.rows.size())
     both.reason = "its two sets of lines are of different SMs";
-  }
   if (!both.reason.empty()) {
     both.rows.clear();
     both.left.clear();
@@ -181,9 +175,8 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
   LatencyGroups result;
   const Matrix both = both_sets(entries, instruction);
   result.reason = both.reason;
-  if (result.reason.empty() && both.rows.size() <= least) {
+  if (result.reason.empty() && both.rows.size() <= least)
     result.reason = fmt::format("{} SMs are too few to be grouped", both.rows.size());
-  }
   if (!result.reason.empty()) return result;
   const auto grouped_rows = [&](const Rows& left) {
     return grouped_by == GroupedBy::latency ? left : far_or_not(left);
@@ -211,9 +204,8 @@ Partitions l2_partitions(std::span<const Entry> entries) {
   Partitions by_atomics = partitions_by(entries, atomic_instruction);
   if (by_atomics.reason.empty()) return by_atomics;
   Partitions by_loads = partitions_by(entries, load_instruction);
-  if (!by_loads.reason.empty()) {
+  if (!by_loads.reason.empty())
     by_loads.reason = fmt::format("atomics: {}; loads: {}", by_atomics.reason, by_loads.reason);
-  }
   return by_loads;
 }
 
@@ -222,15 +214,13 @@ LineGroups line_groups(std::span<const Entry> entries) {
   result.matrix = latency_matrix(entries, load_instruction, 0);
   result.reason = result.matrix.reason;
   if (result.reason.empty() &&
-      (result.matrix.rows.size() < 4 || result.matrix.rows.front().size() < 4)) {
+      (result.matrix.rows.size() < 4 || result.matrix.rows.front().size() < 4))
     result.reason = "there are too few SMs or lines to group lines by";
-  }
   if (!result.reason.empty()) return result;
   const auto by = [&](std::size_t first, std::size_t step) {
     Rows some;
-    for (std::size_t sm = first; sm < result.matrix.rows.size(); sm += step) {
+    for (std::size_t sm = first; sm < result.matrix.rows.size(); sm += step)
       some.push_back(result.matrix.rows[sm]);
-    }
     return double_centred(transposed(some));
   };
   result.groups =

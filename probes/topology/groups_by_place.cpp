@@ -26,9 +26,8 @@ Rows left_of(std::span<const Rows> matrices, const Members& sms) {
     Rows some;
     for (const std::size_t sm : sms) some.push_back(matrix[sm]);
     some = double_centred(some);
-    for (std::size_t i = 0; i < sms.size(); ++i) {
+    for (std::size_t i = 0; i < sms.size(); ++i)
       left[i].insert(left[i].end(), some[i].begin(), some[i].end());
-    }
   }
   return left;
 }
@@ -47,9 +46,8 @@ Halves halves(std::span<const Rows> matrices, const Members& sms) {
   for (std::size_t i = 0; i < sms.size(); ++i) {
     const double weight =
         (labels[i] == 0 ? 1.0 : -1.0) / static_cast<double>(result.parts[labels[i]].size());
-    for (std::size_t line = 0; line < difference.size(); ++line) {
+    for (std::size_t line = 0; line < difference.size(); ++line)
       difference[line] += weight * left[i][line];
-    }
   }
   const double squares =
       std::inner_product(difference.begin(), difference.end(), difference.begin(), 0.0);

@@ -24,11 +24,10 @@ Partner largest_of(const std::vector<double>& row, std::size_t own) {
   Partner partner{own, -INFINITY, -INFINITY};
   for (std::size_t j = 0; j < row.size(); ++j) {
     if (j == own) continue;
-    if (row[j] > partner.best) {
+    if (row[j] > partner.best)
       partner = {j, row[j], partner.best};
-    } else {
+    else
       partner.next = std::max(partner.next, row[j]);
-    }
   }
   return partner;
 }
@@ -46,9 +45,11 @@ PairLabels mutual_pairs(const Rows& figures, const Good& good) {
 }
 
 PairLabels pairs_of_counts(const Rows& counts) {
-  return mutual_pairs(counts, [](const Partner& partner) {
-    return partner.best > 0 && partner.best >= least_margin * partner.next;
-  });
+  return mutual_pairs(
+      counts,
+      [](const Partner& partner) {
+        return partner.best > 0 && partner.best >= least_margin * partner.next;
+      });
 }
 
 /// Root mean square difference of each two rows, negative: the nearest is the largest.
@@ -57,9 +58,8 @@ Rows nearness(const Rows& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       double squares = 0;
-      for (std::size_t line = 0; line < rows[i].size(); ++line) {
+      for (std::size_t line = 0; line < rows[i].size(); ++line)
         squares += (rows[i][line] - rows[j][line]) * (rows[i][line] - rows[j][line]);
-      }
       result[i][j] = result[j][i] = -std::sqrt(squares / static_cast<double>(rows[i].size()));
     }
   }
@@ -100,9 +100,8 @@ ClusterPairs pairs_by(std::span<const Entry> entries, std::int64_t blocks_per_sm
     result.reason = "counts of clusters of two are not of the same three SMs and more";
     return result;
   }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
+  for (std::size_t i = 0; i < counts.size(); ++i)
     for (std::size_t j = 0; j < counts.size(); ++j) counts[i][j] += halves[1].rows[i][j];
-  }
   result.matrix = halves[0];
   result.matrix.repeats += halves[1].repeats;
   result.matrix.evidence.insert(result.matrix.evidence.end(), halves[1].evidence.begin(),
@@ -129,9 +128,8 @@ ClusterPairs pairs_by_clusters(std::span<const Entry> entries) {
   ClusterPairs later = pairs_by(entries, 4);
   if (later.reason.empty()) return later;
   ClusterPairs first_wave = pairs_by(entries, 1);
-  if (!first_wave.reason.empty() && first_wave.reason != later.reason) {
+  if (!first_wave.reason.empty() && first_wave.reason != later.reason)
     first_wave.reason = fmt::format("{}; {}", later.reason, first_wave.reason);
-  }
   return first_wave;
 }
 
@@ -142,11 +140,9 @@ LatencyPairs pairs_by_latency(std::span<const Entry> entries) {
   if (!result.reason.empty()) return result;
   Rows rows = result.matrix.rows;
   const Matrix atomics = both_sets(entries, atomic_instruction);
-  if (atomics.reason.empty() && atomics.rows.size() == rows.size()) {
-    for (std::size_t sm = 0; sm < rows.size(); ++sm) {
+  if (atomics.reason.empty() && atomics.rows.size() == rows.size())
+    for (std::size_t sm = 0; sm < rows.size(); ++sm)
       rows[sm].insert(rows[sm].end(), atomics.rows[sm].begin(), atomics.rows[sm].end());
-    }
-  }
   result.pairs = mutual_pairs(nearness(rows), [](const Partner&) { return true; });
   return result;
 }

@@ -43,9 +43,8 @@ std::optional<std::string> check(const LineReport& report, const LineTask& task)
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < task.lines.count; ++i) sum += line_value(task.lines, i);
   sum *= static_cast<std::uint32_t>(task.repeats);
-  if (report.sum != sum) {
+  if (report.sum != sum)
     return fmt::format("the words accessed sum to {:#x} instead of {:#x}", report.sum, sum);
-  }
   const std::uint32_t all = task.lines.count * static_cast<std::uint32_t>(task.repeats);
   const auto times = std::span(report.times).first(all);
   if (std::ranges::find(times, 0xFFFFFFFFu) != times.end()) return "an access reported no clocks";
@@ -87,9 +86,8 @@ class LineReadings {
     double sum = 0;
     for (std::uint32_t i = 0; i < lines_of_set; ++i) {
       std::vector<double> sample;
-      for (int r = 0; r < repeats; ++r) {
+      for (int r = 0; r < repeats; ++r)
         sample.push_back(report.times[r * lines_of_set + i] - empty);
-      }
       sum += interquartile_mean(sample);
       auto& all = latencies_[task * lines_of_set + i];
       all.insert(all.end(), sample.begin(), sample.end());
@@ -126,16 +124,14 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   workload.launch = [=] {
     FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
                                   sizeof(std::uint32_t), tasks.size(), stream));
-    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
+    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
       launch_line_latencies(access, *task, blocks, shared, stream);
-    }
   };
   workload.poison = [=, &context] { context.buffers().poison(buffer); };
   workload.verify = [=]() -> std::optional<std::string> {
     const std::vector<LineReport> all = reports();
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
+    for (std::size_t t = 0; t < tasks.size(); ++t)
       if (auto wrong = check(all[t], tasks[t])) return wrong;
-    }
     return std::nullopt;
   };
   workload.read_sample = [=] { return readings->take(reports(), tasks); };

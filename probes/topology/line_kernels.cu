@@ -93,9 +93,8 @@ __global__ void __launch_bounds__(latency_threads)
 #pragma unroll 1
   for (int pass = 0; pass < warm_passes; ++pass) {
 #pragma unroll 1
-    for (std::uint32_t i = threadIdx.x; i < task.lines.count; i += latency_threads) {
+    for (std::uint32_t i = threadIdx.x; i < task.lines.count; i += latency_threads)
       seen += read_line<access>(base + scratch.offsets[i], zero);
-    }
   }
   if (threadIdx.x == 0) {
     scratch.zero = zero;

@@ -29,7 +29,6 @@ inline constexpr const char* published_source =
     "be";
 inline constexpr const char* singleton_source =
     "NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU kernel "
-    "modules, "
-    "ctrl2080gr.h, virtualGpcId)";
+    "modules, ctrl2080gr.h, virtualGpcId)";
 
 }  // namespace fathom::topology

@@ -73,11 +73,9 @@ Workload workload(Context& context, ClusterTask task, int launches,
   workload.poison = [=, &context] { context.buffers().poison(buffer); };
   workload.verify = [=]() -> std::optional<std::string> {
     const std::vector<Placement> all = placements();
-    for (auto wave = all.begin(); wave != all.end(); wave += task.blocks) {
-      if (auto wrong = check_placements({wave, wave + task.blocks}, cluster_size, sms)) {
+    for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
+      if (auto wrong = check_placements({wave, wave + task.blocks}, cluster_size, sms))
         return wrong;
-      }
-    }
     return std::nullopt;
   };
   workload.read_sample = [=] { return readings->take(placements()); };
@@ -119,9 +117,8 @@ std::vector<Case> pair_cases(const DeviceFacts& device) {
       first_wave.blocks = std::min(first_wave.blocks, active * cluster_size);
       result.push_back(pair_case(device, first_wave, waves, 1, set_names[half]));
     }
-    if (most_active_clusters(device.major, later) > 0) {
+    if (most_active_clusters(device.major, later) > 0)
       result.push_back(pair_case(device, later, 1, 4, set_names[half]));
-    }
   }
   return result;
 }

@@ -44,9 +44,8 @@ Topology topology_of(std::span<const Entry> entries) {
   t.lines = line_groups(entries);
   for (const Entry& entry : entries) {
     const auto published = [&](const char* name, double& value) {
-      if (const auto found = entry.extras.find(name); found != entry.extras.end()) {
+      if (const auto found = entry.extras.find(name); found != entry.extras.end())
         value = found->second;
-      }
     };
     published(published_gpcs, t.published_gpcs);
     published(published_tpcs, t.published_tpcs);
@@ -57,9 +56,8 @@ Topology topology_of(std::span<const Entry> entries) {
 std::vector<Fact> facts_of(const Topology& topology) {
   std::vector<Fact> facts;
   for (const auto part : {add_gpcs, add_gpc_agreement, add_tpcs, add_tpc_agreement, add_partitions,
-                          add_latency_groups, add_latencies, add_lines}) {
+                          add_latency_groups, add_latencies, add_lines})
     part(facts, topology);
-  }
   return facts;
 }
 

@@ -7,8 +7,8 @@
 
 #include "probes/warp_reduce/sum_layout.h"
 
-// The stages of a sum, each a building block: a thread's own loop, a warp, a block. What a grid does
-// with the blocks' sums is what distinguishes the kernels that use them.
+// The stages of a sum, each a building block: a thread's own loop, a warp, a block. What a grid
+// does with the blocks' sums is what distinguishes the kernels that use them.
 
 namespace fathom::warp_reduce {
 
@@ -83,8 +83,9 @@ class ThreadSum {
     }
   }
 
-  /// The elements outside of whole vectors, one a thread: fewer than a warp has lanes. Loops, so that
-  /// the compiler branches: an `if` becomes predicated loads, which every warp would issue in vain.
+  /// The elements outside of whole vectors, one a thread: fewer than a warp has lanes. Loops, so
+  /// that the compiler branches: an `if` becomes predicated loads, which every warp would issue in
+  /// vain.
   __device__ void add_ends(const T* __restrict__ source, const SumLayout& layout) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < layout.head_elements; i += 32) add_element(source[i]);
@@ -98,20 +99,18 @@ class ThreadSum {
   __device__ void add_rest(const T* __restrict__ source, const SumLayout& layout) {
     const uint4* first = vectors_of(source, layout) + layout.full_tiles * tile_vectors(Threads);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < static_cast<int>(layout.rest_vectors); i += Threads) {
+    for (int i = threadIdx.x; i < static_cast<int>(layout.rest_vectors); i += Threads)
       add_vector(first[i], 0);
-    }
     add_ends(source, layout);
   }
 
   template <int Threads>
   __device__ void add_tile_or_rest(const T* __restrict__ source, const SumLayout& layout,
                                    std::size_t tile) {
-    if (tile < layout.full_tiles) {
+    if (tile < layout.full_tiles)
       add_tile<Threads>(vectors_of(source, layout) + tile * tile_vectors(Threads));
-    } else {
+    else
       add_rest<Threads>(source, layout);
-    }
   }
 
   static __device__ const uint4* vectors_of(const T* source, const SumLayout& layout) {

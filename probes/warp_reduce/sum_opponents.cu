@@ -14,21 +14,19 @@ namespace {
 template <class T, class Offset>
 void sum(const std::byte* source, std::size_t elements, std::byte* result, std::byte* temporary,
          std::size_t& temporary_bytes, cudaStream_t stream) {
-  FATHOM_CUDA(cub::DeviceReduce::Sum(temporary, temporary_bytes,
-                                     reinterpret_cast<const T*>(source),
-                                     reinterpret_cast<T*>(result),
-                                     static_cast<Offset>(elements), stream));
+  FATHOM_CUDA(cub::DeviceReduce::Sum(temporary, temporary_bytes, reinterpret_cast<const T*>(source),
+                                     reinterpret_cast<T*>(result), static_cast<Offset>(elements),
+                                     stream));
 }
 
 template <class T>
 void sum_with_offset(OffsetType offset, const std::byte* source, std::size_t elements,
                      std::byte* result, std::byte* temporary, std::size_t& temporary_bytes,
                      cudaStream_t stream) {
-  if (offset == OffsetType::int32) {
+  if (offset == OffsetType::int32)
     sum<T, std::int32_t>(source, elements, result, temporary, temporary_bytes, stream);
-  } else {
+  else
     sum<T, std::int64_t>(source, elements, result, temporary, temporary_bytes, stream);
-  }
 }
 
 void any_sum(Element element, OffsetType offset, const std::byte* source, std::size_t elements,
@@ -40,8 +38,8 @@ void any_sum(Element element, OffsetType offset, const std::byte* source, std::s
       return sum_with_offset<double>(offset, source, elements, result, temporary, temporary_bytes,
                                      stream);
     case Element::i32:
-      return sum_with_offset<unsigned>(offset, source, elements, result, temporary,
-                                       temporary_bytes, stream);
+      return sum_with_offset<unsigned>(offset, source, elements, result, temporary, temporary_bytes,
+                                       stream);
     default:
       return sum_with_offset<float>(offset, source, elements, result, temporary, temporary_bytes,
                                     stream);
