@@ -98,8 +98,8 @@ std::string headline(const CheckResult& result) {
   };
   switch (exit_code(result)) {
     case ExitCode::check_failed:
-      return fmt::format("FAIL: {} confirmed",
-                         of(Outcome::regression, "regression", "regressions"));
+      return fmt::format("FAIL: {}{}", of(Outcome::regression, "regression", "regressions"),
+                         result.mode == "paired" ? " confirmed" : "");
     case ExitCode::metric_missing:
       return fmt::format("FAIL: {} of the baseline missing",
                          of(Outcome::missing, "metric", "metrics"));

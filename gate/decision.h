@@ -33,8 +33,9 @@ struct Evidence {
   /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
   /// single run from the earlier ones.
   double noise_floor = 0;
-  double threshold = 0;    ///< the least `worse` that counts
-  double p = 1;            ///< that it is no worse than half the threshold for effects
+  double threshold = 0;  ///< the least `worse` that counts, or in the stored mode that would show
+  double p = 1;          ///< that it is no worse than half the threshold for effects, or than runs
+                         ///< that did not change
 };
 
 struct MetricDecision {
@@ -44,7 +45,7 @@ struct MetricDecision {
   std::optional<double> base, head;  ///< medians, in the metric's unit
   std::size_t base_runs = 0, head_runs = 0;
   std::optional<Evidence> evidence;
-  std::optional<double> adjusted_p;  ///< by Holm's procedure
+  std::optional<double> adjusted_p;  ///< over all metrics: by Holm's procedure, or by ranks of runs
   bool repeated = false;             ///< decided on fresh rounds
   std::string reason;                ///< why it is not simply unchanged; one sentence
   std::string rule;                  ///< the reason that the user's rule for it gives

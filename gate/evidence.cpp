@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "gate/rank_statistics.h"
-#include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
@@ -32,40 +30,13 @@ std::vector<double> moved_back(std::vector<double> values, double by) {
 
 std::string in_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value / static_cast<double>(values.size());
-  return sum;
-}
-
-double standard_deviation(const std::vector<double>& values) {
-  const double centre = mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - centre) * (value - centre);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
-/// P(T >= t) of Student's t, where a spread of zero makes any difference infinitely many of it.
-double student_p(double difference, double standard_error, double degrees) {
-  if (standard_error == 0) return difference > 0 ? 0 : 1;
-  return student_tail(degrees, difference / standard_error);
-}
-
-/// The quantile of Student's t for a two-sided interval. Thousands of metrics ask for the same one.
-double student_reach(double degrees, double confidence) {
-  thread_local std::map<std::pair<double, double>, double> known;
-  const auto [found, is_new] = known.try_emplace({degrees, confidence});
-  if (is_new) found->second = student_quantile(degrees, (1 + confidence) / 2);
-  return found->second;
-}
-
 }  // namespace
 
 std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
                                     std::span<const RunMetrics> head) {
   std::vector<MetricSeries> all;
   std::unordered_map<std::string_view, std::size_t> places;
-  const auto add = [&](const RunMetrics& run, bool is_head) {
+  const auto add = [&](const RunMetrics& run, bool is_head, std::size_t number) {
     for (const MetricValue& metric : run.metrics) {
       const auto [found, is_new] = places.try_emplace(metric.name, all.size());
       if (is_new) all.push_back({metric.name, metric.unit, metric.better, {}, {}, {}, {}});
@@ -75,14 +46,16 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
       else if (metric.better != series.better)
         series.redefined = std::string("to ") +
                            (metric.better == Better::lower ? "lower" : "higher") + " is better";
-      if (metric.problem.empty())
+      if (metric.problem.empty()) {
         (is_head ? series.head : series.base).push_back(metric);
-      else if (is_head)
+        (is_head ? series.head_runs : series.base_runs).push_back(number);
+      } else if (is_head) {
         series.problem = metric.problem;
+      }
     }
   };
-  for (const RunMetrics& run : base) add(run, false);
-  for (const RunMetrics& run : head) add(run, true);
+  for (std::size_t i = 0; i < base.size(); ++i) add(base[i], false, i);
+  for (std::size_t i = 0; i < head.size(); ++i) add(head[i], true, i);
   return all;
 }
 
@@ -139,35 +112,6 @@ double least_p_with_more(const MetricSeries& series, double effect, std::size_t 
   values.base.insert(values.base.end(), more, best - 1 - std::abs(best));
   values.head.insert(values.head.end(), more, worst + 1 + std::abs(worst));
   return rank_test_greater(values.base, values.head);
-}
-
-Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options, double effect) {
-  const Badness values = badness_of(series);
-  const double least = on_scale(effect, values);
-  const double margin = on_scale(effect * margin_share, values);
-  const double runs = static_cast<double>(values.base.size());
-  const double floor = standard_deviation(values.base);
-  const double error = floor * std::sqrt(1 / runs + 1 / static_cast<double>(values.head.size()));
-  Evidence evidence;
-  evidence.relative = values.relative;
-  evidence.worse = hodges_lehmann(values.base, values.head);
-  evidence.noise_floor = floor;
-  evidence.threshold = threshold_for(floor, options, least);
-  const double reach = student_reach(runs - 1, options.confidence) * error;
-  evidence.interval = {evidence.worse - reach, evidence.worse + reach, options.confidence,
-                       "Student's t, variance of the earlier runs"};
-  // What does not count needs no test; in Holm's procedure it stands as sure to be nothing.
-  if (evidence.worse < least) return evidence;
-  // Of the estimate and not of the means, so that one run that jumped does not count.
-  const double difference = evidence.worse - margin;
-  evidence.p = student_p(difference, error, runs - 1);
-  // With few runs the rank test cannot be as sure as the other: it then has to be as sure as it
-  // can.
-  const double rank_p = rank_test_greater(values.base, moved_back(values.head, margin));
-  const double attainable = smallest_rank_p(values.base.size(), values.head.size());
-  if (rank_p > std::max(options.alpha, attainable * (1 + 1e-9)))
-    evidence.p = std::max(evidence.p, rank_p);
-  return evidence;
 }
 
 MetricSeries mirrored(MetricSeries series) {

@@ -18,6 +18,7 @@ struct MetricSeries {
   std::string problem;  ///< why a value of the head must not be used
   std::string
       redefined;  ///< what it became, where its unit or direction is not the same throughout
+  std::vector<std::size_t> base_runs{}, head_runs{};  ///< of which run each value is
 };
 
 /// All metrics of all runs, in the order in which they are first met: the base's runs first.
@@ -45,12 +46,6 @@ Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& optio
 
 /// The smallest p-value that `more` further rounds a side can bring it to.
 double least_p_with_more(const MetricSeries& series, double effect, std::size_t more);
-
-/// Of one or several new runs against at least two earlier ones: Student's t for the mean of new
-/// values from the same normal distribution (a prediction interval), its variance from the earlier
-/// runs alone; the p-value is the larger of that and the rank test's, as far down as the latter can
-/// go with so few runs. It is 1 where the change is less than the effect that counts.
-Evidence evidence_of_runs(const MetricSeries& series, const GateOptions& options, double effect);
 
 /// The other direction: how much better. Same noise, threshold and interval, mirrored.
 MetricSeries mirrored(MetricSeries series);

@@ -92,12 +92,16 @@ std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
   return refusals;
 }
 
+bool is_ratio(const std::string& unit, const std::string& name) {
+  return unit == "x" && name.find(" vs ") != std::string::npos;
+}
+
 RunMetrics ratios_of(RunMetrics run) {
   static const std::set<std::string> facts{"gpu_name", "compute_capability", "sms", "toolkit",
                                            "cuda_runtime"};
   std::erase_if(run.identity, [](const auto& fact) { return !facts.contains(fact.first); });
   std::erase_if(run.metrics, [](const MetricValue& metric) {
-    return metric.unit != "x" || metric.name.find(" vs ") == std::string::npos;
+    return !is_ratio(metric.unit, metric.name);
   });
   return run;
 }

@@ -34,6 +34,9 @@ std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
                                      std::span<const RunMetrics> head, Allowed allowed);
 
+/// Whether a metric is the ratio to an opponent of the same run.
+bool is_ratio(const std::string& unit, const std::string& name);
+
 /// The run's ratios to opponents of the same run alone. They survive a change of machine, so that
 /// of the identity only the GPU's model stays and the toolkit, with which the opponents come.
 RunMetrics ratios_of(RunMetrics run);

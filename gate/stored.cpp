@@ -6,13 +6,17 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "gate/evidence.h"
+#include "gate/history.h"
 #include "gate/identity.h"
 #include "gate/physics.h"
 #include "gate/rank_statistics.h"
+#include "gate/run_ranks.h"
 #include "gate/verdicts.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -20,28 +24,11 @@
 namespace fathom::gate {
 namespace {
 
-/// With so many earlier runs a metric's family is taken to have shown how far it jumps; with fewer
-/// it may jump farther, and with more the metric's own runs say most. By simulation
-/// (docs/gate/simulation.md).
-constexpr double runs_that_show_jumps = 10;
+/// Of suites of which nothing changed, the share that may fail.
+constexpr double false_alarms = 0.02;
 
-/// So many times what counts a single new result must be worse by: one process in some dozens has a
-/// metric off by 1.5 % that is steady in all others, which no number of earlier runs tells from a
-/// regression. By simulation as well.
-constexpr double single_result_factor = 2;
-
-/// What Holm's procedure is done over: one direction of all metrics.
-struct Tests {
-  std::vector<std::size_t> metrics;  ///< among the decisions
-  std::vector<Evidence> evidence;
-  std::vector<double> adjusted;
-
-  void adjust() {
-    std::vector<double> p;
-    for (const Evidence& one : evidence) p.push_back(one.p);
-    adjusted = holm_adjusted(p);
-  }
-};
+/// A suite of which no metric would have shown less than this could see nothing.
+constexpr double blind = 0.5;
 
 /// What most of the last runs have: a single one may have been cut short, and what was taken out of
 /// a suite is expected no longer after three runs without it.
@@ -89,88 +76,185 @@ MetricDecision decision_without_test(const MetricSeries& series, const Rule* rul
   return decision;
 }
 
-/// The metrics of one probe, or of one benchmark with all its arguments: "copy_bandwidth".
-std::string_view family_of(std::string_view metric) { return metric.substr(0, metric.find('/')); }
+/// What is tested, metric by metric, in the same order.
+struct Tested {
+  std::vector<std::size_t> places;  ///< among the decisions
+  std::vector<RunValues> values;
+};
 
-/// How far, for each family, a metric was in one of the earlier runs from where it is in most, at
-/// the most, where its noise does not explain it: two code paths or a buffer's place, chosen anew
-/// by each process. Five runs of a metric that jumps once in ten may have none; those of its family
-/// together have some.
-using Jumps = std::unordered_map<std::string_view, double>;
+/// The earlier runs' places in time, by their dates.
+std::vector<std::size_t> places_in_time(std::span<const RunMetrics> runs) {
+  std::vector<std::size_t> order(runs.size()), places(runs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t run) -> auto& { return runs[run].date; });
+  for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = i;
+  return places;
+}
 
-Jumps largest_jumps(const std::vector<MetricSeries>& series, const GateOptions& options) {
-  Jumps largest;
-  for (const MetricSeries& metric : series) {
-    const Badness values = badness_of(metric);
-    if (!values.relative || values.base.size() < fewest_baseline_runs) continue;
-    const double centre = median(values.base);
-    const double explained = options.noise_factor * spread_of_sides(values.base, {});
-    double& jump = largest[family_of(metric.name)];
-    for (const double value : values.base) {
-      const double distance = std::abs(value - centre);
-      if (distance > explained) jump = std::max(jump, distance);
+RunValues values_of(const MetricSeries& series, const std::vector<std::size_t>& places,
+                    std::size_t results, double effect) {
+  const Badness badness = badness_of(series);
+  RunValues values;
+  values.relative = badness.relative;
+  values.follows = badness.relative && !is_ratio(series.unit, series.name);
+  const double centre = median(badness.base);
+  values.least = badness.relative ? std::log1p(effect) : effect * std::abs(centre);
+  values.worse.assign(places.size() + results, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < badness.base.size(); ++i)
+    values.worse[places[series.base_runs[i]]] = badness.base[i] - centre;
+  for (std::size_t i = 0; i < badness.head.size(); ++i)
+    values.worse[places.size() + series.head_runs[i]] = badness.head[i] - centre;
+  return values;
+}
+
+Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t earlier,
+                     double confidence) {
+  std::vector<double> base, head;
+  for (std::size_t run = 0; run < values.worse.size(); ++run)
+    if (!std::isnan(values.worse[run]))
+      (run < earlier ? base : head).push_back(values.worse[run]);
+  const Shift shift = shift_of(base, head, confidence);
+  const double counts = std::max(values.least, rank.limit);
+  return {values.relative, shift.estimate, shift.interval, rank.spread, counts, rank.p};
+}
+
+class StoredCheck {
+ public:
+  StoredCheck(const std::vector<MetricSeries>& series, const Rules& rules, std::size_t earlier,
+              CheckResult& result)
+      : series_(series), rules_(rules), earlier_(earlier), result_(result) {}
+
+  void decide(Tested& tested) {
+    const auto factor = take_out_common_factor(tested.values, earlier_);
+    const double counts = std::log1p(result_.options.effect);
+    if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
+      tell_machine(*factor);
+    if (!factor && !tested.values.empty())
+      result_.notes.push_back(fmt::format(
+          "fewer than {} metrics: a slower machine cannot be told from slower code",
+          fewest_for_common_factor));
+    const RunRanks ranks = rank_runs(tested.values, earlier_, false_alarms);
+    for (std::size_t i = 0; i < tested.places.size(); ++i) {
+      MetricDecision& decision = result_.metrics[tested.places[i]];
+      decision.evidence = evidence_of(tested.values[i], ranks.worse[i], earlier_,
+                                      result_.options.confidence);
+      decision.adjusted_p = ranks.worse[i].p;
+      const double worse = decision.evidence->worse, least = tested.values[i].least;
+      if (worse > 0 && worse >= least)
+        judge_worse(series_[tested.places[i]], ranks.worse[i], decision);
+      else if (worse < 0 && -worse >= least && ranks.better[i].sure && !moved_)
+        judge_better(ranks.better[i], decision);
+    }
+    if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
+  }
+
+ private:
+  /// What moved everything alike is no change of one metric; a change of them all may be either.
+  void tell_machine(const CommonFactor& factor) {
+    moved_ = true;
+    const auto before = std::span(factor.of_runs).first(earlier_);
+    double most = 0;
+    for (const double value : before) most = std::max(most, std::abs(value));
+    result_.refusals.push_back(fmt::format(
+        "all {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
+        "most: that is the machine, or everything that they share, and no metric's own change",
+        factor.metrics, format_percent(std::abs(std::expm1(factor.head))),
+        factor.head > 0 ? "worse" : "better", earlier_, format_percent(std::expm1(most))));
+  }
+
+  void judge_worse(const MetricSeries& series, const RunRank& rank, MetricDecision& decision) {
+    if (!rank.sure && !rank.suspect) return;
+    decision.outcome = Outcome::inconclusive;
+    if (moved_) {
+      decision.reason = fmt::format("worse by {} beside what all metrics have moved by.",
+                                    change_words(decision));
+      return;
+    }
+    const Rule* rule = find_rule(rules_, series.name);
+    const auto clock = clock_explanation(series, *decision.evidence, result_.options,
+                                         effect_for(rule, result_.options));
+    if (clock) {
+      decision.reason = *clock;
+    } else if (rank.sure) {
+      decision.outcome = Outcome::regression;
+      decision.reason = fmt::format("worse by {} than {} earlier runs ({}).{}",
+                                    change_words(decision), decision.base_runs, p_words(rank.p),
+                                    clock_remark(series));
+    } else {
+      const std::size_t results = result_.rounds;
+      decision.reason = fmt::format(
+          "worse by {}, more than any metric between {} earlier runs, of which {} cannot be sure: "
+          "give {} more of the same commit.",
+          change_words(decision), earlier_, counted(results, "result", "results"),
+          results_needed(earlier_, results, false_alarms) - results);
     }
   }
-  return largest;
-}
 
-/// Why what is significant by the metric's own earlier runs may yet be the chance of one process;
-/// empty: it is more than that.
-std::string chance_of_a_process(const MetricSeries& series, const MetricDecision& decision,
-                                const Jumps& jumps, const GateOptions& options, double effect) {
-  const double worse = decision.evidence->worse;
-  const auto jump = jumps.find(family_of(series.name));
-  const double runs = static_cast<double>(series.base.size());
-  if (jump != jumps.end() && worse < jump->second * runs_that_show_jumps / runs)
-    return fmt::format(
-        "worse by {}, but metrics of {} have jumped by up to {} between earlier runs: measure "
-        "again, or use the paired mode.",
-        change_words(decision), jump->first, format_percent(std::expm1(jump->second)));
-  const double single = std::max(effect, single_result_factor * options.effect);
-  if (series.head.size() == 1 && worse < std::log1p(single))
-    return fmt::format(
-        "worse by {}, and below {} a single result may be the chance of one process: measure again "
-        "and "
-        "give several, or use the paired mode.",
-        change_words(decision), format_percent(single));
-  return {};
-}
-
-void judge_worse(const std::vector<MetricSeries>& series, const Tests& tests, const Rules& rules,
-                 CheckResult& result) {
-  const auto jumps = largest_jumps(series, result.options);
-  for (std::size_t i = 0; i < tests.metrics.size(); ++i) {
-    const Evidence& evidence = tests.evidence[i];
-    MetricDecision& decision = result.metrics[tests.metrics[i]];
-    const MetricSeries& of_metric = series[tests.metrics[i]];
-    decision.evidence = evidence;
-    decision.adjusted_p = tests.adjusted[i];
-    const double effect = effect_for(find_rule(rules, decision.name), result.options);
-    if (tests.adjusted[i] > result.options.alpha || evidence.worse <= 0 ||
-        evidence.worse < least_effect(evidence, of_metric, effect))
-      continue;
-    decision.reason = objection_to(of_metric, evidence, result.options, effect);
-    if (decision.reason.empty() && evidence.relative)
-      decision.reason = chance_of_a_process(of_metric, decision, jumps, result.options, effect);
-    decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
-    if (decision.reason.empty())
-      decision.reason =
-          fmt::format("worse by {} than {} earlier runs ({}).{}", change_words(decision),
-                      decision.base_runs, p_words(tests.adjusted[i]), clock_remark(of_metric));
-  }
-}
-
-void judge_better(const Tests& tests, CheckResult& result) {
-  for (std::size_t i = 0; i < tests.metrics.size(); ++i) {
-    const Evidence& evidence = tests.evidence[i];
-    MetricDecision& decision = result.metrics[tests.metrics[i]];
-    if (tests.adjusted[i] > result.options.alpha || evidence.worse <= 0 ||
-        evidence.worse < evidence.threshold)
-      continue;
+  static void judge_better(const RunRank& rank, MetricDecision& decision) {
     decision.outcome = Outcome::improved;
-    decision.adjusted_p = tests.adjusted[i];
+    decision.adjusted_p = rank.p;
     decision.reason = fmt::format("better by {}.", change_words(decision));
   }
+
+  void tell_what_would_pass() {
+    std::vector<double> limits;
+    for (const MetricDecision& metric : result_.metrics)
+      if (metric.evidence && metric.evidence->relative) limits.push_back(metric.evidence->threshold);
+    if (limits.empty()) return;
+    const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
+    std::ranges::sort(limits);
+    if (limits.front() > std::log1p(blind)) {
+      result_.refusals.push_back(fmt::format(
+          "nothing could be seen: even in the steadiest metric a slowdown below {} would have "
+          "passed, so much do the earlier runs differ",
+          words(limits.front())));
+      return;
+    }
+    const std::size_t half = limits.size() / 2;
+    result_.notes.push_back(
+        limits.size() == 1
+            ? fmt::format("a slowdown below {} would have passed", words(limits[0]))
+            : fmt::format("a slowdown below {} of half of the {} metrics would have passed, and "
+                          "below {} of the noisiest",
+                          words(limits[half]), format_count(limits.size()), words(limits.back())));
+  }
+
+  const std::vector<MetricSeries>& series_;
+  const Rules& rules_;
+  std::size_t earlier_;
+  CheckResult& result_;
+  bool moved_ = false;
+};
+
+/// Of metrics whose earlier runs lead away by what counts, what the history sees.
+void tell_drift(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
+                const std::unordered_set<std::string_view>& drifting, CheckResult& result) {
+  if (drifting.empty()) return;
+  std::vector<RunMetrics> runs;
+  for (const auto& side : {baseline, head})
+    for (const RunMetrics& run : side) {
+      RunMetrics& some = runs.emplace_back();
+      some.fathom = run.fathom;
+      some.date = run.date;
+      some.identity = run.identity;
+      std::ranges::copy_if(
+          run.metrics, std::back_inserter(some.metrics),
+          [&](const MetricValue& metric) { return drifting.contains(metric.name); });
+    }
+  std::size_t drifts = 0;
+  const HistoryChange* largest = nullptr;
+  const auto histories = history_of(runs, result.options.effect);
+  for (const MachineHistory& history : histories)
+    for (const HistoryChange& change : history.changes) {
+      if (!change.drift || !change.worse) continue;
+      ++drifts;
+      if (!largest) largest = &change;
+    }
+  if (largest)
+    result.notes.push_back(fmt::format(
+        "{} worse from run to run, {} the most, by {}: see `fathom history`",
+        drifts == 1 ? "1 metric drifts" : fmt::format("{} metrics drift", format_count(drifts)),
+        largest->metric, format_percent(std::abs(largest->relative()))));
 }
 
 }  // namespace
@@ -180,6 +264,7 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   CheckResult result;
   result.mode = "stored";
   result.options = options;
+  result.options.alpha = false_alarms;
   result.rounds = head.size();
   result.refusals = refusals_of(head, {}, Allowed::nothing);
   if (!result.refusals.empty()) return result;
@@ -195,29 +280,24 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   }
   const std::vector<MetricSeries> series = series_of(baseline, head);
   const auto expected = expected_of(baseline);
-  Tests worse, better;
+  const std::vector<std::size_t> places = places_in_time(baseline);
+  Tested tested;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Rule* rule = find_rule(rules, series[i].name);
     MetricDecision decision = decision_without_test(
         series[i], rule, expected.contains(series[i].name), head.size(), options);
     if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
-      const double effect = effect_for(rule, options);
-      worse.metrics.push_back(i);
-      worse.evidence.push_back(evidence_of_runs(series[i], options, effect));
-      better.metrics.push_back(i);
-      Evidence other = worse.evidence.back();
-      if (-other.worse >= least_effect(other, series[i], effect))
-        other = evidence_of_runs(mirrored(series[i]), options, effect);
-      else
-        other.p = 1, other.worse = -other.worse;
-      better.evidence.push_back(other);
+      tested.places.push_back(i);
+      tested.values.push_back(
+          values_of(series[i], places, head.size(), effect_for(rule, options)));
     }
     result.metrics.push_back(std::move(decision));
   }
-  worse.adjust();
-  better.adjust();
-  judge_worse(series, worse, rules, result);
-  judge_better(better, result);
+  std::unordered_set<std::string_view> drifting;
+  for (std::size_t i = 0; i < tested.places.size(); ++i)
+    if (drifts(tested.values[i], baseline.size())) drifting.insert(series[tested.places[i]].name);
+  StoredCheck(series, rules, baseline.size(), result).decide(tested);
+  tell_drift(baseline, head, drifting, result);
   return result;
 }
 

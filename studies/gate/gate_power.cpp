@@ -38,7 +38,12 @@ struct Arguments {
 constexpr double slowdowns[] = {0.0025, 0.005, 0.0075, 0.01, 0.0125, 0.015, 0.02,
                                 0.025,  0.03,  0.04,   0.05, 0.07,   0.1};
 constexpr double stored_slowdowns[] = {0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2};
-constexpr std::size_t baseline_sizes[] = {5, 10, 30};
+/// As many results as ranks of so many runs need.
+constexpr gate::StoredRuns stored_runs[] = {{5, 3}, {10, 2}, {30, 1}};
+
+std::string words_of(const gate::StoredRuns& runs) {
+  return fmt::format("{} earlier runs, {}", runs.earlier, counted(runs.results, "result", "results"));
+}
 
 RecordedNoise read_noise(const Arguments& arguments) {
   if (arguments.recordings.size() == 1)
@@ -92,9 +97,9 @@ int simulate(const Arguments& arguments) {
     std::fflush(stdout);
   };
   add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
-  for (const std::size_t runs : baseline_sizes)
+  for (const gate::StoredRuns& runs : stored_runs)
     add_alarms(
-        fmt::format("stored, {} earlier runs", runs),
+        "stored, " + words_of(runs),
         gate::simulate_stored_false_alarms(noise, runs, {}, arguments.decisions, arguments.seed));
   page.table("Suites of which nothing changed", alarms);
 
@@ -109,16 +114,16 @@ int simulate(const Arguments& arguments) {
     std::fflush(stdout);
   }
   std::vector<reports::Table::Column> columns{{"Slowdown", reports::Align::right}};
-  for (const std::size_t runs : baseline_sizes)
-    columns.push_back({fmt::format("{} earlier runs", runs), reports::Align::right});
+  for (const gate::StoredRuns& runs : stored_runs)
+    columns.push_back({words_of(runs), reports::Align::right});
   reports::Table stored_power(std::move(columns));
   for (const double slower : stored_slowdowns) {
     std::vector<std::string> row{format_percent(slower)};
-    for (const std::size_t runs : baseline_sizes) {
+    for (const gate::StoredRuns& runs : stored_runs) {
       const Share caught =
           gate::simulate_stored_power(noise, runs, {}, slower, arguments.trials, arguments.seed);
       row.push_back(share_text(caught));
-      fmt::print("stored, {} earlier runs, slower by {}: confirmed in {} of {}, {}\n", runs,
+      fmt::print("stored, {}, slower by {}: found in {} of {}, {}\n", words_of(runs),
                  format_percent(slower), caught.hits, caught.trials, share_text(caught));
       std::fflush(stdout);
     }
@@ -127,7 +132,7 @@ int simulate(const Arguments& arguments) {
   if (arguments.out.empty()) return 0;
   fs::create_directories(arguments.out);
   page.table("A slowdown of one metric, another one in each trial", power);
-  page.table("The same in the stored mode: confirmed", stored_power);
+  page.table("The same in the stored mode: found", stored_power);
   write_file_atomically(fs::path(arguments.out) / "simulation.md", page.text());
   return 0;
 }

@@ -50,9 +50,11 @@ double bootstrapped_third(const std::vector<double>& samples, std::mt19937_64& g
 }
 
 std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
-                              std::mt19937_64& generator) {
+                              std::mt19937_64& generator, std::size_t slowed = 0,
+                              double slower = 0) {
   std::vector<RunMetrics> drawn;
-  for (std::size_t run = 0; run < runs; ++run) drawn.push_back(noise.draw(generator));
+  for (std::size_t run = 0; run < runs; ++run)
+    drawn.push_back(noise.draw(generator, slowed, slower));
   return drawn;
 }
 
@@ -173,14 +175,14 @@ FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOption
   return found;
 }
 
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t runs,
+FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
                                          const GateOptions& options, std::size_t decisions,
                                          std::uint64_t seed) {
   FalseAlarms found;
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < decisions; ++i) {
-    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
-                                  head = draws(noise, 1, generator);
+    const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
+                                  head = draws(noise, runs.results, generator);
     const CheckResult result = check_stored(baseline, head, options, {});
     found.regressions.hits += exit_code(result) == ExitCode::check_failed;
     found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
@@ -203,15 +205,15 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
   return caught;
 }
 
-Share simulate_stored_power(const RecordedNoise& noise, std::size_t runs,
+Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
                             const GateOptions& options, double slower, std::size_t trials,
                             std::uint64_t seed) {
   Share caught{0, trials};
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
-    const std::vector<RunMetrics> baseline = draws(noise, runs, generator),
-                                  head{noise.draw(generator, slowed, slower)};
+    const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
+                                  head = draws(noise, runs.results, generator, slowed, slower);
     caught.hits += confirms(check_stored(baseline, head, options, {}), noise.metric(slowed).name);
   }
   return caught;

@@ -70,8 +70,13 @@ struct FalseAlarms {
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
                                   std::size_t decisions, const std::function<void()>& tick = {});
 
-/// Stored decisions against `runs` earlier runs.
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t runs,
+/// What a stored decision is made of.
+struct StoredRuns {
+  std::size_t earlier, results;
+};
+
+/// Stored decisions.
+FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
                                          const GateOptions& options, std::size_t decisions,
                                          std::uint64_t seed);
 
@@ -80,8 +85,8 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, std::size_t
 Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
                      std::size_t trials);
 
-/// The same of stored decisions against `runs` earlier runs.
-Share simulate_stored_power(const RecordedNoise& noise, std::size_t runs,
+/// The same of stored decisions.
+Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
                             const GateOptions& options, double slower, std::size_t trials,
                             std::uint64_t seed);
 

@@ -72,10 +72,22 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   CHECK(code(twice) == 2);
   CHECK(twice.errors.find("is given twice") != std::string::npos);
   write_text(file, benchmark_file("1100"));
-  CHECK(code(check()) == 1);
+  const auto single = check();
+  CHECK(code(single) == 3);
+  CHECK(single.output.find("give 2 more of the same commit") != std::string::npos);
+  std::vector<std::string> three{"check", file.string()};
+  for (const char* time : {"1101", "1099"}) {
+    const fs::path more = sandbox.folder() / (std::string(time) + ".json");
+    write_text(more, benchmark_file(time));
+    three.push_back(more.string());
+  }
+  three.insert(three.end(), {"--baseline", baseline});
+  const auto slower = sandbox.fathom(three);
+  CHECK(code(slower) == 1);
+  CHECK(first_line(slower.output) == "FAIL: 1 regression");
   CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
   const auto added = check();
-  CHECK(code(added) == 1);
+  CHECK(code(added) == 3);
   CHECK(added.output.find("has what is checked itself, which was left out (1 run)") !=
         std::string::npos);
   std::string other = benchmark_file("1000");
@@ -124,6 +136,10 @@ TEST_CASE("fathom check compares ratios across machines, where that is asked for
     for (Opponent& opponent : entry.opponents)
       if (opponent.ratio) *opponent.ratio *= 0.9;
   write_document(run, file);
+  for (const char* name : {"second.json", "third.json"}) {
+    write_document(run, sandbox.folder() / name);
+    ratios.push_back((sandbox.folder() / name).string());
+  }
   const auto slower = sandbox.fathom(ratios);
   CHECK(code(slower) == 1);
   CHECK(slower.output.find(" vs ") != std::string::npos);

@@ -1,0 +1,95 @@
+// How often a stored check fails suites of which nothing changed, and how often it finds a metric
+// that is 5 % slower, on many kinds of noise. docs/gate/noise.md is what it wrote.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/flag_checks.h"
+#include "results/format.h"
+#include "studies/gate/noise_study.h"
+
+namespace {
+
+using namespace fathom;
+constexpr std::size_t earlier_runs[] = {5, 10, 30};
+
+std::string percent(const gate::Share& share) { return fmt::format("{:.3g}", 100 * share.value()); }
+
+/// One figure for each number of earlier runs: "0 / 0.5 / 1".
+struct Cells {
+  std::string false_alarms, inconclusive, found, undecided;
+  void add(const gate::NoiseShares& shares) {
+    const auto append = [](std::string& to, const gate::Share& share) {
+      to += (to.empty() ? "" : " / ") + percent(share);
+    };
+    append(false_alarms, shares.false_alarms);
+    append(inconclusive, shares.inconclusive);
+    append(found, shares.found);
+    append(undecided, shares.undecided);
+  }
+};
+
+void study(gate::NoiseStudy options, const std::string& out) {
+  reports::Page page(false);
+  page.heading(2, "The stored check on many kinds of noise", "noise");
+  page.paragraph(fmt::format(
+      "`gate_noise --suites {} --metrics {} --seed {}`: shares of suites in %, each with 5 / 10 / 30 "
+      "earlier runs. A slowed suite has one metric that is {} slower, another one in each; undecided "
+      "is one that ended inconclusive.",
+      options.suites, options.metrics, options.seed, format_percent(options.slower)));
+  for (const std::size_t results : {1, 3}) {
+    using reports::Align;
+    reports::Table table({{"Noise of a run"},
+                          {"False alarms", Align::right},
+                          {"Inconclusive, unchanged", Align::right},
+                          {"Found", Align::right},
+                          {"Undecided, slowed", Align::right}});
+    options.head_results = results;
+    for (const gate::NoiseRow& row : gate::noise_rows()) {
+      Cells cells;
+      for (const std::size_t runs : earlier_runs) {
+        options.earlier_runs = runs;
+        cells.add(gate::study_noise(row, options));
+      }
+      fmt::print("{} of the head, {}: false alarms {}, inconclusive {}, found {}, undecided {}\n",
+                 counted(results, "result", "results"), row.name, cells.false_alarms,
+                 cells.inconclusive, cells.found, cells.undecided);
+      std::fflush(stdout);
+      table.add_row({row.name, cells.false_alarms, cells.inconclusive, cells.found,
+                     cells.undecided});
+    }
+    page.table(fmt::format("{} of the head", counted(results, "result", "results")), table);
+  }
+  if (out.empty()) return;
+  std::filesystem::create_directories(out);
+  write_file_atomically(std::filesystem::path(out) / "noise.md", page.text());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("The stored check's error rates on many kinds of noise.", "gate_noise");
+  gate::NoiseStudy options;
+  std::string out;
+  app.add_option("--suites", options.suites, "Suites of a cell")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--metrics", options.metrics, "Metrics of a suite")
+      ->check(whole_number(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed")->check(whole_number(1))->capture_default_str();
+  app.add_option("--out", out, "Folder for noise.md");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    study(options, out);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gate_noise: {}\n", error.what());
+    return to_int(ExitCode::bad_input);
+  }
+  return 0;
+}

@@ -1,0 +1,154 @@
+#include "studies/gate/noise_study.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "gate/stored.h"
+
+namespace fathom::gate {
+namespace {
+
+void add_gaussian(Deviations& runs, double spread, std::mt19937_64& generator) {
+  std::normal_distribution<double> noise(0, spread);
+  for (auto& run : runs)
+    for (double& metric : run) metric += noise(generator);
+}
+
+/// Metrics that are in another state in some of their runs, each by itself.
+void add_states(Deviations& runs, double share, double slower, std::mt19937_64& generator) {
+  std::bernoulli_distribution in_state(share);
+  for (auto& run : runs)
+    for (double& metric : run)
+      if (in_state(generator)) metric += std::log1p(slower);
+}
+
+void add_to_all(std::vector<double>& run, double slower) {
+  for (double& metric : run) metric += std::log1p(slower);
+}
+
+void slow_head(Deviations& runs, std::size_t first_of_head, double slower) {
+  for (std::size_t run = first_of_head; run < runs.size(); ++run) add_to_all(runs[run], slower);
+}
+
+const std::array rows{
+    NoiseRow{"Gaussian, 0.3 %",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+             }},
+    NoiseRow{"Gaussian, 2 %",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.02, generator);
+             }},
+    NoiseRow{"Student t with 2 degrees of freedom, 0.3 %",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               std::student_t_distribution<double> noise(2);
+               for (auto& run : runs)
+                 for (double& metric : run) metric += 0.003 * noise(generator);
+             }},
+    NoiseRow{"each metric 3 % slower in a tenth of its runs",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               add_states(runs, 0.1, 0.03, generator);
+             }},
+    NoiseRow{"each metric 10 % slower in one run of a hundred",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               add_states(runs, 0.01, 0.1, generator);
+             }},
+    NoiseRow{"each metric with its own noise, 0.05 % to 5 %",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               std::normal_distribution<double> noise;
+               const double metrics = static_cast<double>(runs.front().size());
+               for (auto& run : runs)
+                 for (std::size_t i = 0; i < run.size(); ++i)
+                   run[i] += 0.0005 * std::pow(100, static_cast<double>(i) / metrics) *
+                             noise(generator);
+             }},
+    NoiseRow{"drift of 0.2 % a run, of all metrics",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               for (std::size_t run = 0; run < runs.size(); ++run)
+                 add_to_all(runs[run], 0.002 * static_cast<double>(run));
+             }},
+    NoiseRow{"drift of 0.2 % a run, of every second metric",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               for (std::size_t run = 0; run < runs.size(); ++run)
+                 for (std::size_t i = 0; i < runs[run].size(); i += 2)
+                   runs[run][i] += 0.002 * static_cast<double>(run);
+             }},
+    NoiseRow{"drift of 0.2 % a run, of one metric in ten",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               for (std::size_t run = 0; run < runs.size(); ++run)
+                 for (std::size_t i = 0; i < runs[run].size(); i += 10)
+                   runs[run][i] += 0.002 * static_cast<double>(run);
+             }},
+    NoiseRow{"all metrics 3 % slower in a fifth of the runs",
+             [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               std::bernoulli_distribution slow(0.2);
+               for (auto& run : runs)
+                 if (slow(generator)) add_to_all(run, 0.03);
+             }},
+    NoiseRow{"the head on a machine 3 % slower",
+             [](Deviations& runs, std::size_t first_of_head, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               slow_head(runs, first_of_head, 0.03);
+             }},
+    NoiseRow{"the head on a machine 1.5 % slower",
+             [](Deviations& runs, std::size_t first_of_head, std::mt19937_64& generator) {
+               add_gaussian(runs, 0.003, generator);
+               slow_head(runs, first_of_head, 0.015);
+             }},
+};
+
+RunMetrics run_of(const std::vector<double>& worse, std::size_t number) {
+  RunMetrics run;
+  run.date = "2026-01-01T00:" + std::to_string(10 + number) + ":00Z";
+  for (std::size_t i = 0; i < worse.size(); ++i) {
+    MetricValue metric;
+    metric.name = "benchmark_" + std::to_string(i);
+    metric.unit = "s";
+    metric.value = 1e-3 * std::exp(worse[i]);
+    run.metrics.push_back(std::move(metric));
+  }
+  return run;
+}
+
+CheckResult decide(const Deviations& runs, std::size_t first_of_head) {
+  std::vector<RunMetrics> all;
+  for (std::size_t run = 0; run < runs.size(); ++run) all.push_back(run_of(runs[run], run));
+  const std::span<const RunMetrics> both(all);
+  return check_stored(both.first(first_of_head), both.subspan(first_of_head), {}, {});
+}
+
+}  // namespace
+
+std::span<const NoiseRow> noise_rows() { return rows; }
+
+NoiseShares study_noise(const NoiseRow& row, const NoiseStudy& study) {
+  NoiseShares shares;
+  std::mt19937_64 generator(study.seed);
+  for (std::size_t suite = 0; suite < study.suites; ++suite) {
+    Deviations runs(study.earlier_runs + study.head_results, std::vector<double>(study.metrics, 0));
+    row.add(runs, study.earlier_runs, generator);
+    const CheckResult unchanged = decide(runs, study.earlier_runs);
+    shares.false_alarms.hits += count(unchanged, Outcome::regression) > 0;
+    shares.inconclusive.hits += exit_code(unchanged) == ExitCode::inconclusive;
+    const std::size_t slowed = generator() % study.metrics;
+    for (std::size_t run = study.earlier_runs; run < runs.size(); ++run)
+      runs[run][slowed] += std::log1p(study.slower);
+    const CheckResult slower = decide(runs, study.earlier_runs);
+    const Outcome outcome = slower.metrics.at(slowed).outcome;
+    shares.found.hits += outcome == Outcome::regression;
+    shares.undecided.hits += outcome != Outcome::regression &&
+                             exit_code(slower) == ExitCode::inconclusive;
+  }
+  for (Share* share : {&shares.false_alarms, &shares.inconclusive, &shares.found, &shares.undecided})
+    share->trials = study.suites;
+  return shares;
+}
+
+}  // namespace fathom::gate
