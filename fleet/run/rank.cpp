@@ -28,8 +28,8 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 constexpr auto gather_again = 200ms;
 
-/// Why rank 0 has nowhere to write, in its words; nothing: it holds the folder, which another job
-/// of ranks must not write into at the same time.
+/// Holds the folder, which another job of ranks must not write into at the same time. Throws
+/// Error(gpu_busy) where one does, Error(output_unwritable) or Error(output_full).
 FileDescriptor claim_for_job(const fs::path& root) {
   make_folder(root);
   auto claim = lock_file(root / ".lock");

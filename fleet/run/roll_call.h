@@ -39,7 +39,7 @@ class RollCall {
 };
 
 std::string to_line(const RankWord& word);
-/// Of "<leader> <line>". Throws nlohmann's exceptions for what is none.
+/// Reads "<leader> <line>". Throws nlohmann's exceptions for what is none.
 RankWord parse_word(const std::string& line);
 
 /// The ranks of one host, in their order.
@@ -50,7 +50,7 @@ std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank)
 
 /// Which of the GPUs that it sees each rank of a host takes: the first one that no rank before it
 /// has. So ranks that see the same GPUs take them in order, and ranks that a launcher has given
-/// their own each take theirs. `visible`: the GPUs of each local rank, by their UUID hashes; the
+/// their own each take theirs. `visible`: the GPUs of each local rank, by their UUIDs; the
 /// result: places in those lists, nothing for a rank to which none is left.
 std::vector<std::optional<std::size_t>> assign_gpus(
     const std::vector<std::vector<std::string>>& visible);
