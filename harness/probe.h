@@ -232,14 +232,49 @@ class Probe {
   virtual Findings conclude(std::span<const Entry> entries) const = 0;
 };
 
-/// The probe of this program; defined once per probe binary by FATHOM_PROBE.
+/// A probe without a state of its own: words, the cases part by part, and what they say.
+struct ProbeParts {
+  const char* name;
+  const char* question;
+  std::string method;
+  Conclude conclude;
+  std::vector<std::vector<Case> (*)(const DeviceFacts&)> cases;  ///< one after the other
+  std::vector<ProbeOption> options{};
+  bool samples_lines = false;
+};
+class PartsProbe : public Probe {
+ public:
+  explicit PartsProbe(const ProbeParts& parts) : parts_(parts) {}
+  std::string name() const override { return parts_.name; }
+  std::string question() const override { return parts_.question; }
+  std::string method() const override { return parts_.method; }
+  std::vector<ProbeOption> options() const override { return parts_.options; }
+  bool samples_lines() const override { return parts_.samples_lines; }
+  std::vector<Case> cases(const DeviceFacts& device) const override {
+    std::vector<Case> all;
+    for (const auto part : parts_.cases)
+      for (Case& c : part(device)) all.push_back(std::move(c));
+    return all;
+  }
+  Findings conclude(std::span<const Entry> entries) const override {
+    return parts_.conclude(entries);
+  }
+
+ private:
+  const ProbeParts& parts_;
+};
+
+/// The probe of this program; defined once per probe binary by FATHOM_PROBE: its type, and what that
+/// is made of.
 std::unique_ptr<Probe> make_probe();
 
 #ifndef FATHOM_PROBE_GROUP
 #define FATHOM_PROBE_GROUP ""  // in no suite
 #endif
-#define FATHOM_PROBE(Type)                                                                   \
-  std::unique_ptr<::fathom::Probe> fathom::make_probe() { return std::make_unique<Type>(); } \
+#define FATHOM_PROBE(Type, ...)                         \
+  std::unique_ptr<::fathom::Probe> fathom::make_probe() { \
+    return std::make_unique<Type>(__VA_ARGS__);           \
+  }                                                       \
   std::string fathom::Probe::group() const { return FATHOM_PROBE_GROUP; }
 
 }  // namespace fathom

@@ -9,6 +9,9 @@ namespace fathom {
 
 // Making facts of entries: what the probes' conclusions share.
 
+/// Why there is no entry, as most facts have it.
+inline constexpr const char* left_out = "its cases were left out of this run or failed";
+
 /// What names a fact.
 struct FactName {
   std::string id, subject, quantity;

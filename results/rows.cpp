@@ -235,7 +235,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   });
   const std::string why = !figures.why_missing().empty() ? figures.why_missing()
                           : !row.missing.empty()         ? row.missing
-                                                 : "its cases were left out of this run or failed";
+                                                         : left_out;
   if (any && !applies) {
     claim.verdict = ClaimVerdict::does_not_apply;
     claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet);

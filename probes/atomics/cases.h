@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 

@@ -92,10 +92,12 @@ void add_same_address(std::vector<Fact>& facts, std::span<const Entry> entries) 
 }
 
 const Instruction& plain_add(Level level, bool returns) {
-  return *std::ranges::find_if(all_instructions(), [&](const Instruction& i) {
-    return i.level == level && i.returns == returns && i.operation == Operation::add &&
-           i.type == Type::u32;
-  });
+  return *std::ranges::find_if(
+      all_instructions(),
+      [&](const Instruction& i) {
+        return i.level == level && i.returns == returns && i.operation == Operation::add &&
+               i.type == Type::u32;
+      });
 }
 
 void add_spreads(std::vector<Fact>& facts, std::span<const Entry> entries) {
@@ -198,26 +200,22 @@ void add_costs(std::vector<Fact>& facts, std::span<const Entry> entries) {
 
 View table(const char* title, const char* note, const char* sweep,
            std::vector<std::string> columns) {
-  View view;
-  view.title = title;
-  view.note = note;
-  view.where = {{"sweep", {sweep}}};
-  view.columns = std::move(columns);
-  return view;
+  return {
+      .title = title, .note = note, .where = {{"sweep", {sweep}}}, .columns = std::move(columns)};
 }
 
 View plot(const char* title, const char* sweep, const char* x, const char* y_label,
           std::vector<std::string> series) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
-  view.where = {{"sweep", {sweep}}};
-  view.x = view.x_label = x;
-  view.x_log2 = true;
-  view.y_label = y_label;
-  view.series = std::move(series);
-  view.show_bound = view.show_expected = false;
-  return view;
+  return {.kind = View::Kind::plot,
+          .title = title,
+          .where = {{"sweep", {sweep}}},
+          .x = x,
+          .x_label = x,
+          .y_label = y_label,
+          .x_log2 = true,
+          .series = std::move(series),
+          .show_bound = false,
+          .show_expected = false};
 }
 
 std::vector<View> views() {

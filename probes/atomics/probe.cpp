@@ -30,8 +30,6 @@ Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int it
   return plan;
 }
 
-Suite suite_of(bool quick) { return quick ? Suite::quick : Suite::standard; }
-
 /// Whether it is the one that stands for all others where the question is another than the type.
 bool is_plain_add(const Instruction& i) {
   return i.operation == Operation::add && i.type == Type::u32 &&
@@ -47,7 +45,7 @@ Case operation_case(const DeviceFacts& device, const Instruction& instruction) {
   plan.pattern.slot_bytes = 32 * plan.pattern.lane_bytes;
   return make_case(
       device, plan,
-      {"operations", own_words, {}, suite_of(instruction.quick), is_plain_add(instruction)});
+      {"operations", own_words, {}, quick_if(instruction.quick), is_plain_add(instruction)});
 }
 
 Case same_address_case(const DeviceFacts& device, const Instruction& instruction) {
@@ -57,7 +55,7 @@ Case same_address_case(const DeviceFacts& device, const Instruction& instruction
                    {"same address",
                     one_address,
                     {},
-                    suite_of(is_plain_add(instruction)),
+                    quick_if(is_plain_add(instruction)),
                     is_plain_add(instruction)});
 }
 
@@ -73,7 +71,7 @@ void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Inst
     Plan plan = whole_gpu(device, i, iterations);
     if (pattern.slots == 0) pattern.slots = static_cast<std::uint32_t>(plan.warps());
     plan.pattern = pattern;
-    cases.push_back(make_case(device, plan, {"spread", name, {}, suite_of(i.returns), true}));
+    cases.push_back(make_case(device, plan, {"spread", name, {}, quick_if(i.returns), true}));
   };
   add(address_a_warp, {.slots = 0, .slot_bytes = 128},
       i.level == Level::l2 ? scattered : in_shared);
@@ -103,7 +101,7 @@ void add_working_sets(std::vector<Case>& cases, const DeviceFacts& device, const
                                 {"working set",
                                  lines ? sweeping_lines : sector_a_lane,
                                  {{"working set (B)", size}},
-                                 suite_of(headline && i.returns),
+                                 quick_if(headline && i.returns),
                                  headline}));
     }
   }
@@ -124,7 +122,7 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
                               {"contenders",
                                one_address,
                                {{"contender", kind}, {"contenders", std::int64_t{count}}},
-                               suite_of(end && i.returns)}));
+                               quick_if(end && i.returns)}));
   };
   Plan plan{i, {}, l2 ? 1 : device.sms, 32, contended};
   for (const int lanes : {1, 2, 4, 8, 16, 32}) {
@@ -144,30 +142,24 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
   add("SMs", device.sms, plan);
 }
 
-class Atomics : public Probe {
- public:
-  std::string name() const override { return "atomics"; }
-  std::string question() const override {
-    return "How many atomics does each level complete in a clock, by operation, type, scope and "
-           "spread of addresses, and what does it cost to share one?";
-  }
-  std::string method() const override {
-    return "Every thread repeats one instruction on the addresses of its pattern, eight of them to "
-           "a turn of the loop. In the L2 all warps that fit the GPU work at once; the time is "
-           "from the first block's begin to the last block's end by the global timer, in clocks of "
-           "the SMs at the rate that the blocks saw meanwhile. In shared memory each SM has one "
-           "block with memory of its own, timed by its own clock, the median SM counting; in "
-           "distributed shared memory the blocks of a pair work on each other's. A block is done "
-           "when what its atomics returned has arrived and a fence says that its reductions are "
-           "performed. An atomic is one lane's: pairs and vectors count once. Each launch is "
-           "checked: every word of memory against as many operations one after the other, and the "
-           "sum of all that was returned. Compare and swap always finds what it compares with.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override { return all_cases(device); }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::atomics::conclude(entries);
-  }
-};
+const ProbeParts parts{
+    .name = "atomics",
+    .question =
+        "How many atomics does each level complete in a clock, by operation, type, scope and "
+        "spread of addresses, and what does it cost to share one?",
+    .method =
+        "Every thread repeats one instruction on the addresses of its pattern, eight of them to a "
+        "turn of the loop. In the L2 all warps that fit the GPU work at once; the time is from the "
+        "first block's begin to the last block's end by the global timer, in clocks of the SMs at "
+        "the rate that the blocks saw meanwhile. In shared memory each SM has one block with "
+        "memory of its own, timed by its own clock, the median SM counting; in distributed shared "
+        "memory the blocks of a pair work on each other's. A block is done when what its atomics "
+        "returned has arrived and a fence says that its reductions are performed. An atomic is one "
+        "lane's: pairs and vectors count once. Each launch is checked: every word of memory "
+        "against as many operations one after the other, and the sum of all that was returned. "
+        "Compare and swap always finds what it compares with.",
+    .conclude = conclude,
+    .cases = {all_cases}};
 
 }  // namespace
 
@@ -200,4 +192,4 @@ std::vector<Case> all_cases(const DeviceFacts& device) {
 
 }  // namespace fathom::atomics
 
-FATHOM_PROBE(fathom::atomics::Atomics)
+FATHOM_PROBE(fathom::PartsProbe, fathom::atomics::parts)

@@ -1,6 +1,7 @@
 #include "harness/cuda_check.h"
 #include "probes/atomics/kernel_lists.h"
 #include "probes/atomics/repeat.cuh"
+#include "probes/device/threads.cuh"
 
 namespace fathom::atomics {
 namespace {
@@ -15,10 +16,6 @@ struct ClusterShared {
 };
 
 constexpr int cluster_size = 2;
-
-__device__ std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 // PTX, since cooperative groups have no clusters for the chips before compute capability 9.0.
 

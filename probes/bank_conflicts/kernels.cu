@@ -1,5 +1,6 @@
 #include "harness/cuda_check.h"
 #include "probes/bank_conflicts/kernels.h"
+#include "probes/device/threads.cuh"
 
 // Every warp of a block does the same pattern on the same region, so that enough accesses are in
 // flight to keep the SM's one data pipe busy: cycles per access then are wavefronts per access.
@@ -61,10 +62,6 @@ template <class F>
 __device__ void for_each_own_word(F&& f) {
 #pragma unroll
   for (int k = 0; k < region_words / threads_per_block; ++k) f(threadIdx.x + k * threads_per_block);
-}
-
-__device__ std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 __device__ long long* clock_slot(long long* clocks) {

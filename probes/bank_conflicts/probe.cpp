@@ -4,13 +4,13 @@
 #include <array>
 #include <memory>
 
+#include "harness/cases.h"
 #include "harness/cuda_check.h"
-#include "harness/probe.h"
 #include "models/shared_memory.h"
-#include "probes/claims.h"
 #include "probes/bank_conflicts/expected.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
+#include "probes/claims.h"
 #include "results/statistics.h"
 
 namespace fathom::bank_conflicts {
@@ -38,7 +38,8 @@ int distinct_bytes(const WarpAccess& access) {
   std::vector<std::uint64_t> words;
   for (int lane = 0; lane < models::warp_size; ++lane) {
     if (!access.active(lane)) continue;
-    for (int b = 0; b < access.bytes_per_lane; b += 4) words.push_back((access.address[lane] + b) / 4);
+    for (int b = 0; b < access.bytes_per_lane; b += 4)
+      words.push_back((access.address[lane] + b) / 4);
   }
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -56,8 +57,8 @@ double clocks_per_access(const std::vector<long long>& clocks, int blocks, int i
       first = std::min(first, slots[2 * warp]);
       last = std::max(last, slots[2 * warp + 1]);
     }
-    per_access.push_back(static_cast<double>(last - first) /
-                         (static_cast<double>(warps_per_block) * iterations * accesses_per_iteration));
+    per_access.push_back(static_cast<double>(last - first) / (static_cast<double>(warps_per_block) *
+                                                              iterations * accesses_per_iteration));
   }
   return median(per_access);
 }
@@ -76,16 +77,13 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
   FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
                               cudaMemcpyHostToDevice, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
-  const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations,
-                clocks.as<long long>(), out.as<std::uint32_t>()};
+  const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations, clocks.as<long long>(),
+                out.as<std::uint32_t>()};
   const auto launch = load ? launch_loads : launch_stores;
 
   Workload workload;
   workload.launch = [=] { launch(access.bytes_per_lane, run, blocks, stream); };
-  workload.poison = [=, &context] {
-    context.buffers().poison(out);
-    context.buffers().poison(clocks);
-  };
+  workload.poison = poisoning(context, {out, clocks});
   workload.verify = [=] {
     return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
                         warps_per_block);
@@ -111,19 +109,22 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
             {"family", pattern.family},
             {"pattern", pattern.name},
             {"active lanes", std::int64_t{active_lanes}}};
-  if (pattern.stride_words != 0) c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
-  c.suite = pattern.quick ? Suite::quick : Suite::standard;
+  if (pattern.stride_words != 0)
+    c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
+  c.suite = quick_if(pattern.quick);
   c.metric = {"clocks_per_access", "clocks", Better::lower, std::nullopt};
   const double bytes = distinct_bytes(access);
   c.bound = Bound{std::max(1.0, bytes / 128.0),
                   fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
-                              "clock an instruction at least", bytes)};
-  c.expected = Expectation{static_cast<double>(cost.clocks), clock_tolerance,
-                           "shared-memory model: one clock a wavefront, and one at least for each "
-                           "group of lanes"};
-  c.extras = {{"wavefronts_per_access", cost.wavefronts},
-              {"claimed_wavefronts", claimed_wavefronts(access)},
-              {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
+                              "clock an instruction at least",
+                              bytes)};
+  c.expected = Expectation{
+      static_cast<double>(cost.clocks), clock_tolerance,
+      "shared-memory model: one clock a wavefront, and one at least for each group of lanes"};
+  c.extras = {
+      {"wavefronts_per_access", cost.wavefronts},
+      {"claimed_wavefronts", claimed_wavefronts(access)},
+      {"useful_bytes_per_access", static_cast<double>(active_lanes) * access.bytes_per_lane}};
 
   // Loads are filled by stores and stores read back by loads, so each operation's own counters see
   // the timed accesses alone, plus the stores' filling.
@@ -138,40 +139,38 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
   c.counters = {{prefix + "instructions", accesses + fill, 0, "accesses of all warps"},
                 {prefix + "wavefronts", accesses * cost.wavefronts + fill, 0, model},
                 {prefix + "conflicts", accesses * cost.conflicts, 0, model}};
-  c.prepare = [access, iterations](Context& context) { return prepare(context, access, iterations); };
+  c.prepare = [access, iterations](Context& context) {
+    return prepare(context, access, iterations);
+  };
   return c;
 }
 
-class BankConflicts : public Probe {
- public:
-  std::string name() const override { return "bank_conflicts"; }
-  std::string question() const override {
-    return "What does one warp access to shared memory cost, by width, pattern and active lanes?";
+std::vector<Case> cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const Access op : {Access::load, Access::store}) {
+    for (const int bytes : {4, 8, 16})
+      for (const Pattern& pattern : patterns(op, bytes))
+        result.push_back(make_case(pattern, device));
   }
-  std::string method() const override {
-    return fmt::format(
-        "One block of {} warps per SM repeats one access pattern of 32 lane addresses, {} independent "
-        "accesses an iteration; the clocks from the first warp's start to the last warp's end over "
-        "the number of accesses give the clocks that one access keeps the SM's data pipe busy, the "
-        "median over all SMs. Loads are checked by the sum of the words read, stores by reading the "
-        "whole region back. Wavefronts, conflicts and instructions by counter must equal the model.",
-        warps_per_block, accesses_per_iteration);
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> result;
-    for (const Access op : {Access::load, Access::store}) {
-      for (const int bytes : {4, 8, 16}) {
-        for (const Pattern& pattern : patterns(op, bytes)) result.push_back(make_case(pattern, device));
-      }
-    }
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::bank_conflicts::conclude(entries);
-  }
-};
+  return result;
+}
+
+const ProbeParts parts{
+    .name = "bank_conflicts",
+    .question =
+        "What does one warp access to shared memory cost, by width, pattern and active lanes?",
+    .method =
+        fmt::format("One block of {} warps per SM repeats one access pattern of 32 lane addresses, "
+                    "{} independent accesses an iteration; the clocks from the first warp's start "
+                    "to the last warp's end over the number of accesses give the clocks that one "
+                    "access keeps the SM's data pipe busy, the median over all SMs. Loads are "
+                    "checked by the sum of the words read, stores by reading the whole region "
+                    "back. Wavefronts, conflicts and instructions by counter must equal the model.",
+                    warps_per_block, accesses_per_iteration),
+    .conclude = conclude,
+    .cases = {cases}};
 
 }  // namespace
 }  // namespace fathom::bank_conflicts
 
-FATHOM_PROBE(fathom::bank_conflicts::BankConflicts)
+FATHOM_PROBE(fathom::PartsProbe, fathom::bank_conflicts::parts)

@@ -3,13 +3,10 @@
 #include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
 namespace {
-
-[[maybe_unused]] __device__ unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 /// Each thread waits for its own 16 bytes only, so no barrier is needed.
 __global__ void async_copy(const uint4* src, uint4* dst, std::size_t packs) {
@@ -70,7 +67,7 @@ __global__ void bulk_copy(const std::byte* src, std::byte* dst, unsigned tile_by
 
 void launch_async_copy(const CopyRun& run, cudaStream_t stream) {
   const std::size_t packs = run.bytes / sizeof(uint4);
-  const auto blocks = static_cast<unsigned>((packs + run.threads - 1) / run.threads);
+  const unsigned blocks = blocks_for(packs, run.threads);
   async_copy<<<blocks, run.threads, run.threads * sizeof(uint4), stream>>>(
       reinterpret_cast<const uint4*>(run.src), reinterpret_cast<uint4*>(run.dst), packs);
   FATHOM_CUDA(cudaGetLastError());

@@ -171,12 +171,8 @@ Workload copy_workload(Context& context, std::size_t bytes, int threads, const C
   const CopyRun run{src.data + offset, dst.data + offset, bytes, threads};
   Workload workload;
   workload.launch = [=] { launch(run, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(dst); };
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::uint64_t wrong = count_different_bytes(run.src, run.dst, bytes, stream);
-    if (wrong == 0) return std::nullopt;
-    return fmt::format("{} of {} bytes were not copied", wrong, bytes);
-  };
+  workload.poison = poisoning(context, {dst});
+  workload.verify = [=] { return check_copied(run.src, run.dst, bytes, stream); };
   return workload;
 }
 

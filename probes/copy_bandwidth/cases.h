@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "models/bandwidth.h"
 #include "models/global_memory.h"
 #include "probes/copy_bandwidth/kernels.h"

@@ -54,12 +54,6 @@ OpponentCase opponent(const char* name, std::size_t bytes,
           }};
 }
 
-std::string name_of_size(std::size_t bytes) {
-  if (bytes >= gib) return fmt::format("{}GiB", bytes / gib);
-  const std::size_t mib = std::size_t{1} << 20;
-  return bytes >= mib ? fmt::format("{}MiB", bytes / mib) : fmt::format("{}KiB", bytes / 1024);
-}
-
 CopyShape float4_with(LoadHint load, StoreHint store = StoreHint::none) {
   return {ElementType::float32, 4, 1, load, store};
 }
@@ -91,9 +85,9 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
     if (bytes > gib && !has_room_for_4_gib(device)) continue;
     for (const int threads : {320, 256}) {
       Case c = copy_case(device, {"best",
-                                  fmt::format("best/block:{}/size:{}", threads, name_of_size(bytes)),
+                                  fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
                                   float4_with(hint), bytes, threads,
-                                  threads == 320 ? Suite::quick : Suite::standard});
+                                  quick_if(threads == 320)});
       c.opponents = {opponent("cudaMemcpyAsync", bytes, launch_memcpy),
                      opponent("cub::DeviceTransform float", bytes, launch_transform_float),
                      opponent("cub::DeviceTransform double", bytes, launch_transform_double)};
@@ -112,7 +106,7 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
     for (const CopyShape& shape : widths) {
       const bool quick = threads == 256 || threads == 1024;
       Case c = copy_case(device, by_width("width", shape, threads,
-                                          quick ? Suite::quick : Suite::standard));
+                                          quick_if(quick)));
       const int bytes = pack_bytes(shape);
       if (quick && (bytes == 2 || bytes == 4 || bytes == 16)) add_stalls(c);
       cases.push_back(std::move(c));
@@ -139,7 +133,7 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
                                    {int8, 1, 16}, {int8, 1, 32}, {float32, 4, 2}, {float32, 4, 4}}) {
       const bool quick = threads == 1024 && shape.type == half && shape.unroll >= 16;
       cases.push_back(copy_case(device, by_width("unroll", shape, threads,
-                                                 quick ? Suite::quick : Suite::standard)));
+                                                 quick_if(quick))));
     }
   }
   return cases;
@@ -154,7 +148,7 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
       Case c = copy_case(device, {"tail",
                                   fmt::format("tail/type:{}/n{:+}", name_of(type), more),
                                   {type, vector}, bytes, 256,
-                                  type == ElementType::float32 ? Suite::quick : Suite::standard});
+                                  quick_if(type == ElementType::float32)});
       c.axes.emplace_back("elements beyond n", std::int64_t{more});
       cases.push_back(std::move(c));
     }
@@ -169,9 +163,9 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
                                   64 * mib, 128 * mib, 256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
     if (bytes > gib && !has_room_for_4_gib(device)) continue;
     const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
-    cases.push_back(copy_case(device, {"size", "size:" + name_of_size(bytes),
+    cases.push_back(copy_case(device, {"size", "size:" + size_name(bytes),
                                        float4_with(LoadHint::none), bytes, 256,
-                                       quick ? Suite::quick : Suite::standard}));
+                                       quick_if(quick)}));
   }
   return cases;
 }

@@ -40,7 +40,7 @@ Workload mix_workload(Context& context, Mix mix, ElementType type) {
   run.out = out.data;
   Workload workload;
   workload.launch = [=] { launch_mix(mix, type, run, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(out); };
+  workload.poison = poisoning(context, {out});
   workload.verify = [=, &context] {
     return checked(context, [&](unsigned long long* wrong) {
       launch_check_mix(mix, type, run, wrong, stream);
@@ -135,7 +135,7 @@ std::vector<Case> async_cases(const DeviceFacts& device) {
     for (const bool evict_last : {true, false}) {
       for (const int tile : {2048, 4096, 16384}) {
         const bool quick = evict_last && tile == 2048;
-        cases.push_back(bulk_case(device, tile, evict_last, quick ? Suite::quick : Suite::standard));
+        cases.push_back(bulk_case(device, tile, evict_last, quick_if(quick)));
       }
     }
   }
@@ -149,7 +149,7 @@ std::vector<Case> mix_cases(const DeviceFacts& device) {
   for (const ElementType type : {float32, float64}) {
     for (const Mix mix : {Mix::scale, Mix::add, Mix::triad}) {
       const bool quick = mix == Mix::triad && type == float32;
-      cases.push_back(mix_case(device, mix, type, quick ? Suite::quick : Suite::standard));
+      cases.push_back(mix_case(device, mix, type, quick_if(quick)));
     }
   }
   return cases;

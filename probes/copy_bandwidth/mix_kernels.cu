@@ -5,20 +5,13 @@
 
 #include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
 namespace {
 
 constexpr int check_threads = 256;
 constexpr double scalar = 0.75;  // exact in both types
-
-__device__ std::size_t thread_number() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-unsigned blocks_for(std::size_t work, int threads) {
-  return static_cast<unsigned>((work + threads - 1) / threads);
-}
 
 template <class T>
 struct alignas(16) Pack16 {

@@ -41,7 +41,7 @@ Workload strided_workload(Context& context, StridedRun run) {
   run.dst = dst.data;
   Workload workload;
   workload.launch = [=] { launch_strided_copy(run, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(dst); };
+  workload.poison = poisoning(context, {dst});
   workload.verify = [=, &context] {
     return checked(context, [&](unsigned long long* wrong) {
       launch_check_strided_copy(run, wrong, stream);
@@ -100,7 +100,7 @@ Workload row_workload(Context& context, RowRun run) {
   run.dst = dst.as<std::uint32_t>();
   Workload workload;
   workload.launch = [=] { launch_fold_rows(run, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(dst); };
+  workload.poison = poisoning(context, {dst});
   workload.verify = [=, &context] {
     return checked(context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); },
                    "rows");
@@ -150,7 +150,7 @@ std::vector<Case> place_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const std::size_t offset : {0, 4, 8, 16, 32, 64, 128}) {
     const bool quick = offset == 0 || offset == 4 || offset == 32;
-    cases.push_back(offset_case(device, 1, offset, quick ? Suite::quick : Suite::standard));
+    cases.push_back(offset_case(device, 1, offset, quick_if(quick)));
   }
   for (const std::size_t offset : {0, 16, 32, 64, 128}) {
     cases.push_back(offset_case(device, 4, offset, Suite::standard));
@@ -158,7 +158,7 @@ std::vector<Case> place_cases(const DeviceFacts& device) {
   for (const Strided side : {Strided::loads, Strided::stores}) {
     for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
       const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
-      cases.push_back(strided_case(device, side, 4, stride, quick ? Suite::quick : Suite::standard));
+      cases.push_back(strided_case(device, side, 4, stride, quick_if(quick)));
     }
     for (const unsigned stride : {1, 2, 4, 8}) {
       cases.push_back(strided_case(device, side, 16, stride, Suite::standard));

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/energy/loops.h"
 
 namespace fathom::energy {

@@ -118,10 +118,7 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
 }
 
 std::vector<View> views() {
-  View ladder;
-  ladder.kind = View::Kind::plot;
-  ladder.overview = true;
-  ladder.title = "Energy ladder";
+  View ladder{.kind = View::Kind::plot, .title = "Energy ladder", .overview = true};
   ladder.note =
       "Picojoules for a byte from each level and for an operation of each kind of arithmetic, less "
       "what the GPU takes with threads that only sleep. A multiply-add is two operations.";
@@ -134,22 +131,14 @@ std::vector<View> views() {
   ladder.y_from_zero = false;
   ladder.series = {"per"};
   ladder.show_bound = ladder.show_expected = false;
-  View table;
-  table.title = "Energy of each loop";
-  table.note = "The metric is gross; net_energy_pj is less the active idle.";
-  table.where = {{"kind", {"memory", "instruction"}}};
-  table.columns = {"loop",
-                   "per",
-                   "metric",
-                   "interval",
-                   "extra:net_energy_pj",
-                   "extra:power_w",
-                   "extra:work_per_s",
-                   "verdict"};
-  View rest;
-  rest.title = "Power at rest";
-  rest.where = {{"kind", {"rest"}}};
-  rest.columns = {"loop", "metric", "interval", "verdict"};
+  View table{.title = "Energy of each loop",
+             .note = "The metric is gross; net_energy_pj is less the active idle.",
+             .where = {{"kind", {"memory", "instruction"}}},
+             .columns = {"loop", "per", "metric", "interval", "extra:net_energy_pj",
+                         "extra:power_w", "extra:work_per_s", "verdict"}};
+  View rest{.title = "Power at rest",
+            .where = {{"kind", {"rest"}}},
+            .columns = {"loop", "metric", "interval", "verdict"}};
   return {ladder, table, rest};
 }
 

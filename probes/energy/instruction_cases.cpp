@@ -45,7 +45,7 @@ Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
   // A multiply-add is two operations.
   const double work = plan.steps() * plan.blocks * instruction.results * 2;
   Case c = loop_case("instruction", loop.id, instruction.subject, loop.per, work, baseline);
-  c.suite = loop.quick ? Suite::quick : Suite::standard;
+  c.suite = quick_if(loop.quick);
   c.prepare = [plan](Context& context) { return instructions::prepare(context, plan); };
   return c;
 }

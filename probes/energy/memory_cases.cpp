@@ -36,7 +36,7 @@ Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int 
   const std::vector<std::uint32_t> expected = chunk_sums(data, stream);
   Workload workload;
   workload.launch = [=] { launch_walk(level, walk, blocks, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(sums); };
+  workload.poison = poisoning(context, {sums});
   workload.verify = [=]() -> std::optional<std::string> {
     const auto found = copy_to_host<std::uint32_t>(sums, stream);
     for (std::uint32_t block = 0; block < found.size(); ++block) {
@@ -77,7 +77,7 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
   const bool reads = mix == copy_bandwidth::Mix::read;
   Case c = loop_case("memory", loop.id, loop.subject, Per::byte, static_cast<double>(bytes),
                      baseline);
-  c.suite = loop.quick ? Suite::quick : Suite::standard;
+  c.suite = quick_if(loop.quick);
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes", std::nullopt, 0, ""},
                 {"l2_hit_rate", std::nullopt, 0, ""}};
   c.prepare = [=](Context& context) {
@@ -91,7 +91,7 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
     constexpr auto type = copy_bandwidth::ElementType::float32;  // which means nothing to these two
     Workload workload;
     workload.launch = [=] { copy_bandwidth::launch_mix(mix, type, run, stream); };
-    workload.poison = [=, &context] { context.buffers().poison(out); };
+    workload.poison = poisoning(context, {out});
     workload.verify = [=]() -> std::optional<std::string> {
       FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream));
       copy_bandwidth::launch_check_mix(mix, type, run, wrong.as<unsigned long long>(), stream);

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
-#include "probes/energy/cases.h"
 #include "probes/claims.h"
+#include "probes/energy/cases.h"
 #include "probes/energy/kernels.h"
 
 namespace fathom::energy {
@@ -26,54 +24,47 @@ Case rest_case(std::string_view id, const char* what) {
 
 Workload rest_workload(Context& context, int blocks) {
   cudaStream_t stream = context.stream();
-  const Buffer out =
-      context.buffers().output("rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
+  const Buffer out = context.buffers().output(
+      "rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
   Workload workload;
   workload.launch = [=] { launch_rest(rest_turns, out.as<std::uint32_t>(), blocks, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(out); };
+  workload.poison = poisoning(context, {out});
   workload.verify = [=]() -> std::optional<std::string> {
-    for (const std::uint32_t turns : copy_to_host<std::uint32_t>(out, stream)) {
+    for (const std::uint32_t turns : copy_to_host<std::uint32_t>(out, stream))
       if (turns != rest_turns) return fmt::format("a thread rested {} times", turns);
-    }
     return std::nullopt;
   };
   return workload;
 }
 
-class Energy : public Probe {
- public:
-  std::string name() const override { return "energy"; }
-  std::string question() const override {
-    return "How much energy does a byte take from each level of the memory hierarchy, and an "
-           "operation in each kind of arithmetic?";
-  }
-  std::string method() const override {
-    return "Each loop runs for more than a second without a gap. The GPU's energy counter (NVML) moves "
-           "about every 100 ms; its steps are noted as they come, the time from the first one after "
-           "the clocks have settled to the last one is cut at steps into up to four windows, and each "
-           "window's joules go over the work that was done in it, by events on the GPU's own clock. "
-           "Energies without \"gross\" are less what the same GPU takes in the same time with threads "
-           "that only sleep (active idle), so that they are the work's own; where the power limit "
-           "lowers the clock, less is due to leakage and clock than is taken off. Loads and stores move "
-           "random bits and are checked, each 16 bytes with two integer additions; instructions are those of "
-           "the throughput kernels of probe_instructions, checked as there, on numbers with random "
-           "mantissas; the factors of FFMA, DFMA and HFMA2 are few. The tensor cores are checked on whole "
-           "numbers before and after, and measured on matrices of random signs and mantissas (int8: random "
-           "bits). A multiply-add counts as two.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    const auto baseline = std::make_shared<std::optional<double>>();
-    std::vector<Case> result;
-    for (const auto part : {rest_cases, memory_cases, instruction_cases}) {
-      std::vector<Case> cases = part(device, baseline);
-      std::move(cases.begin(), cases.end(), std::back_inserter(result));
-    }
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::energy::conclude(entries);
-  }
-};
+std::vector<Case> cases(const DeviceFacts& device) {
+  const auto baseline = std::make_shared<std::optional<double>>();
+  std::vector<Case> result;
+  for (const auto part : {rest_cases, memory_cases, instruction_cases})
+    for (Case& c : part(device, baseline)) result.push_back(std::move(c));
+  return result;
+}
+
+const ProbeParts parts{
+    .name = "energy",
+    .question =
+        "How much energy does a byte take from each level of the memory hierarchy, and an "
+        "operation in each kind of arithmetic?",
+    .method =
+        "Each loop runs for more than a second without a gap. The GPU's energy counter (NVML) "
+        "moves about every 100 ms; its steps are noted as they come, the time from the first one "
+        "after the clocks have settled to the last one is cut at steps into up to four windows, "
+        "and each window's joules go over the work that was done in it, by events on the GPU's own "
+        "clock. Energies without \"gross\" are less what the same GPU takes in the same time with "
+        "threads that only sleep (active idle), so that they are the work's own; where the power "
+        "limit lowers the clock, less is due to leakage and clock than is taken off. Loads and "
+        "stores move random bits and are checked, each 16 bytes with two integer additions; "
+        "instructions are those of the throughput kernels of probe_instructions, checked as there, "
+        "on numbers with random mantissas; the factors of FFMA, DFMA and HFMA2 are few. The tensor "
+        "cores are checked on whole numbers before and after, and measured on matrices of random "
+        "signs and mantissas (int8: random bits). A multiply-add counts as two.",
+    .conclude = conclude,
+    .cases = {cases}};
 
 }  // namespace
 
@@ -114,4 +105,4 @@ std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline
 
 }  // namespace fathom::energy
 
-FATHOM_PROBE(fathom::energy::Energy)
+FATHOM_PROBE(fathom::PartsProbe, fathom::energy::parts)

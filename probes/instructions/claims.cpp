@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "probes/instructions/tensor_instructions.h"
+#include "results/facts.h"
 #include "results/query.h"
 
 namespace fathom::instructions {
@@ -32,10 +33,7 @@ std::string why_missing(const Instruction& instruction, const Entry* entry, bool
                            ? "each one waits for the one before"
                            : "it takes no input that a chain could run through");
   }
-  if (entry != nullptr) {
-    return entry->verdict.reasons.empty() ? "the case gave no value"
-                                          : entry->verdict.reasons.front();
-  }
+  if (entry != nullptr) return fathom::why_missing(entry, "");
   if (instruction.hopper_only)
     return "not in this run, or the GPU lacks it: only compute capability 9.0 has it";
   if (instruction.not_in_data_centre) {
@@ -52,25 +50,22 @@ std::string why_missing(const Instruction& instruction, const Entry* entry, bool
 Fact make_fact(const Instruction& instruction, std::span<const Entry> entries, const char* quantity,
                bool measurable) {
   const bool latency = std::string_view(quantity) == "latency";
-  Fact fact;
-  fact.id = fmt::format("{}.{}", instruction.id, quantity);
-  fact.subject = instruction.subject;
-  fact.quantity = quantity;
-  fact.unit = latency ? "cycles" : std::string(throughput_unit(instruction));
-  fact.better = latency ? Better::lower : Better::higher;
-  fact.method = latency ? "dependent chain, long loop less short loop, in-kernel clock"
-                        : "independent chains in many warps, in-kernel clock";
+  FactName name{fmt::format("{}.{}", instruction.id, quantity), std::string(instruction.subject),
+                quantity};
+  const std::string unit = latency ? "cycles" : std::string(throughput_unit(instruction));
+  const Better better = latency ? Better::lower : Better::higher;
+  const char* method = latency ? "dependent chain, long loop less short loop, in-kernel clock"
+                               : "independent chains in many warps, in-kernel clock";
   const Entry* entry = find_entry(entries, instruction.subject, quantity);
   if (entry == nullptr || !entry->metric.value) {
-    fact.reason = why_missing(instruction, entry, measurable, quantity);
+    Fact fact = missing_fact(std::move(name), unit, better,
+                             why_missing(instruction, entry, measurable, quantity));
+    fact.method = method;
     return fact;
   }
-  fact.value = entry->metric.value;
-  fact.interval = entry->interval;
-  fact.repeats = static_cast<int>(entry->samples.size());
-  fact.evidence = {entry->name};
-  fact.bound = entry->bound;
-  fact.counters = entry->counters;
+  Fact fact = fact_of(*entry, std::move(name), method);
+  fact.unit = unit;
+  fact.better = better;
   // Of a rate the expectation is the guide's; what others say of latencies the harness knows.
   if (entry->expected && !latency)
     fact.published = Published{entry->expected->value, entry->expected->model};
@@ -119,15 +114,14 @@ using Families = std::vector<AxisValue>;
 
 View plot(const char* title, const char* quantity, const char* y_label, Families families,
           bool log) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
-  view.where = {{"quantity", {quantity}}, {"family", std::move(families)}};
-  view.x = "instruction";
-  view.x_label = "Instruction";
-  view.y_label = y_label;
-  view.y_log = log;
-  view.y_from_zero = !log;
+  View view{.kind = View::Kind::plot,
+            .title = title,
+            .where = {{"quantity", {quantity}}, {"family", std::move(families)}},
+            .x = "instruction",
+            .x_label = "Instruction",
+            .y_label = y_label,
+            .y_log = log,
+            .y_from_zero = !log};
   // Without them the instructions stand one below the other, each by its name; the table has both.
   view.show_bound = view.show_expected = false;
   return view;
@@ -136,15 +130,13 @@ View plot(const char* title, const char* quantity, const char* y_label, Families
 std::vector<View> views() {
   const Families scalar{"fp32",    "fp64",       "fp16", "integer",
                         "special", "conversion", "warp", "register"};
-  View latencies;
-  latencies.title = "Latency of every instruction";
+  View latencies{.title = "Latency of every instruction"};
   latencies.note =
       "Cycles from one instruction to the next that needs its result. Names with \"and\" are of "
       "several, which no chain can take apart.";
   latencies.where = {{"quantity", {"latency"}}};
   latencies.columns = {"family", "instruction", "ptx", "metric", "interval", "expected", "verdict"};
-  View throughputs;
-  throughputs.title = "Throughput of every instruction";
+  View throughputs{.title = "Throughput of every instruction"};
   throughputs.note =
       "Results of one SM in a clock: lanes, each half of a pair, multiply-adds of a matrix "
       "product. The bound is the published rate, else what four schedulers can issue.";

@@ -15,36 +15,15 @@ struct WaitOp : LaneOp<WaitOp, Word> {
   static Word next(Word x, Word, Word) { return x; }
 };
 
-struct BarSync : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) {
-    asm volatile("bar.sync 0;" ::: "memory");
-  }
-};
-
-/// Of all lanes, where the compiler knows that they are together.
-struct SyncWarp : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) {
-    asm volatile("bar.warp.sync -1;" ::: "memory");
-  }
-};
-
-struct MembarCta : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) {
-    asm volatile("membar.cta;" ::: "memory");
-  }
-};
-
-struct MembarGl : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) {
-    asm volatile("membar.gl;" ::: "memory");
-  }
-};
-
-struct MembarSys : WaitOp {
-  static __device__ void step(Word&, const Operands&, int) {
-    asm volatile("membar.sys;" ::: "memory");
-  }
-};
+#define FATHOM_WAIT(Name, ptx)                                                                   \
+  struct Name : WaitOp {                                                                         \
+    static __device__ void step(Word&, const Operands&, int) { asm volatile(ptx ::: "memory"); } \
+  };
+FATHOM_WAIT(BarSync, "bar.sync 0;")
+FATHOM_WAIT(SyncWarp, "bar.warp.sync -1;")  // the compiler knows that the lanes are together
+FATHOM_WAIT(MembarCta, "membar.cta;")
+FATHOM_WAIT(MembarGl, "membar.gl;")
+FATHOM_WAIT(MembarSys, "membar.sys;")
 
 /// The clock, with a maximum: a value that nobody uses would not be read. It must be a little later
 /// than what was read before, or the same where its 32 bits ran over.

@@ -72,27 +72,44 @@ using SmallMma = MmaOp<Element, Sum, K, 2, 1, 4 / Sum::per_register>;
 template <class Element, class Sum, int K>
 using LargeMma = MmaOp<Element, Sum, K, 4, 2, 4 / Sum::per_register>;
 
-struct MmaF16K8 : SmallMma<F16, F32Sum, 8> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
-  }
-};
-
-struct MmaF16K16 : LargeMma<F16, F32Sum, 16> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
+/// 10 x the compute capability that is compiled for, as __CUDA_ARCH__ has it.
+#ifdef __CUDA_ARCH__
+constexpr int target = __CUDA_ARCH__;
+#else
+constexpr int target = 0;
 #endif
-  }
-};
+
+// With four accumulators; from compute capability `since` on.
+#define FATHOM_SMALL_MMA(Name, since, ptx, ...)                                              \
+  struct Name : SmallMma<__VA_ARGS__> {                                                      \
+    static __device__ void step(State& x, const Operands& o, int i) {                        \
+      if constexpr (target >= since)                                                         \
+        asm volatile("mma.sync.aligned." ptx " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
+                     : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])                \
+                     : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));                         \
+    }                                                                                        \
+  };
+#define FATHOM_LARGE_MMA(Name, since, ptx, ...)                                        \
+  struct Name : LargeMma<__VA_ARGS__> {                                                \
+    static __device__ void step(State& x, const Operands& o, int i) {                  \
+      if constexpr (target >= since)                                                   \
+        asm volatile("mma.sync.aligned." ptx                                           \
+                     " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"          \
+                     : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])          \
+                     : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), \
+                       "r"(o.b[0]), "r"(o.b[1]));                                      \
+    }                                                                                  \
+  };
+
+FATHOM_SMALL_MMA(MmaF16K8, 750, "m16n8k8.row.col.f32.f16.f16.f32", F16, F32Sum, 8)
+FATHOM_LARGE_MMA(MmaF16K16, 800, "m16n8k16.row.col.f32.f16.f16.f32", F16, F32Sum, 16)
+FATHOM_SMALL_MMA(MmaBf16K8, 800, "m16n8k8.row.col.f32.bf16.bf16.f32", Bf16, F32Sum, 8)
+FATHOM_LARGE_MMA(MmaBf16K16, 800, "m16n8k16.row.col.f32.bf16.bf16.f32", Bf16, F32Sum, 16)
+FATHOM_SMALL_MMA(MmaTf32K4, 800, "m16n8k4.row.col.f32.tf32.tf32.f32", Tf32, F32Sum, 4)
+FATHOM_LARGE_MMA(MmaTf32K8, 800, "m16n8k8.row.col.f32.tf32.tf32.f32", Tf32, F32Sum, 8)
+FATHOM_SMALL_MMA(MmaS8K16, 800, "m16n8k16.row.col.s32.s8.s8.s32", S8, S32Sum, 16)
+FATHOM_LARGE_MMA(MmaS8K32, 800, "m16n8k32.row.col.s32.s8.s8.s32", S8, S32Sum, 32)
+FATHOM_LARGE_MMA(MmaE4m3K32, 890, "m16n8k32.row.col.f32.e4m3.e4m3.f32", E4m3, F32Sum, 32)
 
 struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
   static __device__ void step(State& x, const Operands& o, int i) {
@@ -101,90 +118,6 @@ struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
         "{%0,%1};"
         : "+r"(x.r[0]), "+r"(x.r[1])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
-#endif
-  }
-};
-
-struct MmaBf16K8 : SmallMma<Bf16, F32Sum, 8> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
-#endif
-  }
-};
-
-struct MmaBf16K16 : LargeMma<Bf16, F32Sum, 16> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-        "{%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
-#endif
-  }
-};
-
-struct MmaTf32K4 : SmallMma<Tf32, F32Sum, 4> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
-#endif
-  }
-};
-
-struct MmaTf32K8 : LargeMma<Tf32, F32Sum, 8> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
-#endif
-  }
-};
-
-struct MmaS8K16 : SmallMma<S8, S32Sum, 16> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));
-#endif
-  }
-};
-
-struct MmaS8K32 : LargeMma<S8, S32Sum, 32> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
-#endif
-  }
-};
-
-struct MmaE4m3K32 : LargeMma<E4m3, F32Sum, 32> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 890
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-        "{%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
         : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
 #endif
   }

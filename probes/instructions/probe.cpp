@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/probe.h"
 #include "probes/instructions/claims.h"
 #include "probes/instructions/workload.h"
 #include "results/statistics.h"
@@ -60,7 +59,7 @@ Case base_case(const Plan& plan, const char* quantity) {
             {"instruction", std::string(instruction.subject)},
             {"quantity", quantity},
             {"ptx", std::string(instruction.ptx)}};
-  c.suite = instruction.quick ? Suite::quick : Suite::standard;
+  c.suite = quick_if(instruction.quick);
   c.extras = {
       {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
   c.prepare = [plan](Context& context) {
@@ -116,42 +115,37 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels,
   return c;
 }
 
-class Instructions : public Probe {
- public:
-  std::string name() const override { return "instructions"; }
-  std::string question() const override {
-    return "How long does each instruction take, and how many of it does an SM complete in a "
-           "clock?";
+std::vector<Case> cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const Instruction& instruction : all_instructions()) {
+    if (!instruction.runs_on(device.major, device.minor)) continue;
+    const Kernels& kernels = find_kernels(instruction.op);
+    if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
+    if (kernels.throughput.chains > 0)
+      result.push_back(throughput_case(instruction, kernels, device));
   }
-  std::string method() const override {
-    return "Latency: one chain of dependent instructions in a warp of every SM, in two loops of "
-           "the same trip count whose bodies differ in length; the difference of their clocks over "
-           "the instructions by which they differ holds no loop; the median over all warps. "
-           "Throughput: several independent chains in many warps of one block on each SM, all "
-           "their results over the clocks from the first warp's start to the last warp's end; the "
-           "median over the SMs; the instructions executed and the SM's active cycles by counter "
-           "beside it. Each launch is checked: every chain's last step against the instruction's "
-           "reference on the host, and where the instruction is exact the whole chain; matrices "
-           "hold small whole numbers, which every type sums exactly. That the machine code holds "
-           "the instruction as often as the count says is a test of Fathom's own.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> result;
-    for (const Instruction& instruction : all_instructions()) {
-      if (!instruction.runs_on(device.major, device.minor)) continue;
-      const Kernels& kernels = find_kernels(instruction.op);
-      if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
-      if (kernels.throughput.chains > 0)
-        result.push_back(throughput_case(instruction, kernels, device));
-    }
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::instructions::conclude(entries);
-  }
-};
+  return result;
+}
+
+const ProbeParts parts{
+    .name = "instructions",
+    .question =
+        "How long does each instruction take, and how many of it does an SM complete in a clock?",
+    .method =
+        "Latency: one chain of dependent instructions in a warp of every SM, in two loops of the "
+        "same trip count whose bodies differ in length; the difference of their clocks over the "
+        "instructions by which they differ holds no loop; the median over all warps. Throughput: "
+        "several independent chains in many warps of one block on each SM, all their results over "
+        "the clocks from the first warp's start to the last warp's end; the median over the SMs; "
+        "the instructions executed and the SM's active cycles by counter beside it. Each launch is "
+        "checked: every chain's last step against the instruction's reference on the host, and "
+        "where the instruction is exact the whole chain; matrices hold small whole numbers, which "
+        "every type sums exactly. That the machine code holds the instruction as often as the "
+        "count says is a test of Fathom's own.",
+    .conclude = conclude,
+    .cases = {cases}};
 
 }  // namespace
 }  // namespace fathom::instructions
 
-FATHOM_PROBE(fathom::instructions::Instructions)
+FATHOM_PROBE(fathom::PartsProbe, fathom::instructions::parts)

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <deque>
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "probes/instructions/instructions.h"
 
 namespace fathom::instructions {
@@ -37,77 +42,45 @@ inline constexpr Instruction mma_instructions[] = {
     mma("mma_f64_k16", "mma m16n8k16 fp64", "MmaF64K16", "DMMA", TensorType::f64, 2048, 90, true),
 };
 
-/// One warp's quarter of a warpgroup's wgmma of 64 rows.
-constexpr Instruction wgmma(std::string_view id, std::string_view subject, std::string_view op,
-                            std::string_view opcode, TensorType type, int columns, int k,
-                            bool quick = false) {
-  return {.id = id, .subject = subject, .family = "wgmma", .ptx = "wgmma.mma_async", .op = op,
-          .sass = {{{opcode}}}, .since = 90, .hopper_only = true, .results = 16.0 * columns * k,
-          .counted = false, .tensor = type, .reaches_bound = columns >= 128, .usual_latency = 32.0 + columns / 2.0,
-          .latency_warps = 4, .quick = quick};
-}
-
-inline constexpr Instruction wgmma_instructions[] = {
-    wgmma("wgmma_f16_n64_shared", "wgmma m64n64k16 fp16, A in shared",
-          "WgmmaF16<64, false>", "HGMMA", TensorType::f16, 64, 16),
-    wgmma("wgmma_f16_n128_shared", "wgmma m64n128k16 fp16, A in shared",
-          "WgmmaF16<128, false>", "HGMMA", TensorType::f16, 128, 16),
-    wgmma("wgmma_f16_n256_shared", "wgmma m64n256k16 fp16, A in shared",
-          "WgmmaF16<256, false>", "HGMMA", TensorType::f16, 256, 16, true),
-    wgmma("wgmma_f16_n64_registers", "wgmma m64n64k16 fp16, A in registers",
-          "WgmmaF16<64, true>", "HGMMA", TensorType::f16, 64, 16),
-    wgmma("wgmma_f16_n128_registers", "wgmma m64n128k16 fp16, A in registers",
-          "WgmmaF16<128, true>", "HGMMA", TensorType::f16, 128, 16),
-    wgmma("wgmma_f16_n256_registers", "wgmma m64n256k16 fp16, A in registers",
-          "WgmmaF16<256, true>", "HGMMA", TensorType::f16, 256, 16),
-    wgmma("wgmma_bf16_n64_shared", "wgmma m64n64k16 bf16, A in shared",
-          "WgmmaBf16<64, false>", "HGMMA", TensorType::bf16, 64, 16),
-    wgmma("wgmma_bf16_n128_shared", "wgmma m64n128k16 bf16, A in shared",
-          "WgmmaBf16<128, false>", "HGMMA", TensorType::bf16, 128, 16),
-    wgmma("wgmma_bf16_n256_shared", "wgmma m64n256k16 bf16, A in shared",
-          "WgmmaBf16<256, false>", "HGMMA", TensorType::bf16, 256, 16),
-    wgmma("wgmma_bf16_n64_registers", "wgmma m64n64k16 bf16, A in registers",
-          "WgmmaBf16<64, true>", "HGMMA", TensorType::bf16, 64, 16),
-    wgmma("wgmma_bf16_n128_registers", "wgmma m64n128k16 bf16, A in registers",
-          "WgmmaBf16<128, true>", "HGMMA", TensorType::bf16, 128, 16),
-    wgmma("wgmma_bf16_n256_registers", "wgmma m64n256k16 bf16, A in registers",
-          "WgmmaBf16<256, true>", "HGMMA", TensorType::bf16, 256, 16),
-    wgmma("wgmma_tf32_n64_shared", "wgmma m64n64k8 tf32, A in shared",
-          "WgmmaTf32<64, false>", "HGMMA", TensorType::tf32, 64, 8),
-    wgmma("wgmma_tf32_n128_shared", "wgmma m64n128k8 tf32, A in shared",
-          "WgmmaTf32<128, false>", "HGMMA", TensorType::tf32, 128, 8),
-    wgmma("wgmma_tf32_n256_shared", "wgmma m64n256k8 tf32, A in shared",
-          "WgmmaTf32<256, false>", "HGMMA", TensorType::tf32, 256, 8),
-    wgmma("wgmma_tf32_n64_registers", "wgmma m64n64k8 tf32, A in registers",
-          "WgmmaTf32<64, true>", "HGMMA", TensorType::tf32, 64, 8),
-    wgmma("wgmma_tf32_n128_registers", "wgmma m64n128k8 tf32, A in registers",
-          "WgmmaTf32<128, true>", "HGMMA", TensorType::tf32, 128, 8),
-    wgmma("wgmma_tf32_n256_registers", "wgmma m64n256k8 tf32, A in registers",
-          "WgmmaTf32<256, true>", "HGMMA", TensorType::tf32, 256, 8),
-    wgmma("wgmma_e4m3_n64_shared", "wgmma m64n64k32 e4m3, A in shared",
-          "WgmmaE4m3<64, false>", "QGMMA", TensorType::fp8, 64, 32),
-    wgmma("wgmma_e4m3_n128_shared", "wgmma m64n128k32 e4m3, A in shared",
-          "WgmmaE4m3<128, false>", "QGMMA", TensorType::fp8, 128, 32),
-    wgmma("wgmma_e4m3_n256_shared", "wgmma m64n256k32 e4m3, A in shared",
-          "WgmmaE4m3<256, false>", "QGMMA", TensorType::fp8, 256, 32, true),
-    wgmma("wgmma_e4m3_n64_registers", "wgmma m64n64k32 e4m3, A in registers",
-          "WgmmaE4m3<64, true>", "QGMMA", TensorType::fp8, 64, 32),
-    wgmma("wgmma_e4m3_n128_registers", "wgmma m64n128k32 e4m3, A in registers",
-          "WgmmaE4m3<128, true>", "QGMMA", TensorType::fp8, 128, 32),
-    wgmma("wgmma_e4m3_n256_registers", "wgmma m64n256k32 e4m3, A in registers",
-          "WgmmaE4m3<256, true>", "QGMMA", TensorType::fp8, 256, 32),
-    wgmma("wgmma_s8_n64_shared", "wgmma m64n64k32 int8, A in shared",
-          "WgmmaS8<64, false>", "IGMMA", TensorType::s8, 64, 32),
-    wgmma("wgmma_s8_n128_shared", "wgmma m64n128k32 int8, A in shared",
-          "WgmmaS8<128, false>", "IGMMA", TensorType::s8, 128, 32),
-    wgmma("wgmma_s8_n256_shared", "wgmma m64n256k32 int8, A in shared",
-          "WgmmaS8<256, false>", "IGMMA", TensorType::s8, 256, 32),
-    wgmma("wgmma_s8_n64_registers", "wgmma m64n64k32 int8, A in registers",
-          "WgmmaS8<64, true>", "IGMMA", TensorType::s8, 64, 32),
-    wgmma("wgmma_s8_n128_registers", "wgmma m64n128k32 int8, A in registers",
-          "WgmmaS8<128, true>", "IGMMA", TensorType::s8, 128, 32),
-    wgmma("wgmma_s8_n256_registers", "wgmma m64n256k32 int8, A in registers",
-          "WgmmaS8<256, true>", "IGMMA", TensorType::s8, 256, 32),
-};
+/// One warp's quarter of a warpgroup's wgmma of 64 rows, of each type by columns, with A in shared
+/// memory and in registers.
+inline const std::vector<Instruction> wgmma_instructions = [] {
+  static std::deque<std::string> texts;  // what the rows' names point to
+  const auto keep = [](const std::string& text) {
+    return std::string_view(texts.emplace_back(text));
+  };
+  std::vector<Instruction> all;
+  for (const auto& [id, name, op, opcode, type, k] :
+       {std::tuple{"f16", "fp16", "WgmmaF16<", "HGMMA", TensorType::f16, 16},
+        {"bf16", "bf16", "WgmmaBf16<", "HGMMA", TensorType::bf16, 16},
+        {"tf32", "tf32", "WgmmaTf32<", "HGMMA", TensorType::tf32, 8},
+        {"e4m3", "e4m3", "WgmmaE4m3<", "QGMMA", TensorType::fp8, 32},
+        {"s8", "int8", "WgmmaS8<", "IGMMA", TensorType::s8, 32}}) {
+    for (const bool registers : {false, true}) {
+      const std::string from = registers ? "registers" : "shared";
+      for (const int columns : {64, 128, 256}) {
+        const std::string n = std::to_string(columns);
+        all.push_back({.id = keep("wgmma_" + std::string(id) + "_n" + n + "_" + from),
+                       .subject = keep("wgmma m64n" + n + "k" + std::to_string(k) + " " + name +
+                                       ", A in " + from),
+                       .family = "wgmma",
+                       .ptx = "wgmma.mma_async",
+                       .op = keep(op + n + (registers ? ", true>" : ", false>")),
+                       .sass = {{{opcode}}},
+                       .since = 90,
+                       .hopper_only = true,
+                       .results = 16.0 * columns * k,
+                       .counted = false,
+                       .tensor = type,
+                       .reaches_bound = columns >= 128,
+                       .usual_latency = 32.0 + columns / 2.0,
+                       .latency_warps = 4,
+                       .quick = columns == 256 && !registers &&
+                                (type == TensorType::f16 || type == TensorType::fp8)});
+      }
+    }
+  }
+  return all;
+}();
 
 }  // namespace fathom::instructions

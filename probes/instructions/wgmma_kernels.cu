@@ -1,5 +1,6 @@
-#include "probes/instructions/wgmma_registers.cuh"
-#include "probes/instructions/wgmma_shared.cuh"
+#include <deque>
+
+#include "probes/instructions/wgmma_products.cuh"
 
 // Tensor instructions of a warpgroup: wgmma.mma_async of 64 rows, N columns and 32 bytes of K, of
 // compute capability 9.0 alone. A's two signs (see fragments.cuh) are two tiles.
@@ -270,14 +271,22 @@ struct WgmmaE4m3 : WgmmaOp<E4m3, F32Sum, N, R> {};
 template <int N, bool R>
 struct WgmmaS8 : WgmmaOp<S8, S32Sum, N, R> {};
 
+/// `op`: the type's name; each shape's own, as in "WgmmaF16<64, false>", must outlive the list.
 template <template <int, bool> class Op>
-void add_shapes(std::vector<Kernels>& list, std::array<const char*, 6> names) {
-  list.push_back(wgmma_kernels_of<Op<64, false>>(names[0]));
-  list.push_back(wgmma_kernels_of<Op<128, false>>(names[1]));
-  list.push_back(wgmma_kernels_of<Op<256, false>>(names[2]));
-  list.push_back(wgmma_kernels_of<Op<64, true>>(names[3]));
-  list.push_back(wgmma_kernels_of<Op<128, true>>(names[4]));
-  list.push_back(wgmma_kernels_of<Op<256, true>>(names[5]));
+void add_shapes(std::vector<Kernels>& list, const std::string& op) {
+  static std::deque<std::string> names;
+  const auto add = [&]<int N, bool R>(std::integer_sequence<int, N>, std::bool_constant<R>) {
+    const char* registers = R ? ", true>" : ", false>";
+    list.push_back(wgmma_kernels_of<Op<N, R>>(
+        names.emplace_back(op + "<" + std::to_string(N) + registers).c_str()));
+  };
+  const auto add_all = [&](auto registers) {
+    add(std::integer_sequence<int, 64>{}, registers);
+    add(std::integer_sequence<int, 128>{}, registers);
+    add(std::integer_sequence<int, 256>{}, registers);
+  };
+  add_all(std::false_type{});
+  add_all(std::true_type{});
 }
 
 }  // namespace
@@ -285,20 +294,11 @@ void add_shapes(std::vector<Kernels>& list, std::array<const char*, 6> names) {
 std::span<const Kernels> wgmma_kernels() {
   static const std::vector<Kernels> list = [] {
     std::vector<Kernels> all;
-    add_shapes<WgmmaF16>(all,
-                         {"WgmmaF16<64, false>", "WgmmaF16<128, false>", "WgmmaF16<256, false>",
-                          "WgmmaF16<64, true>", "WgmmaF16<128, true>", "WgmmaF16<256, true>"});
-    add_shapes<WgmmaBf16>(all,
-                          {"WgmmaBf16<64, false>", "WgmmaBf16<128, false>", "WgmmaBf16<256, false>",
-                           "WgmmaBf16<64, true>", "WgmmaBf16<128, true>", "WgmmaBf16<256, true>"});
-    add_shapes<WgmmaTf32>(all,
-                          {"WgmmaTf32<64, false>", "WgmmaTf32<128, false>", "WgmmaTf32<256, false>",
-                           "WgmmaTf32<64, true>", "WgmmaTf32<128, true>", "WgmmaTf32<256, true>"});
-    add_shapes<WgmmaE4m3>(all,
-                          {"WgmmaE4m3<64, false>", "WgmmaE4m3<128, false>", "WgmmaE4m3<256, false>",
-                           "WgmmaE4m3<64, true>", "WgmmaE4m3<128, true>", "WgmmaE4m3<256, true>"});
-    add_shapes<WgmmaS8>(all, {"WgmmaS8<64, false>", "WgmmaS8<128, false>", "WgmmaS8<256, false>",
-                              "WgmmaS8<64, true>", "WgmmaS8<128, true>", "WgmmaS8<256, true>"});
+    add_shapes<WgmmaF16>(all, "WgmmaF16");
+    add_shapes<WgmmaBf16>(all, "WgmmaBf16");
+    add_shapes<WgmmaTf32>(all, "WgmmaTf32");
+    add_shapes<WgmmaE4m3>(all, "WgmmaE4m3");
+    add_shapes<WgmmaS8>(all, "WgmmaS8");
     return all;
   }();
   return list;

@@ -40,10 +40,7 @@ Workload prepare(Context& context, const Plan& plan,
 
   Workload workload;
   workload.launch = [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); };
-  workload.poison = [=, &context] {
-    context.buffers().poison(out);
-    context.buffers().poison(clocks);
-  };
+  workload.poison = poisoning(context, {out, clocks});
   workload.verify = [=]() -> std::optional<std::string> {
     const auto bytes = copy_to_host<std::byte>(out, stream);
     std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
 

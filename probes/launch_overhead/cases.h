@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 
 namespace fathom::launch_overhead {
 
@@ -15,6 +15,6 @@ std::vector<Case> chain_cases(const DeviceFacts& device);  ///< the kernels' glo
 std::vector<Case> host_cases(const DeviceFacts& device);   ///< the host's clock
 
 /// A case without `prepare`, whose metric is a time in seconds. Its axes: sweep, what, and `more`.
-Case make_case(const char* sweep, const std::string& what, Axes more, Suite suite);
+Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite);
 
 }  // namespace fathom::launch_overhead

@@ -27,8 +27,7 @@ constexpr int link_clocks = 10'000;
 /// From the first stamp to the last over the steps in between: of empty kernels in a row, those
 /// from each to the next; of a fan-out, the kernels.
 Case chain_case(const char* where, int kernels, bool quick) {
-  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}},
-                     quick ? Suite::quick : Suite::standard);
+  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick_if(quick));
   const bool stream_order = where == std::string_view(in_stream);
   const bool fan_out = where == std::string_view(fan_out_graph);
   const int steps = fan_out ? kernels : kernels + 1;
@@ -48,7 +47,7 @@ Case chain_case(const char* where, int kernels, bool quick) {
           make_graph(fan_out ? Shape::fan_out : Shape::straight, kernels, slots));
       workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); };
     }
-    workload.poison = [=, &context] { context.buffers().poison(stamps); };
+    workload.poison = poisoning(context, {stamps});
     workload.verify = [=]() -> std::optional<std::string> {
       const auto t = copy_to_host<long long>(stamps, stream);
       if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
@@ -104,7 +103,7 @@ Case gap_case(bool graph, bool programmatic) {
     } else {
       workload.launch = launch_all;
     }
-    workload.poison = [=, &context] { context.buffers().poison(stamps); };
+    workload.poison = poisoning(context, {stamps});
     workload.verify = [=] { return check_links(copy_to_host<long long>(stamps, stream)); };
     workload.read_sample = [=] { return mean_gap(copy_to_host<long long>(stamps, stream)); };
     workload.sample_timer = "globaltimer";

@@ -170,9 +170,7 @@ Fact graph_cost_per_node(std::span<const Entry> entries) {
 
 View plot(const char* title, AxisFilter where, const char* x, const char* y_label,
           std::vector<std::string> series) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
+  View view{.kind = View::Kind::plot, .title = title};
   for (auto& [axis, value] : where) view.where.emplace_back(axis, std::vector<AxisValue>{value});
   view.x = view.x_label = x;
   view.x_log2 = true;
@@ -185,16 +183,14 @@ View plot(const char* title, AxisFilter where, const char* x, const char* y_labe
 }
 
 std::vector<View> views() {
-  View host;
-  host.title = "Cost of calls on the host";
-  host.note = "By the host's clock, on a stream that nothing else uses.";
-  host.where = {{"sweep", {"host"}}};
-  host.columns = {"what", "kernels", "arguments (B)", "metric", "interval", "verdict"};
-  View gaps;
-  gaps.title = "Gap between dependent kernels";
-  gaps.note = "From the end of one kernel's work to the begin of the next one's.";
-  gaps.where = {{"sweep", {"gap"}}};
-  gaps.columns = {"what", "programmatic", "metric", "interval", "verdict"};
+  View host{.title = "Cost of calls on the host",
+            .note = "By the host's clock, on a stream that nothing else uses.",
+            .where = {{"sweep", {"host"}}},
+            .columns = {"what", "kernels", "arguments (B)", "metric", "interval", "verdict"}};
+  View gaps{.title = "Gap between dependent kernels",
+            .note = "From the end of one kernel's work to the begin of the next one's.",
+            .where = {{"sweep", {"gap"}}},
+            .columns = {"what", "programmatic", "metric", "interval", "verdict"}};
   return {std::move(host), std::move(gaps),
           plot("Time from one empty kernel to the next", {{"sweep", "chain"}}, "kernels",
                "Time per kernel (s)", {"what"}),

@@ -17,7 +17,7 @@ Workload launches(std::function<void()> launch) {
 Case grid_case(int blocks, int threads, bool quick) {
   Case c = make_case("grid", "empty kernel",
                      {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
-                     quick ? Suite::quick : Suite::standard);
+                     quick_if(quick));
   c.value = [](double seconds) { return seconds; };
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();

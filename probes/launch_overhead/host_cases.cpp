@@ -24,7 +24,7 @@ constexpr double answer_limit_s = 2;
 using MakeSampler = std::function<std::function<double()>(Context&)>;
 
 Case host_case(const std::string& what, bool quick, MakeSampler make, Axes more = {}) {
-  Case c = make_case("host", what, std::move(more), quick ? Suite::quick : Suite::standard);
+  Case c = make_case("host", what, std::move(more), quick_if(quick));
   c.prepare = [make = std::move(make)](Context& context) {
     cudaStream_t stream = context.stream();
     Workload workload;
@@ -88,25 +88,29 @@ void add_launches(std::vector<Case>& cases) {
     cudaStream_t stream = context.stream();
     return batched(stream, [=] { launch_empty(1, 1, stream); });
   }));
-  cases.push_back(host_case(launch_and_synchronize, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    return round_trip([=] {
-      launch_empty(1, 1, stream);
-      synchronize(stream);
-    });
-  }));
-  cases.push_back(host_case(launch_until_flag, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    const auto flag = std::make_shared<Flag>();
-    return [=] {
-      double seconds = 0;
-      for (int i = 0; i < round_trips; ++i) {
-        seconds += host_seconds([&] { flag->launch_and_wait(stream); });
-        synchronize(stream);
-      }
-      return seconds / round_trips;
-    };
-  }));
+  cases.push_back(host_case(
+      launch_and_synchronize, true,
+      [](Context& context) {
+        cudaStream_t stream = context.stream();
+        return round_trip([=] {
+          launch_empty(1, 1, stream);
+          synchronize(stream);
+        });
+      }));
+  cases.push_back(host_case(
+      launch_until_flag, true,
+      [](Context& context) {
+        cudaStream_t stream = context.stream();
+        const auto flag = std::make_shared<Flag>();
+        return [=] {
+          double seconds = 0;
+          for (int i = 0; i < round_trips; ++i) {
+            seconds += host_seconds([&] { flag->launch_and_wait(stream); });
+            synchronize(stream);
+          }
+          return seconds / round_trips;
+        };
+      }));
   cases.push_back(host_case(synchronize_after_flag, true, [](Context& context) {
     cudaStream_t stream = context.stream();
     const auto flag = std::make_shared<Flag>();
@@ -120,30 +124,40 @@ void add_launches(std::vector<Case>& cases) {
     };
   }));
   for (const int bytes : argument_bytes) {
-    cases.push_back(host_case(launch_with_argument_bytes, bytes == 4096,
-                              [=](Context& context) {
-                                cudaStream_t stream = context.stream();
-                                return batched(stream,
-                                               [=] { launch_with_arguments(bytes, stream); });
-                              },
-                              {{"arguments (B)", std::int64_t{bytes}}}));
+    cases.push_back(host_case(
+        launch_with_argument_bytes, bytes == 4096,
+        [=](Context& context) {
+          cudaStream_t stream = context.stream();
+          return batched(
+              stream, [=] { launch_with_arguments(bytes, stream); });
+        },
+        {{"arguments (B)", std::int64_t{bytes}}}));
   }
 }
 
 void add_waits(std::vector<Case>& cases) {
-  cases.push_back(host_case(synchronize_idle, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    return batched(stream, [=] { synchronize(stream); });
-  }));
-  cases.push_back(host_case(query_idle, false, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    return batched(stream, [=] { FATHOM_CUDA(cudaStreamQuery(stream)); });
-  }));
-  cases.push_back(host_case(record_event, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    const std::shared_ptr<Event> event = std::make_shared<Event>(make_event());
-    return batched(stream, [=] { FATHOM_CUDA(cudaEventRecord(event->get(), stream)); });
-  }));
+  cases.push_back(host_case(
+      synchronize_idle, true,
+      [](Context& context) {
+        cudaStream_t stream = context.stream();
+        return batched(
+            stream, [=] { synchronize(stream); });
+      }));
+  cases.push_back(host_case(
+      query_idle, false,
+      [](Context& context) {
+        cudaStream_t stream = context.stream();
+        return batched(
+            stream, [=] { FATHOM_CUDA(cudaStreamQuery(stream)); });
+      }));
+  cases.push_back(host_case(
+      record_event, true,
+      [](Context& context) {
+        cudaStream_t stream = context.stream();
+        const std::shared_ptr<Event> event = std::make_shared<Event>(make_event());
+        return batched(
+            stream, [=] { FATHOM_CUDA(cudaEventRecord(event->get(), stream)); });
+      }));
   cases.push_back(host_case(query_event, true, [](Context& context) {
     cudaStream_t stream = context.stream();
     const std::shared_ptr<Event> event = std::make_shared<Event>(make_event());

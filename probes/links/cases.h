@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/links/gpus.h"
 #include "probes/links/nccl_library.h"
 

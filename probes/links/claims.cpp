@@ -223,30 +223,26 @@ void add_nccl_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
 
 View curve(const char* title, std::vector<std::pair<std::string, std::vector<AxisValue>>> where,
            std::vector<std::string> series) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
-  view.where = std::move(where);
-  view.x = "size";
-  view.x_label = "Size (B)";
-  view.y_label = "Bandwidth";
-  view.x_log2 = true;
-  view.series = std::move(series);
-  view.show_expected = false;
-  return view;
+  return {.kind = View::Kind::plot,
+          .title = title,
+          .where = std::move(where),
+          .x = "size",
+          .x_label = "Size (B)",
+          .y_label = "Bandwidth",
+          .x_log2 = true,
+          .series = std::move(series),
+          .show_expected = false};
 }
 
 View matrix(const char* title, const char* link, const char* engine, const char* figure) {
-  View view;
-  view.kind = View::Kind::heat_map;
-  view.title = title;
-  view.note = "Rows send, columns receive.";
-  view.where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}};
-  view.x = "to GPU";
-  view.x_label = "To GPU";
-  view.y_axis = "from GPU";
-  view.y_label = figure;
-  return view;
+  return {.kind = View::Kind::heat_map,
+          .title = title,
+          .note = "Rows send, columns receive.",
+          .where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}},
+          .x = "to GPU",
+          .x_label = "To GPU",
+          .y_label = figure,
+          .y_axis = "from GPU"};
 }
 
 std::vector<View> views(std::span<const Entry> entries) {
@@ -274,11 +270,10 @@ std::vector<View> views(std::span<const Entry> entries) {
     if (!select(entries, {{"link", "peer, latency"}, {"engine", "SM loads"}}).empty())
       result.push_back(matrix("GPU to GPU, time of a load by the receiving SMs", "peer, latency",
                               "SM loads", "Time"));
-    View table;
-    table.title = "Pairs of GPUs";
-    table.where = {{"link", {"peer"}}};
-    table.columns = {"engine", "direction", "from GPU", "to GPU",   "path",
-                     "metric", "interval",  "bound",    "of_bound", "verdict"};
+    View table{.title = "Pairs of GPUs",
+               .where = {{"link", {"peer"}}},
+               .columns = {"engine", "direction", "from GPU", "to GPU", "path", "metric",
+                           "interval", "bound", "of_bound", "verdict"}};
     result.push_back(table);
   }
   if (!select(entries, {{"link", "NCCL"}}).empty()) {
@@ -296,10 +291,9 @@ std::vector<View> views(std::span<const Entry> entries) {
         "Without what the host takes to call them: as in a CUDA graph, or behind other work.";
     result.push_back(queued);
   }
-  View latency;
-  latency.title = "Time of a copy of 4 bytes";
-  latency.where = {{"link", {"host, latency"}}};
-  latency.columns = {"direction", "metric", "interval", "verdict"};
+  View latency{.title = "Time of a copy of 4 bytes",
+               .where = {{"link", {"host, latency"}}},
+               .columns = {"direction", "metric", "interval", "verdict"}};
   result.push_back(latency);
   return result;
 }

@@ -7,7 +7,7 @@
 
 #include "harness/buffers.h"
 #include "harness/cuda_handles.h"
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/links/bounds.h"
 #include "probes/links/kernels.h"
 #include "results/device_lock.h"

@@ -156,8 +156,7 @@ Case host_case(const SharedMachine& machine, const LazyBuffers& buffers, const H
   c.bound = times(machine->pcie, both ? 2 : 1);
   const bool headline = run.bytes == largest_bytes;
   c.precision = headline ? headline_precision : curve_precision;
-  c.suite = headline && run.memory == Memory::pinned && run.engine == Engine::copy ? Suite::quick
-                                                                                   : Suite::standard;
+  c.suite = quick_if(headline && run.memory == Memory::pinned && run.engine == Engine::copy);
   c.prepare = [=](Context& context) { return host_workload(context, machine, buffers, run); };
   return c;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/cuda_check.h"
+#include "probes/device/threads.cuh"
 
 namespace fathom::links {
 namespace {
@@ -12,8 +13,8 @@ constexpr int threads = 256, most_blocks = 4096;
 /// In flight of one thread.
 constexpr int copy_packs_per_turn = 4;
 
-/// The finaliser of MurmurHash3 over 64 bits, which mixes every bit of the input into every bit of the
-/// output.
+/// The finaliser of MurmurHash3 over 64 bits, which mixes every bit of the input into every bit of
+/// the output.
 __device__ std::uint32_t word_of(std::uint32_t source, std::size_t i) {
   std::uint64_t h = i * 0x9E3779B97F4A7C15ull + source * 0xD1B54A32D192ED03ull + 1;
   h = (h ^ (h >> 33)) * 0xFF51AFD7ED558CCDull;
@@ -21,9 +22,6 @@ __device__ std::uint32_t word_of(std::uint32_t source, std::size_t i) {
   return static_cast<std::uint32_t>(h >> 32);
 }
 
-__device__ std::size_t thread_number() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
 __device__ std::size_t all_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
 __global__ void fill(std::uint32_t* out, std::size_t words, std::uint32_t source) {
@@ -35,9 +33,8 @@ __global__ void check(const std::uint32_t* data, std::size_t words, Arrival arri
   unsigned long long found = 0;
   for (std::size_t i = thread_number(); i < words; i += all_threads()) {
     std::uint32_t want = 0;
-    for (std::uint32_t s = 0; s < arrival.sources; ++s) {
+    for (std::uint32_t s = 0; s < arrival.sources; ++s)
       want += word_of(arrival.first_source + s, arrival.first_word + i);
-    }
     if (data[i] != want) ++found;
   }
   if (found > 0) atomicAdd(wrong, found);
@@ -73,23 +70,19 @@ __global__ void chase(const std::uint32_t* lines, std::uint32_t at, int loads, u
   *end = at;
 }
 
-unsigned blocks_for(std::size_t work, int threads_per_block, int most) {
-  const std::size_t blocks = (work + threads_per_block - 1) / threads_per_block;
-  return static_cast<unsigned>(std::min<std::size_t>(blocks, most));
-}
-
 }  // namespace
 
 void launch_fill(std::uint32_t* out, std::size_t words, std::uint32_t source, cudaStream_t stream) {
-  fill<<<blocks_for(words, threads, most_blocks), threads, 0, stream>>>(out, words, source);
+  fill<<<std::min<unsigned>(blocks_for(words, threads), most_blocks), threads, 0, stream>>>(
+      out, words, source);
   FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int blocks,
                  cudaStream_t stream) {
   const std::size_t packs = bytes / 16;
-  copy_packs<<<blocks_for(packs, copy_threads, blocks), copy_threads, 0, stream>>>(
-      reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), packs);
+  copy_packs<<<std::min<unsigned>(blocks_for(packs, copy_threads), blocks), copy_threads, 0,
+               stream>>>(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), packs);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -106,7 +99,8 @@ void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, 
 
 void launch_check(const std::uint32_t* data, std::size_t words, const Arrival& arrival,
                   unsigned long long* wrong, cudaStream_t stream) {
-  check<<<blocks_for(words, threads, most_blocks), threads, 0, stream>>>(data, words, arrival, wrong);
+  check<<<std::min<unsigned>(blocks_for(words, threads), most_blocks), threads, 0, stream>>>(
+      data, words, arrival, wrong);
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -206,8 +206,7 @@ Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective c
   c.precision = bytes == largest_bytes ? headline_precision
                 : queued               ? queued_precision
                                        : curve_precision;
-  c.suite = bytes == largest_bytes && collective == Collective::all_reduce ? Suite::quick
-                                                                           : Suite::standard;
+  c.suite = quick_if(bytes == largest_bytes && collective == Collective::all_reduce);
   c.prepare = [=](Context& context) {
     return nccl_workload(context, machine, lazy, collective, whole, timed, counted);
   };

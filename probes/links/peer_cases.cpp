@@ -122,7 +122,7 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
                          *machine);
   c.bound = times(peer_bound(machine->gpus.topology(), run.from, run.to), run.both ? 2 : 1);
   c.precision = pair_precision;
-  c.suite = run.engine == Engine::copy ? Suite::quick : Suite::standard;
+  c.suite = quick_if(run.engine == Engine::copy);
   c.prepare = [=](Context& context) { return peer_workload(context, machine, run); };
   return c;
 }

@@ -25,14 +25,6 @@ const models::SmLimits* limits_of(const DeviceFacts& device) {
   }
 }
 
-std::string size_name(std::int64_t bytes) {
-  for (const auto& [unit, name] : {std::pair{gib, "GiB"}, {mib, "MiB"}, {kib, "KiB"}}) {
-    const auto whole = static_cast<std::int64_t>(unit);
-    if (bytes >= whole && bytes % whole == 0) return fmt::format("{}{}", bytes / whole, name);
-  }
-  return fmt::format("{}B", bytes);
-}
-
 }  // namespace
 
 const char* name_of(Operation operation) {
@@ -64,16 +56,7 @@ Case make_case(const Point& point) {
             {"operation", name_of(point.operation)},
             {"instruction", point.instruction},
             {"width (B)", std::int64_t{point.width}}};
-  for (const auto& [name, value] : point.more) {
-    c.axes.emplace_back(name, value);
-    const std::string key = name.substr(0, name.find(" ("));
-    const auto* number = std::get_if<std::int64_t>(&value);
-    c.name += number == nullptr       ? fmt::format("/{}:{}", key, std::get<std::string>(value))
-              : name.ends_with("(B)") ? fmt::format("/{}:{}", key, size_name(*number))
-                                      : fmt::format("/{}:{}", key, *number);
-  }
-  std::erase(c.name, ',');
-  std::replace(c.name.begin(), c.name.end(), ' ', '-');
+  add_axes(c, point.more);
   c.suite = point.suite;
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.precision = point.sweep == "level" ? headline_precision : curve_precision;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/memory_bandwidth/kernels.h"
 #include "probes/memory_bandwidth/readings.h"
 

@@ -46,10 +46,4 @@ std::optional<std::string> check_stored(const Buffer& dst, const Access& access,
   return fmt::format("{} of {} words were not stored", wrong, dst.bytes / 4);
 }
 
-std::optional<std::string> check_copied(const Buffer& src, const Buffer& dst, cudaStream_t stream) {
-  const std::uint64_t wrong = count_different_bytes(src.data, dst.data, dst.bytes, stream);
-  if (wrong == 0) return std::nullopt;
-  return fmt::format("{} of {} bytes were not copied", wrong, dst.bytes);
-}
-
 }  // namespace fathom::memory_bandwidth

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/memory_bandwidth/kernels.h"
 
 namespace fathom::memory_bandwidth {
@@ -27,7 +27,5 @@ std::optional<std::string> check_sum(std::uint32_t sum, std::uint32_t expected);
 /// Whether `dst` holds what interleaved warps store; synchronises. `word`: 8 bytes for its use.
 std::optional<std::string> check_stored(const Buffer& dst, const Access& access, int blocks,
                                         int warps, const Buffer& word, cudaStream_t stream);
-
-std::optional<std::string> check_copied(const Buffer& src, const Buffer& dst, cudaStream_t stream);
 
 }  // namespace fathom::memory_bandwidth

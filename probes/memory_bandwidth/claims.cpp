@@ -16,16 +16,15 @@ namespace fathom::memory_bandwidth {
 namespace {
 
 View plot(const char* title, const char* sweep, const char* x, std::vector<std::string> series) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
-  view.where = {{"sweep", {sweep}}};
-  view.x = x;
-  view.x_label = x;
-  view.y_label = "Bandwidth (B/s)";
-  view.series = std::move(series);
-  view.show_bound = view.show_expected = false;
-  return view;
+  return {.kind = View::Kind::plot,
+          .title = title,
+          .where = {{"sweep", {sweep}}},
+          .x = x,
+          .x_label = x,
+          .y_label = "Bandwidth (B/s)",
+          .series = std::move(series),
+          .show_bound = false,
+          .show_expected = false};
 }
 
 /// Regimes of the curve that cannot hit in the L1: the L2's, its end, DRAM's.
@@ -69,8 +68,7 @@ std::vector<View> views(std::span<const Entry> entries) {
       "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes in flight.";
   flight.x_log2 = true;
 
-  View table;
-  table.title = "Bandwidth of each level";
+  View table{.title = "Bandwidth of each level"};
   table.note =
       "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, by the "
       "clocks that it read. Where each warp has its part the blocks are one wave with equal "

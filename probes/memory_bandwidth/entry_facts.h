@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,7 +11,6 @@ namespace fathom::memory_bandwidth {
 
 // What entries say of how they became facts.
 
-inline constexpr const char* left_out = "its cases were left out of this run or failed";
 inline constexpr const char* no_clusters = "this GPU has no clusters, or its cases were left out";
 
 std::optional<double> extra(const Entry& entry, const char* name);
@@ -20,5 +20,9 @@ std::optional<double> read_by_l2(const Entry& entry);
 
 /// "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases, timed by events".
 std::string method_of(const Entry& entry, std::size_t cases);
+
+/// The bandwidth of the best case, or none because of `absent`. `note` follows the method.
+Fact bandwidth_fact(const std::vector<const Entry*>& cases, FactName name, const char* absent,
+                    const std::function<std::string(const Entry&)>& note = nullptr);
 
 }  // namespace fathom::memory_bandwidth

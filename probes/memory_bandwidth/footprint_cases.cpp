@@ -53,10 +53,8 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
         curve.access.width == 16 && index % curve.per_octave == curve.per_octave / 2;
     const bool quick =
         curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
-    Case c = global_case(
-        device,
-        {.sweep = "footprint", .level = "all", .suite = quick ? Suite::quick : Suite::standard},
-        plan);
+    Case c =
+        global_case(device, {.sweep = "footprint", .level = "all", .suite = quick_if(quick)}, plan);
     if (counted) {
       const bool may_hit_l1 =
           curve.access.operation == Operation::load && curve.access.path == Path::cached;

@@ -8,23 +8,21 @@
 #include "probes/memory_bandwidth/entry_facts.h"
 #include "results/format.h"
 #include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::memory_bandwidth {
 namespace {
 
 void add_clusters(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const std::int64_t size : {2, 4, 8, 16}) {
-    const std::string id = fmt::format("dsmem.bandwidth_cluster_{}", size);
-    const std::string subject = fmt::format("distributed shared memory, cluster of {}", size);
-    const Entry* entry = find_measured(entries, {{"sweep", "level"},
-                                                 {"level", "distributed shared"},
-                                                 {"operation", "load"},
-                                                 {"width (B)", std::int64_t{16}},
-                                                 {"cluster size", size}});
-    facts.push_back(
-        entry == nullptr
-            ? missing_fact({id, subject, "bandwidth"}, "B/s", Better::higher, no_clusters)
-            : fact_of(*entry, {id, subject, "bandwidth"}, method_of(*entry, 1)));
+    const FactName name{fmt::format("dsmem.bandwidth_cluster_{}", size),
+                        fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"};
+    facts.push_back(bandwidth_fact(select(entries, {{"sweep", "level"},
+                                                    {"level", "distributed shared"},
+                                                    {"operation", "load"},
+                                                    {"width (B)", std::int64_t{16}},
+                                                    {"cluster size", size}}),
+                                   name, no_clusters));
   }
 }
 
@@ -74,12 +72,8 @@ void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
     std::erase_if(cases, [&](const Entry* e) {
       return (extra(*e, "share_of_l2").value_or(0) > 0.5) != kind.both_partitions;
     });
-    const Entry* entry = best(cases);
-    const FactName name{kind.id, kind.subject, "bandwidth"};
     facts.push_back(
-        entry == nullptr
-            ? missing_fact(name, "B/s", Better::higher, left_out)
-            : fact_of(*entry, name, method_of(*entry, cases.size()) + merged_note(*entry)));
+        bandwidth_fact(cases, {kind.id, kind.subject, "bandwidth"}, left_out, merged_note));
   }
 }
 
@@ -108,11 +102,7 @@ void add_by_counter(std::vector<Fact>& facts, std::span<const Entry> entries) {
               fmt::format("bytes that DRAM counted over separately measured time; {:.4f} of "
                           "the bytes loaded",
                           ratio));
-  *fact.value *= ratio;
-  if (fact.interval) {
-    fact.interval->low *= ratio;
-    fact.interval->high *= ratio;
-  }
+  scale(fact, ratio);
   facts.push_back(std::move(fact));
 }
 

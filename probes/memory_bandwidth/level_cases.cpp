@@ -48,9 +48,8 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
       plan.traffic = traffic_for(device, Level::l1, device.sms);
       plan.in_kernel = true;
       const bool quick = width == 16 && grid.loads == 8;
-      Case c = global_case(
-          device,
-          {.sweep = "level", .level = "L1", .suite = quick ? Suite::quick : Suite::standard}, plan);
+      Case c =
+          global_case(device, {.sweep = "level", .level = "L1", .suite = quick_if(quick)}, plan);
       c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
       count(c, Operation::load, shape_of(plan).bytes_moved, From::l1, false);
       result.push_back(std::move(c));
@@ -122,8 +121,7 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
         const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
         if (!fits(device, plan.access, grid)) continue;
         const bool quick = width == 16 && grid.blocks_per_sm == 1;
-        result.push_back(
-            l2_case(device, plan, in_one_partition, quick ? Suite::quick : Suite::standard));
+        result.push_back(l2_case(device, plan, in_one_partition, quick_if(quick)));
       }
     }
   }
@@ -134,7 +132,7 @@ void add_l2_tiles(std::vector<Case>& result, const DeviceFacts& device) {
     for (const int loads : {2, 4}) {
       TilePlan plan = tile_plan(device, Operation::load, loads);
       plan.warps = warps;
-      const Suite suite = warps == 8 ? Suite::quick : Suite::standard;
+      const Suite suite = quick_if(warps == 8);
       result.push_back(l2_tile_case(device, plan, in_one_partition, suite));
     }
   }
@@ -172,10 +170,8 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
       plan.bytes = largest_region(device);
       plan.cache = dram_cache(operation);
       const bool quick = loads == (operation == Operation::load ? 4 : 1);
-      Case c = tile_case(
-          device,
-          {.sweep = "level", .level = "DRAM", .suite = quick ? Suite::quick : Suite::standard},
-          plan);
+      Case c =
+          tile_case(device, {.sweep = "level", .level = "DRAM", .suite = quick_if(quick)}, plan);
       c.bound = dram_bound(device);
       count(c, operation, c.extras.at("bytes_moved"), From::dram, true);
       result.push_back(std::move(c));

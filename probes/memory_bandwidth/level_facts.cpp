@@ -125,15 +125,10 @@ Fact per_clock(const Entry& entry, const Level& level, const Fact& bandwidth) {
 void add_loads(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
   const FactName name{fmt::format("{}.bandwidth", level.id), level.subject, "bandwidth"};
   const std::vector<const Entry*> cases = candidates(entries, level, "load");
-  const Entry* entry = best(cases);
-  if (entry == nullptr) {
-    facts.push_back(missing_fact(name, "B/s", Better::higher, level.absent));
-    facts.push_back(missing_fact(per_clock_name(level), "B/clk", Better::higher, level.absent));
-    return;
-  }
-  const std::string method = method_of(*entry, cases.size());
-  facts.push_back(fact_of(*entry, name, method));
-  facts.push_back(per_clock(*entry, level, facts.back()));
+  facts.push_back(bandwidth_fact(cases, name, level.absent));
+  facts.push_back(facts.back().value
+                      ? per_clock(*best(cases), level, facts.back())
+                      : missing_fact(per_clock_name(level), "B/clk", Better::higher, level.absent));
 }
 
 struct Direction {
@@ -150,26 +145,17 @@ void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const 
   for (const Direction& direction : directions) {
     const FactName name{fmt::format("{}.{}", level.id, direction.id), level.subject,
                         direction.quantity};
-    const auto missing = [&](const char* reason) {
-      facts.push_back(missing_fact(name, "B/s", Better::higher, reason));
-    };
-    if (std::string(level.id) == "l1") {
-      missing("the L1 writes through: what stores reach is the L2's store bandwidth");
-      continue;
-    }
-    if (std::string(level.id) == "registers") {
-      missing(
+    const std::string id = level.id;
+    const char* never = nullptr;
+    if (id == "l1") never = "the L1 writes through: what stores reach is the L2's store bandwidth";
+    if (id == "registers")
+      never =
           "an instruction writes one result for the operands it reads, so that no mix but its own "
-          "can be measured");
-      continue;
-    }
-    const std::vector<const Entry*> cases = candidates(entries, level, direction.operation);
-    const Entry* entry = best(cases);
-    if (entry == nullptr) {
-      missing(level.absent);
-      continue;
-    }
-    facts.push_back(fact_of(*entry, name, method_of(*entry, cases.size())));
+          "can be measured";
+    facts.push_back(
+        never != nullptr
+            ? missing_fact(name, "B/s", Better::higher, never)
+            : bandwidth_fact(candidates(entries, level, direction.operation), name, level.absent));
   }
 }
 

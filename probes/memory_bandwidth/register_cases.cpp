@@ -74,10 +74,7 @@ Workload prepare(Context& context, int blocks, int iterations,
       1.0 * iterations * register_steps * register_chains * warp_lanes * operand_bytes;
   Workload workload = reporting_workload(context, reports, bytes_per_warp, true, readings,
                                          [=] { launch_registers(run, stream); });
-  workload.poison = [=, &context] {
-    context.buffers().poison(reports);
-    context.buffers().poison(after);
-  };
+  workload.poison = poisoning(context, {reports, after});
   workload.verify = [=, expected = expected_chains(iterations)] {
     return check(copy_to_host<float>(after, stream), expected);
   };

@@ -28,10 +28,8 @@ const char* name_of(Level level) { return level == Level::l2 ? "L2" : "DRAM"; }
 
 Case saturation_case(const DeviceFacts& device, const char* sweep, Level level,
                      const GlobalPlan& plan, bool quick) {
-  Case c = global_case(
-      device,
-      {.sweep = sweep, .level = name_of(level), .suite = quick ? Suite::quick : Suite::standard},
-      plan);
+  Case c = global_case(device, {.sweep = sweep, .level = name_of(level), .suite = quick_if(quick)},
+                       plan);
   if (level == Level::dram) {
     const std::optional<Bound> dram = dram_bound(device);
     if (dram && (!c.bound || dram->value < c.bound->value)) c.bound = dram;

@@ -96,10 +96,7 @@ Workload prepare(Context& context, const SharedPlan& plan,
                       after.as<std::uint32_t>()};
   Workload workload = reporting_workload(context, reports, bytes_per_warp(plan), true, readings,
                                          [=] { launch_shared(run, stream); });
-  workload.poison = [=, &context] {
-    context.buffers().poison(reports);
-    context.buffers().poison(after);
-  };
+  workload.poison = poisoning(context, {reports, after});
   if (plan.operation == Operation::load) {
     workload.verify = [=, sums = expected_sums(walk)]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
@@ -151,7 +148,7 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width) {
                       {{"SMs", std::int64_t{device.sms}},
                        {"warps per SM", std::int64_t{blocks_per_sm * warps_per_block}},
                        {"loads in flight", std::int64_t{shared_loads(operation)}}},
-                      width == 16 ? Suite::quick : Suite::standard});
+                      quick_if(width == 16)});
   c.bound = sm_bound(device, device.sms, bound, "shared memory's data stage");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};
   // Besides the timed part: filling and saving 32 KiB of each block.
@@ -181,17 +178,16 @@ Case cluster_case(const DeviceFacts& device, Operation operation, int width, int
   SharedPlan plan{operation, width, blocks, size, cluster_allocation(device), 0};
   constexpr double usual_bytes_per_clock = 24;
   plan.tiles = tiles_for(plan, 1, usual_bytes_per_clock);
-  Case c =
-      make_case({"level",
-                 "distributed shared",
-                 operation,
-                 instruction(operation, true),
-                 width,
-                 {{"SMs", std::int64_t{blocks}},
-                  {"warps per SM", std::int64_t{warps_per_block}},
-                  {"loads in flight", std::int64_t{shared_loads(operation)}},
-                  {"cluster size", std::int64_t{size}}},
-                 width == 16 && operation == Operation::load ? Suite::quick : Suite::standard});
+  Case c = make_case({"level",
+                      "distributed shared",
+                      operation,
+                      instruction(operation, true),
+                      width,
+                      {{"SMs", std::int64_t{blocks}},
+                       {"warps per SM", std::int64_t{warps_per_block}},
+                       {"loads in flight", std::int64_t{shared_loads(operation)}},
+                       {"cluster size", std::int64_t{size}}},
+                      quick_if(width == 16 && operation == Operation::load)});
   const double bound = l1_bytes_per_clock(device);
   c.bound = sm_bound(device, blocks, bound, "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};

@@ -1,15 +1,12 @@
 #pragma once
 
+#include "probes/device/threads.cuh"
 #include "probes/memory_bandwidth/stream.cuh"
 
 // What the kernels of shared and of distributed shared memory have in common. Both know their
 // memory by 32-bit addresses; only the instructions differ.
 
 namespace fathom::memory_bandwidth {
-
-__device__ inline std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 /// Fills what loads read; what is to be written holds anything but what will be written.
 template <Operation operation>

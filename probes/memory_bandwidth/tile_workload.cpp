@@ -82,7 +82,7 @@ Workload prepare(Context& context, const TileShape& shape) {
       break;
     }
     case Operation::copy:
-      workload.verify = [=] { return check_copied(src, dst, stream); };
+      workload.verify = [=] { return check_copied(src.data, dst.data, dst.bytes, stream); };
       break;
   }
   return workload;

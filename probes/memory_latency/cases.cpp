@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/cuda_check.h"
+#include "probes/memory_latency/index_image.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -35,10 +36,6 @@ std::optional<std::string> check(const Report& report, Chase chase, bool base_re
   return std::nullopt;
 }
 
-Report read_report(const Buffer& report, cudaStream_t stream) {
-  return copy_to_host<Report>(report, stream).front();
-}
-
 /// Bytes from the region's start to behind the last element of the chain.
 std::size_t span_of(const Chain& chain) {
   const std::uint64_t jitter = std::uint64_t{chain.jitter_slots - 1} * chain.jitter_bytes;
@@ -51,27 +48,20 @@ Case make_case(const Point& point) {
   Case c;
   const char* method = point.timed == Timed::mean ? method_mean : method_each;
   c.name = fmt::format("{}/{}/{}/{}", point.sweep, point.level, point.instruction, method);
-  std::replace(c.name.begin(), c.name.end(), ' ', '-');
   c.axes = {{"sweep", point.sweep},
             {"level", point.level},
             {"instruction", point.instruction},
             {"method", method}};
-  for (const auto& [name, value] : point.more) {
-    c.axes.emplace_back(name, value);
-    std::string key = name.substr(0, name.find(" ("));
-    std::replace(key.begin(), key.end(), ' ', '-');
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr) {
-      c.name += fmt::format("/{}:{}", key, std::get<std::string>(value));
-    } else {
-      c.name += fmt::format("/{}:{}", key,
-                            name.ends_with("(B)") ? size_name(*number) : fmt::to_string(*number));
-    }
-  }
+  add_axes(c, point.more);
   c.suite = point.suite;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   c.precision = point.headline ? headline_precision : Precision{};
   return c;
+}
+
+Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
+  return make_case(
+      {"latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick, true});
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {
@@ -87,19 +77,42 @@ Buffer report_buffer(Context& context) {
   return context.buffers().output("report", sizeof(Report));
 }
 
-Workload chase_workload(Context& context, const Buffer& report, const Chase& chase,
-                        bool base_reported, const std::shared_ptr<Readings>& readings,
-                        std::function<void()> launch, std::shared_ptr<void> keep) {
+Report read_report(const Buffer& report, cudaStream_t stream) {
+  return copy_to_host<Report>(report, stream).front();
+}
+
+const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
+  const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
+  const Buffer image = upload(context, "constants", std::as_bytes(std::span(words)));
+  copy_to_constant_memory(image.as<std::uint32_t>(), context.stream());
+  return image.as<std::uint32_t>();
+}
+
+Workload chase_workload(Context& context, Chase chase, bool base_reported,
+                        const std::shared_ptr<Readings>& readings, LaunchChase launch,
+                        std::shared_ptr<void> keep) {
   cudaStream_t stream = context.stream();
+  const Buffer report = report_buffer(context);
+  chase.report = report.as<Report>();
   Workload workload;
-  workload.launch = [launch = std::move(launch), keep = std::move(keep)] { launch(); };
-  workload.poison = [=, &context] { context.buffers().poison(report); };
+  workload.launch = [=, launch = std::move(launch), keep = std::move(keep)] {
+    launch(chase, stream);
+  };
+  workload.poison = poisoning(context, {report});
   workload.verify = [=] { return check(read_report(report, stream), chase, base_reported); };
   workload.read_sample = [=] {
     return readings->take(read_report(report, stream), chase.timed, chase.loads);
   };
   workload.extras = [readings] { return readings->extras(); };
   return workload;
+}
+
+std::function<Workload(Context&)> chase_workload(const Chase& chase, bool base_reported,
+                                                 LaunchChase launch) {
+  const auto readings = std::make_shared<Readings>();
+  return [=](Context& context) {
+    return chase_workload(context, chase, base_reported, readings, launch);
+  };
 }
 
 std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device,
@@ -109,15 +122,14 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
   return [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer memory = context.buffers().output("region", region);
-    const Buffer report = report_buffer(context);
     Chase chase = g.chase;
     FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), stream));
     chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory.data);
     chase.timed = timed;
-    chase.report = report.as<Report>();
     launch_write_chain(chase.chain, stream);
-    return chase_workload(context, report, chase, false, readings,
-                          [=] { launch_global_chase(g.load, chase, g.carveout_percent, stream); });
+    return chase_workload(context, chase, false, readings, [g](const Chase& c, cudaStream_t on) {
+      launch_global_chase(g.load, c, g.carveout_percent, on);
+    });
   };
 }
 
@@ -155,14 +167,6 @@ std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_oc
 void sort_unique(std::vector<std::size_t>& sizes) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-}
-
-std::string size_name(std::size_t bytes) {
-  for (const auto& [unit, name] : {std::pair{std::size_t{1} << 30, "GiB"},
-                                   {std::size_t{1} << 20, "MiB"},
-                                   {std::size_t{1} << 10, "KiB"}})
-    if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
-  return fmt::format("{}B", bytes);
 }
 
 int whole_unrolls(std::size_t loads) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/memory_latency/kernels.h"
 #include "probes/memory_latency/readings.h"
 
@@ -43,6 +43,11 @@ inline constexpr const char* method_each = "single loads";
 
 /// The case without `prepare` and counters.
 Case make_case(const Point& point);
+/// A level's own, of a working set inside it.
+Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes);
+inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
+  return {"working set (B)", static_cast<std::int64_t>(bytes)};
+}
 
 /// Which chase a case makes.
 struct GlobalChase {
@@ -71,18 +76,24 @@ CounterRequest load_sectors(const GlobalChase& chase);
 std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
 std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
 
-/// Workload of a chase whose launch is `launch` and whose report goes to `report`. `keep` lives as
-/// long as the workload. `base_reported`: the chain lies where the kernel says.
-Workload chase_workload(Context& context, const Buffer& report, const Chase& chase,
-                        bool base_reported, const std::shared_ptr<Readings>& readings,
-                        std::function<void()> launch, std::shared_ptr<void> keep = nullptr);
+/// Workload of a chase with a report, which `launch` gets. `keep` lives as long as the workload.
+/// `base_reported`: the chain lies where the kernel says.
+using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
+Workload chase_workload(Context& context, Chase chase, bool base_reported,
+                        const std::shared_ptr<Readings>& readings, LaunchChase launch,
+                        std::shared_ptr<void> keep = nullptr);
+/// The same for what needs nothing else.
+std::function<Workload(Context&)> chase_workload(const Chase& chase, bool base_reported,
+                                                 LaunchChase launch);
+/// Puts the chain, whose base is 0, into constant memory; the words in device memory.
+const std::uint32_t* fill_constants(Context& context, const Chain& chain);
 Buffer report_buffer(Context& context);
+Report read_report(const Buffer& report, cudaStream_t stream);
 
 /// Sizes from `low` to `high`, `per_octave` to a doubling, rounded down to a multiple of `unit`.
 std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
                                    std::size_t unit);
 void sort_unique(std::vector<std::size_t>& sizes);
-std::string size_name(std::size_t bytes);  ///< "48KiB"
 /// A multiple of the chase's unrolling that is at least `loads`.
 int whole_unrolls(std::size_t loads);
 

@@ -3,16 +3,13 @@
 #include <cstdint>
 
 #include "harness/device_clocks.cuh"
+#include "probes/device/threads.cuh"
 #include "probes/memory_latency/kernels.h"
 
 // What the chases through all kinds of memory share. A `Space` says how to load:
 //   Address load(Address)  the address that memory holds there
 
 namespace fathom::memory_latency {
-
-__device__ inline std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 // In and out of the timed part everything is volatile assembly, which the compiler keeps in order.
 

@@ -15,10 +15,7 @@ namespace {
 
 View curve_view(const char* title, const char* sweep, const char* level, const char* x,
                 const char* x_label, std::vector<std::string> series) {
-  View view;
-  view.kind = View::Kind::plot;
-  view.title = title;
-  view.where = {{"sweep", {sweep}}};
+  View view{.kind = View::Kind::plot, .title = title, .where = {{"sweep", {sweep}}}};
   if (level != nullptr) view.where.emplace_back("level", std::vector<AxisValue>{level});
   view.x = x;
   view.x_label = x_label;
@@ -44,21 +41,19 @@ View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& c
 }
 
 std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>& facts) {
-  View latencies;
-  latencies.title = "Latency inside each level";
-  latencies.note = "Cycles of the SM clock; p5 to p95 over single loads.";
-  latencies.where = {{"sweep", {"latency"}}};
-  latencies.columns = {"level",     "instruction", "method",           "working set (B)",
-                       "metric",    "interval",    "extra:latency_ns", "extra:p5",
-                       "extra:p50", "extra:p95",   "verdict"};
-  View distances;
-  distances.title = "Distributed shared memory by cluster size and distance in ranks";
-  distances.where = {{"sweep", {"distance"}}};
-  distances.columns = {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"};
-  View lines;
-  lines.title = "Lines and sets of the L1 and the L2";
-  lines.where = {{"sweep", {"line", "associativity"}}};
-  lines.columns = {"sweep", "level", "candidate (B)", "stride (B)", "elements", "metric"};
+  View latencies{
+      .title = "Latency inside each level",
+      .note = "Cycles of the SM clock; p5 to p95 over single loads.",
+      .where = {{"sweep", {"latency"}}},
+      .columns = {"level", "instruction", "method", "working set (B)", "metric", "interval",
+                  "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"}};
+  View distances{
+      .title = "Distributed shared memory by cluster size and distance in ranks",
+      .where = {{"sweep", {"distance"}}},
+      .columns = {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"}};
+  View lines{.title = "Lines and sets of the L1 and the L2",
+             .where = {{"sweep", {"line", "associativity"}}},
+             .columns = {"sweep", "level", "candidate (B)", "stride (B)", "elements", "metric"}};
   View code = curve_view("Pace of straight-line code against its length", "code",
                          "instruction caches", "working set (B)", "Length", {"level"});
   code.y_label = "Cycles per instruction";

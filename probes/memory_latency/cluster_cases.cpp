@@ -15,20 +15,13 @@ Case cluster_case(SharedLoad load, const char* instruction, int size, int distan
                       instruction,
                       Timed::mean,
                       {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
-                      quick ? Suite::quick : Suite::standard});
+                      quick_if(quick)});
   Chase wanted;
   wanted.chain = {.count = shared_bytes / 4, .stride = 4};
   wanted.loads = 4096;
-  const auto readings = std::make_shared<Readings>();
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    const Buffer report = report_buffer(context);
-    Chase chase = wanted;
-    chase.report = report.as<Report>();
-    return chase_workload(context, report, chase, true, readings, [=] {
-      launch_cluster_chase(load, chase, shared_bytes, size, distance, stream);
-    });
-  };
+  c.prepare = chase_workload(wanted, true, [=](const Chase& chase, cudaStream_t stream) {
+    launch_cluster_chase(load, chase, shared_bytes, size, distance, stream);
+  });
   return c;
 }
 

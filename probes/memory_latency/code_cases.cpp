@@ -2,7 +2,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/index_image.h"
 
 // Instruction caches, by straight-line code of growing length; and constants beside such code.
 // Constant memory ends before the cache behind the first constant one does, but that cache holds
@@ -37,24 +36,18 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
   const auto readings = std::make_shared<Readings>();
   return [=](Context& context) {
     cudaStream_t stream = context.stream();
-    const Buffer image = context.buffers().output("constants", constant_bytes);
+    fill_constants(context, wanted.constants);
     const Buffer report = report_buffer(context);
-    const std::vector<std::uint32_t> words = index_image(wanted.constants, constant_bytes);
-    FATHOM_CUDA(
-        cudaMemcpyAsync(image.data, words.data(), constant_bytes, cudaMemcpyHostToDevice, stream));
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    copy_to_constant_memory(image.as<std::uint32_t>(), stream);
     CodeRun run = wanted;
     run.report = report.as<Report>();
     const int loads = static_cast<int>(run.constants.count);
     const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
     Workload w;
     w.launch = [=] { launch_code_and_constants(run, stream); };
-    w.poison = [=, &context] { context.buffers().poison(report); };
-    w.verify = [=] { return check(copy_to_host<Report>(report, stream).front(), run); };
+    w.poison = poisoning(context, {report});
+    w.verify = [=] { return check(read_report(report, stream), run); };
     w.read_sample = [=] {
-      return readings->take(copy_to_host<Report>(report, stream).front(), Timed::mean,
-                            counted * run.rounds);
+      return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);
     };
     w.extras = [=] { return readings->extras(); };
     return w;
@@ -70,23 +63,20 @@ CodeRun run_of(std::size_t code, std::size_t constants) {
 }
 
 Case code_case(std::size_t bytes) {
-  Case c = make_case({"code",
-                      "instruction caches",
-                      "fma.rn.f32",
-                      Timed::mean,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}}});
+  Case c = make_case(
+      {"code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)}});
   c.metric.name = "issue interval";
   c.prepare = workload(run_of(bytes, 0));
   return c;
 }
 
 Case beside_case(std::size_t constants, std::size_t both) {
-  Case c = make_case({"beside code",
-                      "constant",
-                      "ld.const",
-                      Timed::mean,
-                      {{"constants (B)", static_cast<std::int64_t>(constants)},
-                       {"working set (B)", static_cast<std::int64_t>(both)}}});
+  Case c = make_case(
+      {"beside code",
+       "constant",
+       "ld.const",
+       Timed::mean,
+       {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)}});
   c.prepare = workload(run_of(both - constants, constants));
   return c;
 }

@@ -68,8 +68,7 @@ Fact size_with_code(std::span<const Entry> entries, const char* id, const char* 
     fact.interval->low = std::min(fact.interval->low, other);
     fact.interval->high = std::max(fact.interval->high, other);
   }
-  fact.repeats += with_few.samples;
-  for (const Entry* entry : with_few.entries) fact.evidence.push_back(entry->name);
+  add_evidence(fact, with_few);
   return fact;
 }
 
@@ -93,8 +92,7 @@ Fact latency_behind(std::span<const Entry> entries) {
       "{} of constants beside more code than leaves room for them; the same from {} to {} of both, "
       "the most tried",
       format_bytes(all), format_bytes(last.first_x), format_bytes(last.last_x));
-  fact.repeats = c.samples;
-  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+  add_evidence(fact, c);
   return fact;
 }
 
@@ -159,20 +157,15 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
     const std::string subject = has_end ? fmt::format("instruction cache level {}", i + 1)
                                         : fmt::format("behind instruction cache level {}", i);
     const Regime& regime = c.cut->regimes[levels[i].first];
-    Fact pace;
-    pace.id = id("issue_interval", i);
-    pace.subject = subject;
-    pace.quantity = "issue interval";
+    Fact pace =
+        named_fact({id("issue_interval", i), subject, "issue interval"}, "cycles", Better::lower);
     pace.value = regime.level;
-    pace.unit = "cycles";
-    pace.better = Better::lower;
     pace.interval = regime.interval;
     pace.bound = Bound{1, "a warp issues one instruction a clock at most"};
     pace.method = fmt::format(
         "cycles from one instruction of straight-line code to the next, one warp, code of {} to {}",
         format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
-    pace.repeats = c.samples;
-    for (const Entry* entry : c.entries) pace.evidence.push_back(entry->name);
+    add_evidence(pace, c);
     if (has_end) {
       Fact size = size_at(c, levels[i].last, id("size", i), subject, "size");
       size.method = fmt::format(

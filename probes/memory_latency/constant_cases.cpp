@@ -14,20 +14,12 @@ constexpr int curve_loads = 2048;
 std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold) {
   const auto readings = std::make_shared<Readings>();
   return [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    const Buffer image = context.buffers().output("constants", constant_bytes);
-    const Buffer report = report_buffer(context);
-    const std::vector<std::uint32_t> words = index_image(wanted.chain, constant_bytes);
-    FATHOM_CUDA(
-        cudaMemcpyAsync(image.data, words.data(), constant_bytes, cudaMemcpyHostToDevice, stream));
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    copy_to_constant_memory(image.as<std::uint32_t>(), stream);
-    Chase chase = wanted;
-    chase.report = report.as<Report>();
-    return chase_workload(context, report, chase, false, readings, [=] {
-      if (cold) copy_to_constant_memory(image.as<std::uint32_t>(), stream);
-      launch_constant_chase(chase, stream);
-    });
+    const std::uint32_t* words = fill_constants(context, wanted.chain);
+    return chase_workload(context, wanted, false, readings,
+                          [=](const Chase& chase, cudaStream_t stream) {
+                            if (cold) copy_to_constant_memory(words, stream);
+                            launch_constant_chase(chase, stream);
+                          });
   };
 }
 
@@ -40,38 +32,19 @@ Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
   return chase;
 }
 
-std::function<Workload(Context&)> parameter_workload(const Chase& wanted) {
-  const auto readings = std::make_shared<Readings>();
-  return [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    const Buffer report = report_buffer(context);
-    const std::shared_ptr<const ParameterWords> words = parameter_words(wanted.chain);
-    Chase chase = wanted;
-    chase.report = report.as<Report>();
-    return chase_workload(context, report, chase, false, readings,
-                          [=] { launch_parameter_chase(*words, chase, stream); });
-  };
-}
-
 Case size_case(std::size_t bytes, bool quick) {
   Case c = make_case({"size",
                       "constant",
                       "ld.const",
                       Timed::mean,
                       {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      quick ? Suite::quick : Suite::standard});
+                      quick_if(quick)});
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
   return c;
 }
 
 Case level_case(const char* level, std::size_t bytes, Timed timed) {
-  Case c = make_case({"latency",
-                      level,
-                      "ld.const",
-                      timed,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      Suite::quick,
-                      true});
+  Case c = headline(level, "ld.const", timed, bytes);
   c.prepare = constant_workload(constant_chase(bytes, line, timed), false);
   return c;
 }
@@ -79,31 +52,23 @@ Case level_case(const char* level, std::size_t bytes, Timed timed) {
 /// `first`: what a kernel pays that reads its parameters but once. Each launch brings them anew,
 /// and each load is from another 256 bytes.
 Case parameter_case(const char* level, std::size_t bytes, bool first, Timed timed) {
-  Case c = make_case({"latency",
-                      level,
-                      "ld.param",
-                      timed,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      Suite::quick,
-                      true});
+  Case c = headline(level, "ld.param", timed, bytes);
   Chase chase = constant_chase(bytes, first ? 256 : line, timed);
   if (first) {
     chase.walked_loads = 0;
     chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
   }
-  c.prepare = parameter_workload(chase);
+  c.prepare = chase_workload(
+      chase, false,
+      [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
+        launch_parameter_chase(*words, with_report, stream);
+      });
   return c;
 }
 
 /// Each load from another 256 bytes, so that none finds what a miss before it brought along.
 Case cold_case(Timed timed) {
-  Case c = make_case({"latency",
-                      "constant L2",
-                      "ld.const",
-                      timed,
-                      {{"working set (B)", std::int64_t{constant_bytes}}},
-                      Suite::quick,
-                      true});
+  Case c = headline("constant L2", "ld.const", timed, constant_bytes);
   Chase chase = constant_chase(constant_bytes, 256, timed);
   chase.walked_loads = 0;
   chase.loads = static_cast<int>(chase.chain.count);

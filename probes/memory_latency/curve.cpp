@@ -24,6 +24,11 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter, RampScale scal
   return result;
 }
 
+void add_evidence(Fact& fact, const Curve& c) {
+  fact.repeats += c.samples;
+  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+}
+
 Fact missing_size(std::string id, std::string subject, std::string reason) {
   return missing_fact({std::move(id), std::move(subject), "size"}, "B", Better::higher,
                       std::move(reason));
@@ -32,12 +37,9 @@ Fact missing_size(std::string id, std::string subject, std::string reason) {
 Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
              std::string quantity) {
   const Boundary& boundary = c.cut->boundaries.at(index);
-  Fact fact;
-  fact.id = std::move(id);
-  fact.subject = std::move(subject);
-  fact.quantity = std::move(quantity);
+  Fact fact =
+      named_fact({std::move(id), std::move(subject), std::move(quantity)}, "B", Better::higher);
   fact.value = boundary.below_x;
-  fact.unit = "B";
   fact.interval = boundary.interval;
   fact.method = fmt::format(
       "largest working set before the chase's latency leaves {}; {} regimes by change-point "
@@ -48,8 +50,7 @@ Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subj
     fact.method +=
         fmt::format(", the same in {:.0f} % of the bootstrapped curves", 100 * *c.cut->stability);
   }
-  fact.repeats = c.samples;
-  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+  add_evidence(fact, c);
   return fact;
 }
 

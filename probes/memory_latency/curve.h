@@ -28,6 +28,8 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter,
 inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";
 
+void add_evidence(Fact& fact, const Curve& c);
+
 Fact missing_size(std::string id, std::string subject, std::string reason);
 
 /// The curve's boundary `index` as a size.

@@ -11,12 +11,8 @@ Fact size_fact(std::span<const Entry> entries, const char* level, const char* ex
   for (const Entry* entry : select(entries, {{"sweep", "latency"}, {"level", level}})) {
     const auto bytes = entry->extras.find(extra);
     if (bytes == entry->extras.end()) continue;
-    Fact fact;
-    fact.id = std::move(name.id);
-    fact.subject = std::move(name.subject);
-    fact.quantity = std::move(name.quantity);
+    Fact fact = named_fact(std::move(name), "B", Better::higher);
     fact.value = bytes->second;
-    fact.unit = "B";
     fact.method = method;
     fact.repeats = 1;
     fact.evidence = {entry->name};

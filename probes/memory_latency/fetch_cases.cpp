@@ -56,12 +56,11 @@ Case pair_case(const Level& level, int distance) {
                       report.as<Report>()};
     Workload workload;
     workload.launch = [=] { launch_pairs(level.load, pairs, stream); };
-    workload.poison = [=, &context] { context.buffers().poison(report); };
-    workload.verify = [=] { return check(copy_to_host<Report>(report, stream).front(), pairs); };
+    workload.poison = poisoning(context, {report});
+    workload.verify = [=] { return check(read_report(report, stream), pairs); };
     // The median: the first load of a page's first pair may leave a translation behind or not.
     workload.read_sample = [=] {
-      readings->take(copy_to_host<Report>(report, stream).front(), Timed::each,
-                     static_cast<int>(level.count));
+      readings->take(read_report(report, stream), Timed::each, static_cast<int>(level.count));
       return readings->last_median();
     };
     workload.extras = [=] { return readings->extras(); };

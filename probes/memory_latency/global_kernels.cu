@@ -124,10 +124,6 @@ __global__ void fill_words(std::uint32_t* words, std::uint64_t count) {
 
 constexpr unsigned writer_threads = 256;
 
-unsigned blocks_for(std::uint64_t elements) {
-  return static_cast<unsigned>((elements + writer_threads - 1) / writer_threads);
-}
-
 template <GlobalLoad kind>
 void launch_kind(const Chase& chase, int carveout_percent, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto timed) {
@@ -142,17 +138,18 @@ void launch_kind(const Chase& chase, int carveout_percent, cudaStream_t stream) 
 }  // namespace
 
 void launch_write_chain(const Chain& chain, cudaStream_t stream) {
-  write_chain<<<blocks_for(chain.count), writer_threads, 0, stream>>>(chain);
+  write_chain<<<blocks_for(chain.count, writer_threads), writer_threads, 0, stream>>>(chain);
   FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_write_index_chain(const Chain& chain, std::uint32_t* texels, cudaStream_t stream) {
-  write_index_chain<<<blocks_for(chain.count), writer_threads, 0, stream>>>(chain, texels);
+  write_index_chain<<<blocks_for(chain.count, writer_threads), writer_threads, 0, stream>>>(chain,
+                                                                                            texels);
   FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t stream) {
-  fill_words<<<blocks_for(count), writer_threads, 0, stream>>>(words, count);
+  fill_words<<<blocks_for(count, writer_threads), writer_threads, 0, stream>>>(words, count);
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -44,9 +44,8 @@ Case size_case(const DeviceFacts& device, const models::SmLimits& sm, int carveo
                       "L1",
                       "ld.global",
                       Timed::mean,
-                      {{"carve-out (KiB)", std::int64_t{carveout_kib}},
-                       {"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      quick ? Suite::quick : Suite::standard});
+                      {{"carve-out (KiB)", std::int64_t{carveout_kib}}, working_set_axis(bytes)},
+                      quick_if(quick)});
   GlobalChase g = l1_chase(bytes / line, line, percent_for(sm, carveout_kib));
   g.chase.warm = every_word(bytes);
   c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
@@ -117,7 +116,7 @@ void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& devic
                           Timed::mean,
                           {{"stride (B)", static_cast<std::int64_t>(stride)},
                            {"elements", static_cast<std::int64_t>(elements)}},
-                          stride == 16 * kib ? Suite::quick : Suite::standard});
+                          quick_if(stride == 16 * kib)});
       c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
       c.prepare = global_workload(g, device, Timed::mean);
       result.push_back(std::move(c));

@@ -17,12 +17,8 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr int curve_loads = 4096;
 
 Case size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool counted) {
-  Case c = make_case({"size",
-                      "L2",
-                      "ld.global.cg",
-                      Timed::mean,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      quick ? Suite::quick : Suite::standard});
+  Case c = make_case(
+      {"size", "L2", "ld.global.cg", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
   GlobalChase g;
   g.load = GlobalLoad::l2_only;
   g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};

@@ -14,16 +14,6 @@ constexpr int mean_loads = 4096;
 
 int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_timed_loads; }
 
-Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
-  return make_case({"latency",
-                    level,
-                    instruction,
-                    timed,
-                    {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                    Suite::quick,
-                    true});
-}
-
 Case cache_case(const DeviceFacts& device, const char* level, const char* instruction,
                 GlobalLoad load, Timed timed, std::size_t bytes) {
   constexpr std::size_t line = 128;
@@ -74,15 +64,9 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
                 {register_bytes, 4.0 * device.registers_per_sm}};
   }
-  const auto readings = std::make_shared<Readings>();
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    const Buffer report = report_buffer(context);
-    Chase chase = wanted;
-    chase.report = report.as<Report>();
-    return chase_workload(context, report, chase, true, readings,
-                          [=] { launch_shared_chase(load, chase, bytes, stream); });
-  };
+  c.prepare = chase_workload(wanted, true, [load](const Chase& chase, cudaStream_t stream) {
+    launch_shared_chase(load, chase, bytes, stream);
+  });
   return c;
 }
 
@@ -116,14 +100,14 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer memory = context.buffers().output("texels", bytes);
-    const Buffer report = report_buffer(context);
     launch_write_index_chain(wanted.chain, memory.as<std::uint32_t>(), stream);
     const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory);
-    Chase chase = wanted;
-    chase.report = report.as<Report>();
     return chase_workload(
-        context, report, chase, false, readings,
-        [=, object = *texture] { launch_texture_chase(object, chase, stream); }, texture);
+        context, wanted, false, readings,
+        [object = *texture](const Chase& chase, cudaStream_t on) {
+          launch_texture_chase(object, chase, on);
+        },
+        texture);
   };
   return c;
 }

@@ -18,34 +18,28 @@ struct FactLevel {
   const char* subject;
   const char* level;
   const char* instruction;
-  const char* absent;  ///< why there may be no entry
+  const char* absent = left_out;  ///< why there may be no entry
 };
 
-constexpr const char* left_out = "its cases were left out of this run or failed";
-
 constexpr FactLevel levels[] = {
-    {"shared.latency", "shared memory", "shared", "ld.shared", left_out},
-    {"l1.latency", "L1", "L1", "ld.global", left_out},
-    {"l1.read_only_latency", "L1, read-only loads", "L1", "ld.global.nc", left_out},
-    {"l2.latency", "L2", "L2", "ld.global.cg", left_out},
-    {"dram.latency", "DRAM", "DRAM", "ld.global.cg", left_out},
-    {"const.l1.latency", "constant L1", "constant L1", "ld.const", left_out},
-    {"const.l1_5.latency", "constant L1.5", "constant L1.5", "ld.const", left_out},
-    {"const.l2.latency", "constants in the L2", "constant L2", "ld.const", left_out},
-    {"param.latency", "kernel parameters, constant L1", "parameters L1", "ld.param", left_out},
-    {"param.l1_5_latency", "kernel parameters, constant L1.5", "parameters L1.5", "ld.param",
-     left_out},
-    {"param.first_use_latency", "kernel parameters, first use", "parameters first use", "ld.param",
-     left_out},
-    {"texture.latency", "texture path, L1", "texture L1", "tex1Dfetch", left_out},
-    {"texture.l2_latency", "texture path, L2", "texture L2", "tex1Dfetch", left_out},
-    {"shared.atomic_add_latency", "shared memory, atomic add", "shared", "atom.shared.add",
-     left_out},
-    {"shared.atomic_cas_latency", "shared memory, compare and swap", "shared", "atom.shared.cas",
-     left_out},
-    {"l2.atomic_add_latency", "L2, atomic add", "L2", "atom.global.add", left_out},
-    {"l2.atomic_cas_latency", "L2, compare and swap", "L2", "atom.global.cas", left_out},
-    {"host.latency", "pinned host memory", "host", "ld.global.cv", left_out},
+    {"shared.latency", "shared memory", "shared", "ld.shared"},
+    {"l1.latency", "L1", "L1", "ld.global"},
+    {"l1.read_only_latency", "L1, read-only loads", "L1", "ld.global.nc"},
+    {"l2.latency", "L2", "L2", "ld.global.cg"},
+    {"dram.latency", "DRAM", "DRAM", "ld.global.cg"},
+    {"const.l1.latency", "constant L1", "constant L1", "ld.const"},
+    {"const.l1_5.latency", "constant L1.5", "constant L1.5", "ld.const"},
+    {"const.l2.latency", "constants in the L2", "constant L2", "ld.const"},
+    {"param.latency", "kernel parameters, constant L1", "parameters L1", "ld.param"},
+    {"param.l1_5_latency", "kernel parameters, constant L1.5", "parameters L1.5", "ld.param"},
+    {"param.first_use_latency", "kernel parameters, first use", "parameters first use", "ld.param"},
+    {"texture.latency", "texture path, L1", "texture L1", "tex1Dfetch"},
+    {"texture.l2_latency", "texture path, L2", "texture L2", "tex1Dfetch"},
+    {"shared.atomic_add_latency", "shared memory, atomic add", "shared", "atom.shared.add"},
+    {"shared.atomic_cas_latency", "shared memory, compare and swap", "shared", "atom.shared.cas"},
+    {"l2.atomic_add_latency", "L2, atomic add", "L2", "atom.global.add"},
+    {"l2.atomic_cas_latency", "L2, compare and swap", "L2", "atom.global.cas"},
+    {"host.latency", "pinned host memory", "host", "ld.global.cv"},
     {"peer.latency", "another GPU's memory", "peer", "ld.global.cv",
      "there is no other GPU whose memory this one can read, or its cases were left out"},
 };

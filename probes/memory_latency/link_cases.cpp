@@ -14,39 +14,29 @@ constexpr std::uint64_t stride = 4096;
 constexpr std::uint32_t elements = 4096;
 constexpr int loads = 512;
 
-Chase link_chase(std::uint64_t base, Timed timed, Report* report) {
-  Chase chase;
-  chase.chain = {.base = base, .count = elements, .stride = stride};
-  chase.loads = loads;
-  chase.timed = timed;
-  chase.report = report;
-  return chase;
-}
-
 /// `allocate` gives the memory, as this GPU addresses it, and what owns it.
 template <class Allocate>
 Case link_case(const char* level, Timed timed, Allocate allocate) {
-  Case c = make_case({"latency",
-                      level,
-                      "ld.global.cv",
-                      timed,
-                      {{"working set (B)", std::int64_t{elements} * static_cast<int>(stride)}},
-                      Suite::quick,
-                      true});
+  Case c = headline(level, "ld.global.cv", timed, elements * stride);
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
   const auto readings = std::make_shared<Readings>();
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
-    const Buffer report = report_buffer(context);
-    const auto [memory, owner] = allocate(std::size_t{elements} * stride);
-    const Chase chase =
-        link_chase(reinterpret_cast<std::uint64_t>(memory), timed, report.as<Report>());
+    const auto [memory, owner] = allocate(elements * stride);
+    Chase chase;
+    chase.chain = {
+        .base = reinterpret_cast<std::uint64_t>(memory), .count = elements, .stride = stride};
+    chase.loads = loads;
+    chase.timed = timed;
     launch_write_chain(chase.chain, stream);
     FATHOM_CUDA(cudaStreamSynchronize(stream));
     return chase_workload(
-        context, report, chase, false, readings,
-        [=] { launch_global_chase(GlobalLoad::system, chase, most_l1, stream); }, owner);
+        context, chase, false, readings,
+        [](const Chase& c, cudaStream_t on) {
+          launch_global_chase(GlobalLoad::system, c, most_l1, on);
+        },
+        owner);
   };
   return c;
 }

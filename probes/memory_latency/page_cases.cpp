@@ -18,11 +18,7 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 }
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
-  Case c = make_case({"pages",
-                      "TLB",
-                      "ld.global.cg",
-                      Timed::mean,
-                      {{"working set (B)", static_cast<std::int64_t>(footprint)}}});
+  Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
   Chase wanted;
   wanted.chain = {.count = static_cast<std::uint32_t>(footprint / page),
                   .stride = page,
@@ -38,13 +34,11 @@ Case page_case(const DeviceFacts& device, std::size_t footprint) {
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer memory = context.buffers().output("pages", region);
-    const Buffer report = report_buffer(context);
     Chase chase = wanted;
     chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory.data);
-    chase.report = report.as<Report>();
     launch_write_chain(chase.chain, stream);
-    return chase_workload(context, report, chase, false, readings, [=] {
-      launch_global_chase(GlobalLoad::l2_only, chase, most_l1, stream);
+    return chase_workload(context, chase, false, readings, [](const Chase& c, cudaStream_t on) {
+      launch_global_chase(GlobalLoad::l2_only, c, most_l1, on);
     });
   };
   return c;

@@ -12,8 +12,6 @@
 
 namespace fathom::memory_latency {
 
-inline constexpr const char* not_measured = "its cases were left out of this run or failed";
-
 struct MeasuredPoint {
   double latency;
   const Entry* entry;

@@ -1,54 +1,33 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
-#include "probes/memory_latency/cases.h"
 #include "probes/claims.h"
+#include "probes/memory_latency/cases.h"
 
 namespace fathom::memory_latency {
 namespace {
 
-class MemoryLatency : public Probe {
- public:
-  std::string name() const override { return "memory_latency"; }
-  std::string question() const override {
-    return "How long does a load take from each level of the memory hierarchy, and how much does "
-           "each level hold?";
-  }
-  std::string method() const override {
-    return fmt::format(
+const ProbeParts parts{
+    .name = "memory_latency",
+    .question =
+        "How long does a load take from each level of the memory hierarchy, and how much does each "
+        "level hold?",
+    .method = fmt::format(
         "One thread follows a chain of addresses in pseudo-random order, so that each load waits "
-        "for "
-        "the one before. Mean: an unrolled chase bracketed by clock64. Distribution: the clock "
-        "before "
-        "and after each of up to {} loads, less the median of empty brackets. The set is warmed by "
-        "the same SM before. Where a chase ends and the sum of the addresses that it visited must "
-        "be "
-        "the host's. Sizes are where the curve of latency over working set leaves a plateau, by "
-        "change-point segmentation with bootstrapped intervals. Instruction caches show in the "
-        "pace "
-        "of straight-line code by its length; code beside a chase through constants fills the "
-        "cache "
-        "that both share. Nanoseconds are cycles by the SM "
-        "clock that the kernels saw (clock64 against the global timer).",
-        max_timed_loads);
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> result;
+        "for the one before. Mean: an unrolled chase bracketed by clock64. Distribution: the clock "
+        "before and after each of up to {} loads, less the median of empty brackets. The set is "
+        "warmed by the same SM before. Where a chase ends and the sum of the addresses that it "
+        "visited must be the host's. Sizes are where the curve of latency over working set leaves "
+        "a plateau, by change-point segmentation with bootstrapped intervals. Instruction caches "
+        "show in the pace of straight-line code by its length; code beside a chase through "
+        "constants fills the cache that both share. Nanoseconds are cycles by the SM clock that "
+        "the kernels saw (clock64 against the global timer).",
+        max_timed_loads),
+    .conclude = conclude,
     // The pages come last: they take nearly all of the memory.
-    for (const auto part : {latency_cases, cluster_cases, fetch_cases, constant_cases, code_cases,
-                            l1_cases, l2_cases, link_cases, page_cases}) {
-      std::vector<Case> cases = part(device);
-      std::move(cases.begin(), cases.end(), std::back_inserter(result));
-    }
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::memory_latency::conclude(entries);
-  }
-};
+    .cases = {latency_cases, cluster_cases, fetch_cases, constant_cases, code_cases, l1_cases,
+              l2_cases, link_cases, page_cases}};
 
 }  // namespace
 }  // namespace fathom::memory_latency
 
-FATHOM_PROBE(fathom::memory_latency::MemoryLatency)
+FATHOM_PROBE(fathom::PartsProbe, fathom::memory_latency::parts)

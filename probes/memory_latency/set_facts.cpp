@@ -116,14 +116,16 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
   for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2) {
     bool explained = false;
     for (std::uint64_t sets = 1; sets <= most_sets && !explained; sets *= 2) {
-      explained = std::ranges::all_of(k.most, [&](const auto& at) {
-        const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
-                                                   static_cast<std::uint64_t>(at.first),
-                                                   static_cast<std::uint64_t>(k.tried));
-        const auto next = std::ranges::upper_bound(k.elements, at.second);
-        return stays >= static_cast<std::uint64_t>(at.second) &&
-               (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
-      });
+      explained = std::ranges::all_of(
+          k.most,
+          [&](const auto& at) {
+            const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
+                                                       static_cast<std::uint64_t>(at.first),
+                                                       static_cast<std::uint64_t>(k.tried));
+            const auto next = std::ranges::upper_bound(k.elements, at.second);
+            return stays >= static_cast<std::uint64_t>(at.second) &&
+                   (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
+          });
     }
     if (explained) result.push_back(ways);
   }
@@ -172,10 +174,10 @@ Fact associativity(const Kept& k, Fact fact) {
 void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
   Fact ways =
       missing_fact({fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity"},
-                   "ways", Better::higher, not_measured);
+                   "ways", Better::higher, left_out);
   Fact lines = missing_fact({fmt::format("{}.strided_lines", sweep.prefix), sweep.level,
                              "lines of a wide stride that stay"},
-                            "lines", Better::higher, not_measured);
+                            "lines", Better::higher, left_out);
   if (const std::optional<double> hit = hit_of(entries, sweep)) {
     const Kept k = kept(entries, sweep, *hit, ways);
     lines.evidence = ways.evidence;
@@ -192,7 +194,7 @@ void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const Se
 /// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
 /// answers for the other part counts where it is answered.
 Fact slices(std::span<const Entry> entries) {
-  Fact fact = missing_fact({"l2.slices", "L2", "slices"}, "slices", Better::higher, not_measured);
+  Fact fact = missing_fact({"l2.slices", "L2", "slices"}, "slices", Better::higher, left_out);
   std::string spread;
   for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", "L2"}})) {
     const auto all = counter_value(*entry, "l2_read_sectors");

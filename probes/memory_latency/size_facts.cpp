@@ -14,12 +14,13 @@ namespace {
 
 const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
 
-/// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at each
-/// if the hardware sets it aside, and none if the edge of the curve is where the arithmetic says.
+/// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at
+/// each if the hardware sets it aside, and none if the edge of the curve is where the arithmetic
+/// says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
   std::vector<double> kept;
-  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"}, "B",
-                           Better::lower, no_curve);
+  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"},
+                           "B", Better::lower, no_curve);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -33,7 +34,8 @@ void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
     fact.interval = median_interval(kept);
     fact.reason.clear();
     fact.method = fmt::format(
-        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to {:.0f} "
+        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
+        "{:.0f} "
         "KiB)",
         kept.size(), low / 1024, high / 1024);
   }
@@ -73,8 +75,8 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
 }
 
 /// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
-/// where its lines end: at the first change, if that is not the other already. When the L2 is full, far
-/// lines have taken the mean a third of the way from near hits to DRAM (H200).
+/// where its lines end: at the first change, if that is not the other already. When the L2 is full,
+/// far lines have taken the mean a third of the way from near hits to DRAM (H200).
 void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, l2_curve, RampScale::share);
   const Entry* dram = find_measured(
@@ -94,9 +96,8 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const double misses = hit + (*dram->metric.value - hit) / 2;
   // The last change before which there were no misses to speak of.
   std::optional<std::size_t> last;
-  for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i) {
+  for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i)
     if (c.cut->regimes[i].last_y < misses) last = i;
-  }
   const bool reaches_dram = c.cut->regimes.back().last_y >= misses;
   if (!last || !reaches_dram) {
     const std::string reason = reaches_dram ? "the curve begins among misses"
@@ -106,12 +107,12 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     return;
   }
   Fact size = size_at(c, *last, "l2.size", "L2", "size");
-  // Misses only add to a slope that is there already, since far lines count before: where the one slope
-  // turns into the other says more than the boundary between two points.
+  // Misses only add to a slope that is there already, since far lines count before: where the one
+  // slope turns into the other says more than the boundary between two points.
   const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
                       c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
-  const auto turn =
-      slopes ? hinge(curve_of(c.entries, working_set), *size.value, RampScale::share) : std::nullopt;
+  const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value, RampScale::share)
+                           : std::nullopt;
   if (turn) {
     size.value = *turn;
     size.method += "; there, where two lines that meet fit the curve best";
@@ -121,15 +122,13 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     }
   }
   const auto expected = c.entries.front()->extras.find("expected_l2_bytes");
-  if (expected != c.entries.front()->extras.end()) {
+  if (expected != c.entries.front()->extras.end())
     size.published = Published{expected->second, "the driver, for this GPU"};
-  }
   facts.push_back(std::move(size));
-  if (*last == 0) {
+  if (*last == 0)
     missing("l2.partition", "partition size", "the latency changes nowhere below the L2's size");
-  } else {
+  else
     facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
-  }
 }
 
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.

@@ -42,8 +42,7 @@ std::string sentence(const Tally& t, const char* trials, const char* what) {
 
 View counters_of(const char* space, const char* operation,
                  std::initializer_list<const char*> what) {
-  View view;
-  view.title = fmt::format("{} {}s", space, operation);
+  View view{.title = fmt::format("{} {}s", space, operation)};
   view.title.front() = static_cast<char>(std::toupper(view.title.front()));
   view.note = "Sums over all patterns by counter, and patterns that differ from the model.";
   view.where = {{"model", {fmt::format("{} memory", space)}}, {"operation", {operation}}};
@@ -57,25 +56,21 @@ View counters_of(const char* space, const char* operation,
 }
 
 std::vector<View> views() {
-  View all;
-  all.title = "Every campaign";
-  all.columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"};
+  View all{
+      .title = "Every campaign",
+      .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}};
   std::vector<View> result{all};
   for (const char* operation : {"load", "store"})
     result.push_back(counters_of("shared", operation, {"wavefronts", "conflicts", "instructions"}));
   for (const char* operation : {"load", "store"})
     result.push_back(counters_of("global", operation, {"sectors", "requests", "instructions"}));
-  View occupancy;
-  occupancy.title = "Occupancy";
-  occupancy.note = "Sums of resident blocks per SM, and configurations that differ from the model.";
-  occupancy.where = {{"model", {"occupancy"}}};
-  occupancy.columns = {"extra:trials",
-                       "extra:launchable",
-                       "extra:register_counts",
-                       "counter:toolkit_blocks",
-                       "counter:toolkit_blocks_mismatches",
-                       "counter:driver_blocks",
-                       "counter:driver_blocks_mismatches"};
+  View occupancy{
+      .title = "Occupancy",
+      .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
+      .where = {{"model", {"occupancy"}}},
+      .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
+                  "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
+                  "counter:driver_blocks", "counter:driver_blocks_mismatches"}};
   result.push_back(std::move(occupancy));
   return result;
 }

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
+#include "probes/device/threads.cuh"
 #include "probes/model_validation/regions.h"
 
 // Each kernel has the instruction under test once. It is written in PTX, since the compiler is free
@@ -16,10 +17,6 @@ constexpr int shared_words = shared_region_bytes / 4;
 constexpr int check_threads = 1024;
 
 using Words = std::uint32_t[words_per_lane];
-
-__device__ std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 template <int Bytes>
 __device__ void load_shared(std::uint32_t address, Words& w) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 
 namespace fathom::model_validation {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "models/warp_access.h"
 #include "probes/model_validation/patterns.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
@@ -19,20 +19,23 @@ constexpr std::size_t copy_bytes = std::size_t{1} << 30;
 constexpr double tolerance = 0.25;
 
 struct Configuration {
-  const char* limiter;  ///< the resource that the sweep turns: "block size", "shared memory", "registers"
+  const char*
+      limiter;  ///< the resource that the sweep turns: "block size", "shared memory", "registers"
   Variant variant;
   int threads;
   int dynamic_shared;
   Suite suite = Suite::standard;
 };
 
-std::string name_of(GridKind grid) { return grid == GridKind::one_shot ? "one-shot" : "persistent"; }
+std::string name_of(GridKind grid) {
+  return grid == GridKind::one_shot ? "one-shot" : "persistent";
+}
 
 /// Dynamic shared memory that leaves room for exactly `blocks` blocks per SM.
 int shared_for_blocks(const DeviceFacts& device, int blocks) {
   const std::size_t share = device.shared_bytes_per_sm / blocks;
-  const std::size_t usable = std::min(share - device.reserved_shared_bytes_per_block,
-                                      device.shared_bytes_per_block_max);
+  const std::size_t usable =
+      std::min(share - device.reserved_shared_bytes_per_block, device.shared_bytes_per_block_max);
   return static_cast<int>(usable / 1024 * 1024);
 }
 
@@ -41,29 +44,35 @@ std::vector<Configuration> configurations(const DeviceFacts& device) {
   // O1, O2: block sizes, as a kernel usually is.
   for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const bool quick = threads == 32 || threads == 256 || threads == 1024;
-    result.push_back({"block size", {GridKind::one_shot, 1, 0}, threads, 0,
-                      quick ? Suite::quick : Suite::standard});
+    result.push_back({"block size", {GridKind::one_shot, 1, 0}, threads, 0, quick_if(quick)});
   }
   // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
   // fewer threads.
   for (const GridKind grid : {GridKind::one_shot, GridKind::persistent}) {
     for (const int vectors : {1, 4}) {
       for (const int blocks : {1, 2, 3, 4, 6, 8}) {
-        const bool quick = grid == GridKind::one_shot && (blocks == 1 || blocks == 2 || blocks == 4);
-        result.push_back({"shared memory", {grid, vectors, 0}, 256, shared_for_blocks(device, blocks),
-                          quick ? Suite::quick : Suite::standard});
+        const bool quick =
+            grid == GridKind::one_shot && (blocks == 1 || blocks == 2 || blocks == 4);
+        result.push_back({"shared memory",
+                          {grid, vectors, 0},
+                          256,
+                          shared_for_blocks(device, blocks),
+                          quick_if(quick)});
       }
     }
   }
   // O4: registers.
   for (const int ballast : ballasts) {
     for (const int threads : {128, 256}) {
-      result.push_back({"registers", {GridKind::persistent, 1, ballast}, threads, 0,
-                        threads == 128 ? Suite::quick : Suite::standard});
+      result.push_back(
+          {"registers", {GridKind::persistent, 1, ballast}, threads, 0, quick_if(threads == 128)});
     }
   }
   // O4's second figure: registers and 32 KiB of shared memory together.
-  result.push_back({"registers and shared memory", {GridKind::persistent, 1, 164}, 256, 32 * 1024,
+  result.push_back({"registers and shared memory",
+                    {GridKind::persistent, 1, 164},
+                    256,
+                    32 * 1024,
                     Suite::quick});
   return result;
 }
@@ -76,12 +85,8 @@ Workload prepare(Context& context, const Variant& variant, Launch launch) {
   launch.dst = dst.data;
   Workload workload;
   workload.launch = [=] { launch_copy(variant, launch, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(dst); };
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::uint64_t wrong = count_different_bytes(src.data, dst.data, launch.bytes, stream);
-    if (wrong == 0) return std::nullopt;
-    return fmt::format("{} of {} bytes were not copied", wrong, launch.bytes);
-  };
+  workload.poison = poisoning(context, {dst});
+  workload.verify = [=] { return check_copied(src.data, dst.data, launch.bytes, stream); };
   return workload;
 }
 
@@ -121,7 +126,9 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   c.bound = Bound{dram.value, dram.source};
   const models::StreamExpectation stream = models::expected_stream(
       {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = bytes, .write_bytes = bytes, .bytes_per_access = 16,
+      {.read_bytes = bytes,
+       .write_bytes = bytes,
+       .bytes_per_access = 16,
        .independent_loads = static_cast<double>(variant.vectors),
        .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
                               (static_cast<double>(blocks) * configuration.threads),
@@ -137,41 +144,37 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"stall_long_scoreboard", std::nullopt, 0, ""}};
-  const Launch launch{nullptr, nullptr, bytes, blocks, configuration.threads,
-                      configuration.dynamic_shared};
+  const Launch launch{
+      nullptr, nullptr, bytes, blocks, configuration.threads, configuration.dynamic_shared};
   c.prepare = [variant, launch](Context& context) { return prepare(context, variant, launch); };
   return c;
 }
 
-class OccupancyProbe : public Probe {
- public:
-  std::string name() const override { return "occupancy"; }
-  std::string question() const override {
-    return "How much occupancy does a memory-bound kernel need, and is it what was computed before "
-           "the run?";
+std::vector<Case> cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  std::set<std::string> names;
+  for (const Configuration& configuration : configurations(device)) {
+    Case c = make_case(device, configuration);
+    // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
+    if (names.insert(c.name).second) result.push_back(std::move(c));
   }
-  std::string method() const override {
-    return "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
-           "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
-           "in a loop (persistent). The model's resident blocks are compared with the driver's for "
-           "the compiled kernel, and theoretical occupancy with the counter for active warps.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> result;
-    std::set<std::string> names;
-    for (const Configuration& configuration : configurations(device)) {
-      Case c = make_case(device, configuration);
-      // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
-      if (names.insert(c.name).second) result.push_back(std::move(c));
-    }
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::occupancy_probe::conclude(entries);
-  }
-};
+  return result;
+}
+
+const ProbeParts parts{
+    .name = "occupancy",
+    .question =
+        "How much occupancy does a memory-bound kernel need, and is it what was computed before "
+        "the run?",
+    .method =
+        "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
+        "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
+        "in a loop (persistent). The model's resident blocks are compared with the driver's for "
+        "the compiled kernel, and theoretical occupancy with the counter for active warps.",
+    .conclude = conclude,
+    .cases = {cases}};
 
 }  // namespace
 }  // namespace fathom::occupancy_probe
 
-FATHOM_PROBE(fathom::occupancy_probe::OccupancyProbe)
+FATHOM_PROBE(fathom::PartsProbe, fathom::occupancy_probe::parts)

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "harness/cases.h"
 #include "harness/cuda_check.h"
-#include "harness/probe.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
@@ -43,7 +43,7 @@ Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
   const Buffer out = context.buffers().output("out", sizeof(float) * grid.blocks * grid.threads);
   Workload workload;
   workload.launch = [=] { launch_chain(out.as<float>(), iterations, grid, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(out); };
+  workload.poison = poisoning(context, {out});
   workload.verify = [=]() -> std::optional<std::string> {
     float wanted[models::warp_size];  // fma on the host rounds as on the GPU
     for (int lane = 0; lane < models::warp_size; ++lane) {
@@ -70,12 +70,8 @@ Workload prepare_copy(Context& context, const Blocks& grid) {
   const Buffer dst = context.buffers().output("dst", bytes);
   Workload workload;
   workload.launch = [=] { launch_copy(src.data, dst.data, chunk_bytes, grid, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(dst); };
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::uint64_t wrong = count_different_bytes(src.data, dst.data, bytes, stream);
-    if (wrong == 0) return std::nullopt;
-    return fmt::format("{} of {} bytes were not copied", wrong, bytes);
-  };
+  workload.poison = poisoning(context, {dst});
+  workload.verify = [=] { return check_copied(src.data, dst.data, bytes, stream); };
   return workload;
 }
 
@@ -87,7 +83,7 @@ Case grid_case(const char* kind, const models::Grid& grid) {
   c.axes = {
       {"block kind", kind}, {"waves", w.waves}, {"blocks", static_cast<std::int64_t>(grid.blocks)}};
   const bool quick = 2 * w.waves == std::floor(2 * w.waves) || w.tail_blocks == 1;
-  c.suite = quick ? Suite::quick : Suite::standard;
+  c.suite = quick_if(quick);
   c.metric = {"time", "s", Better::lower, std::nullopt};
   c.value = [](double seconds) { return seconds; };
   c.extras = {{"wave_efficiency", w.efficiency}};
@@ -147,45 +143,39 @@ Case copy_case(const DeviceFacts& device, const models::Grid& grid, const Blocks
   return c;
 }
 
-class TailEffect : public Probe {
- public:
-  std::string name() const override { return "tail_effect"; }
-  std::string question() const override {
-    return "Does a grid that does not fill its last wave pay for the whole wave?";
-  }
-  std::string method() const override {
-    return "Grids of equal blocks from a quarter of a wave to four waves, two blocks resident per "
-           "SM, in three kinds: a chain of dependent FMAs in few threads (a block takes the same "
-           "time alone as beside another), FMAs in enough threads to fill the pipes (blocks of an "
-           "SM share them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end "
-           "values and the copies are checked. Efficiency is the share of the last wave's slots "
-           "that had work.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> all;
-    const int shared = dynamic_shared_for(device);
-    const auto add = [&](auto make, int resident, int threads) {
-      // Quarters of a wave up to four, and one block past each of the first two whole waves, where
-      // a staircase is at its worst.
-      const int wave = device.sms * resident;
-      std::vector<int> sizes{wave + 1, 2 * wave + 1};
-      for (int quarters = 1; quarters <= 16; ++quarters) sizes.push_back(wave * quarters / 4);
-      std::ranges::sort(sizes);
-      for (const int blocks : sizes)
-        all.push_back(make(device, {static_cast<std::uint64_t>(blocks), resident, device.sms},
-                           {blocks, threads, shared}));
-    };
-    for (const int threads : {few_threads, many_threads})
-      add(chain_case, resident_chains(threads, shared), threads);
-    add(copy_case, resident_copies(many_threads, shared), many_threads);
-    return all;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::tail_effect::conclude(entries);
-  }
-};
+std::vector<Case> cases(const DeviceFacts& device) {
+  std::vector<Case> all;
+  const int shared = dynamic_shared_for(device);
+  const auto add = [&](auto make, int resident, int threads) {
+    // Quarters of a wave up to four, and one block past each of the first two whole waves, where
+    // a staircase is at its worst.
+    const int wave = device.sms * resident;
+    std::vector<int> sizes{wave + 1, 2 * wave + 1};
+    for (int quarters = 1; quarters <= 16; ++quarters) sizes.push_back(wave * quarters / 4);
+    std::ranges::sort(sizes);
+    for (const int blocks : sizes)
+      all.push_back(make(device, {static_cast<std::uint64_t>(blocks), resident, device.sms},
+                         {blocks, threads, shared}));
+  };
+  for (const int threads : {few_threads, many_threads})
+    add(chain_case, resident_chains(threads, shared), threads);
+  add(copy_case, resident_copies(many_threads, shared), many_threads);
+  return all;
+}
+
+const ProbeParts parts{
+    .name = "tail_effect",
+    .question = "Does a grid that does not fill its last wave pay for the whole wave?",
+    .method =
+        "Grids of equal blocks from a quarter of a wave to four waves, two blocks resident per SM, "
+        "in three kinds: a chain of dependent FMAs in few threads (a block takes the same time "
+        "alone as beside another), FMAs in enough threads to fill the pipes (blocks of an SM share "
+        "them), and a copy of 1 MiB a block (all blocks share DRAM). The chains' end values and "
+        "the copies are checked. Efficiency is the share of the last wave's slots that had work.",
+    .conclude = conclude,
+    .cases = {cases}};
 
 }  // namespace
 }  // namespace fathom::tail_effect
 
-FATHOM_PROBE(fathom::tail_effect::TailEffect)
+FATHOM_PROBE(fathom::PartsProbe, fathom::tail_effect::parts)

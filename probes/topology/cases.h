@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/topology/kernels.h"
 
 // The cases of the sweep. Each gives an entry with a profile: one figure for each L2 line or SM,

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "probes/topology/topology_facts.h"
 #include "probes/topology/names.h"
+#include "probes/topology/topology_facts.h"
 
 namespace fathom::topology {
 namespace {
@@ -29,26 +29,26 @@ std::vector<AxisValue> order_of_sms(const Topology& t) {
   std::vector<std::int64_t> order(sms);
   std::iota(order.begin(), order.end(), std::int64_t{0});
   if (whole) {
-    std::ranges::stable_sort(order, {}, [&](std::int64_t sm) {
-      return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
-    });
+    std::ranges::stable_sort(
+        order, {},
+        [&](std::int64_t sm) {
+          return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
+        });
   }
   return {order.begin(), order.end()};
 }
 
 View heat_map(const char* title, const char* note, const char* sweep, const char* instruction,
               const char* x_label, const char* y_label, std::vector<AxisValue> order) {
-  View view;
-  view.kind = View::Kind::heat_map;
-  view.title = title;
-  view.note = note;
-  view.where = {{"sweep", {sweep}}, {"instruction", {instruction}}};
-  view.x = "profile";
-  view.x_label = x_label;
-  view.y_label = y_label;
-  view.y_axis = "SM";
-  view.row_order = std::move(order);
-  return view;
+  return {.kind = View::Kind::heat_map,
+          .title = title,
+          .note = note,
+          .where = {{"sweep", {sweep}}, {"instruction", {instruction}}},
+          .x = "profile",
+          .x_label = x_label,
+          .y_label = y_label,
+          .y_axis = "SM",
+          .row_order = std::move(order)};
 }
 
 std::vector<View> views(const Topology& t) {
@@ -70,8 +70,7 @@ std::vector<View> views(const Topology& t) {
       heat_map("Store bandwidth of an SM beside each other SM",
                "In its own column the SM is alone. SMs in the same order.", contention_sweep,
                store_instruction, "Other SM", "Bandwidth (B/clk)", order);
-  View clusters;
-  clusters.title = "SMs that clusters join";
+  View clusters{.title = "SMs that clusters join"};
   clusters.note =
       "Groups that remain when SMs that blocks of one cluster ran on are one; several blocks on an "
       "SM mix them more.";
@@ -86,9 +85,11 @@ std::string answer(const Topology& t) {
     auto groups = members(t.gpcs());
     const bool clusters = t.clusters.reason.empty();
     if (clusters && !t.joined.assigned) {
-      std::erase_if(groups, [&](const std::vector<std::size_t>& group) {
-        return std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
-      });
+      std::erase_if(
+          groups,
+          [&](const std::vector<std::size_t>& group) {
+            return std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
+          });
     }
     const auto [fewest, most] = std::ranges::minmax(
         groups, {}, [](const std::vector<std::size_t>& group) { return group.size(); });
@@ -102,9 +103,8 @@ std::string answer(const Topology& t) {
     }
     parts.push_back(text);
   }
-  if (!t.tpcs().empty()) {
+  if (!t.tpcs().empty())
     parts.push_back(fmt::format("the SMs make {} TPCs", number_of_groups(t.tpcs())));
-  }
   if (const Partitions& p = t.partitions; p.reason.empty()) {
     std::vector<std::size_t> sizes;
     for (const auto& side : members(p.labels)) sizes.push_back(side.size());

@@ -66,7 +66,7 @@ Workload workload(Context& context, ClusterTask task,
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
   Workload workload;
   workload.launch = [=] { launch_clusters(task, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(buffer); };
+  workload.poison = poisoning(context, {buffer});
   workload.verify = [=] { return check_placements(placements(), task.cluster_size, sms); };
   workload.read_sample = [=] { return readings->take(placements()); };
   workload.extras = [=] { return readings->extras(); };

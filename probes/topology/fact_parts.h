@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "probes/topology/groups.h"
+#include "probes/topology/topology_facts.h"
 
 // How facts of this probe are put together.
 
@@ -15,22 +15,18 @@ struct Subject {
   std::string id, subject, quantity, unit;
 };
 
-Fact missing(const Subject& s, std::string reason);
-Fact stated(const Subject& s, double value, std::string method, std::vector<std::string> evidence,
-            int repeats);
-/// From the matrix' entries, with its counters.
-Fact stated(const Subject& s, double value, std::string method, const Matrix& matrix);
-/// An adjusted Rand index is 1 at most.
-Fact with_bound_of_index(Fact fact);
-
+/// Adds a fact: a value from the matrix' entries, with its counters, or none for `reason`.
+Fact& add(std::vector<Fact>& facts, const Subject& s, const std::string& reason, double value,
+          std::string method, const Matrix& matrix, Better better = Better::higher);
+void add_missing(std::vector<Fact>& facts, const std::vector<Subject>& subjects,
+                 const std::string& reason);
+/// An adjusted Rand index, which is 1 at most.
+void add_index(std::vector<Fact>& facts, const char* id, const char* subject,
+               const std::string& reason, double value, const std::string& method,
+               const Matrix& matrix);
 /// Where there is one: `published` is 0 otherwise.
 void add_published(Fact& fact, double published);
-/// An adjusted Rand index.
-Subject agreement(std::string id, std::string subject);
-/// Sizes of the smallest and of the largest group.
-std::pair<double, double> fewest_and_most(const Labels& labels);
 
-struct Topology;
 void add_gpcs(std::vector<Fact>& facts, const Topology& t);
 void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t);
 void add_tpcs(std::vector<Fact>& facts, const Topology& t);

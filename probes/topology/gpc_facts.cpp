@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "probes/topology/fact_parts.h"
-#include "probes/topology/topology_facts.h"
 #include "probes/topology/names.h"
+#include "probes/topology/topology_facts.h"
 
 // Facts of GPCs.
 
@@ -47,12 +47,10 @@ bool left_out(const Topology& t, const std::vector<std::size_t>& group) {
          std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
 }
 
+Matrix from(const ClusterGroups& c) { return {.evidence = c.evidence, .repeats = c.repeats}; }
+
 void add_outside(std::vector<Fact>& facts, const Topology& t) {
   const ClusterGroups& c = t.clusters;
-  if (!c.reason.empty()) {
-    facts.push_back(missing(outside, c.reason));
-    return;
-  }
   std::string method =
       "no cluster joins them with SMs beyond their pair, although clusters join "
       "more elsewhere";
@@ -65,8 +63,7 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
                                                        "the GPCs of the others");
     }
   }
-  facts.push_back(
-      stated(outside, static_cast<double>(c.outside.size()), method, c.evidence, c.repeats));
+  add(facts, outside, c.reason, static_cast<double>(c.outside.size()), method, from(c));
 }
 
 }  // namespace
@@ -78,67 +75,47 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
         fmt::format("clusters: {}; latency: {}", t.clusters.reason,
                     t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
                                              : t.latency.reason);
-    for (const Subject& s : {number, fewest_sms, most_sms}) facts.push_back(missing(s, reason));
+    add_missing(facts, {number, fewest_sms, most_sms}, reason);
     add_outside(facts, t);
     return;
   }
-  const bool clusters = t.clusters.reason.empty();
-  const auto add = [&](const Subject& s, double value, const std::string& how) -> Fact& {
-    facts.push_back(clusters ? stated(s, value, how, t.clusters.evidence, t.clusters.repeats)
-                             : stated(s, value, how, t.loads));
-    return facts.back();
-  };
+  const Matrix& source = t.clusters.reason.empty() ? from(t.clusters) : t.loads;
   auto groups = members(labels);
   std::erase_if(groups, [&](const auto& group) { return left_out(t, group); });
   const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
   const std::string method = method_of(t);
-  add_published(add(number, static_cast<double>(groups.size()), method), t.published_gpcs);
-  add(fewest_sms, static_cast<double>(fewest.size()), method);
-  add(most_sms, static_cast<double>(most.size()), method);
+  add_published(add(facts, number, "", static_cast<double>(groups.size()), method, source),
+                t.published_gpcs);
+  add(facts, fewest_sms, "", static_cast<double>(fewest.size()), method, source);
+  add(facts, most_sms, "", static_cast<double>(most.size()), method, source);
   add_outside(facts, t);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"},
-        static_cast<double>(groups[g].size()), where(t, groups[g]));
-  }
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    add(facts, {fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "",
+        static_cast<double>(groups[g].size()), where(t, groups[g]), source);
 }
 
 void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
-  const Subject both = agreement("gpc_agreement", "GPCs by clusters and by latency");
-  const Subject halves = agreement("gpc_reproducibility", "GPCs by clusters, two halves");
-  const Subject sets =
-      agreement("gpc_latency_reproducibility", "GPCs by latency, two sets of lines");
   const ClusterGroups& c = t.clusters;
   const LatencyGpcs& l = t.latency_gpcs;
-  const std::string reason = !c.reason.empty() ? c.reason : t.joined.reason;
-  if (!reason.empty()) {
-    facts.push_back(missing(both, reason));
-  } else {
-    facts.push_back(with_bound_of_index(
-        stated(both, t.joined.agreement,
-               fmt::format("adjusted Rand index, over SMs within the reach of clusters, of their "
-                           "GPCs and of those by {} latencies: SMs cut into half as many regions "
-                           "as clusters show GPCs, what each place's own additive model leaves "
-                           "grouped within each region",
-                           l.instructions),
-               l.matrix)));
-  }
-  if (!c.reproducibility) {
-    facts.push_back(
-        missing(halves, !c.reason.empty() ? c.reason : "one half of the launches was left out"));
-  } else {
-    facts.push_back(with_bound_of_index(
-        stated(halves, *c.reproducibility,
-               "adjusted Rand index of what clusters join in two halves of the launches",
-               c.evidence, c.repeats)));
-  }
-  facts.push_back(!l.reason.empty()
-                      ? missing(sets, l.reason)
-                      : with_bound_of_index(stated(sets, l.reproducibility,
-                                                   fmt::format("adjusted Rand index of GPCs by {} "
-                                                               "from one set of lines and the "
-                                                               "other's",
-                                                               l.instructions),
-                                                   l.matrix)));
+  add_index(facts, "gpc_agreement", "GPCs by clusters and by latency",
+            !c.reason.empty() ? c.reason : t.joined.reason, t.joined.agreement,
+            fmt::format("adjusted Rand index, over SMs within the reach of clusters, of their GPCs "
+                        "and of those by {} latencies: SMs cut into half as many regions as "
+                        "clusters show GPCs, what each place's own additive model leaves grouped "
+                        "within each region",
+                        l.instructions),
+            l.matrix);
+  add_index(facts, "gpc_reproducibility", "GPCs by clusters, two halves",
+            c.reproducibility   ? ""
+            : !c.reason.empty() ? c.reason
+                                : "one half of the launches was left out",
+            c.reproducibility.value_or(0),
+            "adjusted Rand index of what clusters join in two halves of the launches", from(c));
+  add_index(facts, "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l.reason,
+            l.reproducibility,
+            fmt::format("adjusted Rand index of GPCs by {} from one set of lines and the other's",
+                        l.instructions),
+            l.matrix);
 }
 
 }  // namespace fathom::topology

@@ -6,14 +6,13 @@
 #include <map>
 
 #include "probes/topology/names.h"
+#include "results/facts.h"
 #include "results/two_groups.h"
 
 // What latencies tell: groups of SMs, sides of the L2, groups of lines.
 
 namespace fathom::topology {
 namespace {
-
-constexpr const char* left_out_of_latency = "its cases were left out of this run or failed";
 
 /// Most sides that are looked for: GPUs of today have one or two.
 constexpr std::size_t most_partitions = 4;
@@ -124,7 +123,7 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
     if (*sm == AxisValue(all_sms)) return matrix_in_one(*entry);
   }
   if (by_sm.empty()) {
-    matrix.reason = left_out_of_latency;
+    matrix.reason = fathom::left_out;
     return matrix;
   }
   const double all = by_sm.begin()->second->extras.at("sms");

@@ -127,7 +127,7 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
     for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
       launch_line_latencies(access, *task, blocks, shared, stream);
   };
-  workload.poison = [=, &context] { context.buffers().poison(buffer); };
+  workload.poison = poisoning(context, {buffer});
   workload.verify = [=]() -> std::optional<std::string> {
     const std::vector<LineReport> all = reports();
     for (std::size_t t = 0; t < tasks.size(); ++t)
@@ -150,7 +150,7 @@ Case make_case(const DeviceFacts& device, LineAccess access, int set, const Axis
             {"instruction", instruction},
             {"lines", set_names[set]},
             {"SM", sm}};
-  c.suite = access == LineAccess::load ? Suite::quick : Suite::standard;
+  c.suite = quick_if(access == LineAccess::load);
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   c.precision = latency_precision;
   c.profile_axis = smids.size() > 1 ? "SM by SM, L2 line" : "L2 line";

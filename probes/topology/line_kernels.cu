@@ -6,7 +6,6 @@ namespace {
 
 using memory_latency::bracket;
 using memory_latency::need;
-using memory_latency::shared_address;
 
 /// `zero` is a run-time 0, so that no atomic can be simplified away.
 template <LineAccess access>
@@ -124,7 +123,7 @@ __global__ void write_lines(Lines lines) {
 
 void launch_write_lines(const Lines& lines, cudaStream_t stream) {
   constexpr unsigned threads = 256;
-  write_lines<<<(lines.count + threads - 1) / threads, threads, 0, stream>>>(lines);
+  write_lines<<<blocks_for(lines.count, threads), threads, 0, stream>>>(lines);
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -70,7 +70,7 @@ Workload workload(Context& context, ClusterTask task, int launches,
       launch_clusters(wave, stream);
     }
   };
-  workload.poison = [=, &context] { context.buffers().poison(buffer); };
+  workload.poison = poisoning(context, {buffer});
   workload.verify = [=]() -> std::optional<std::string> {
     const std::vector<Placement> all = placements();
     for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)

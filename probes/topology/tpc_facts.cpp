@@ -14,8 +14,8 @@ namespace {
 int nested(const Labels& inner, const Labels& outer) {
   int whole = 0;
   for (const auto& group : members(inner)) {
-    whole += std::ranges::all_of(group,
-                                 [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
+    whole += std::ranges::all_of(
+        group, [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
   }
   return whole;
 }
@@ -48,68 +48,53 @@ std::string tpc_method_of(const Topology& t) {
 void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
   const Subject number{"tpcs", "GPU", "TPCs", "TPCs"};
   const Subject size{"sms_per_tpc", "TPC", "SMs", "SMs"};
-  const Subject slowdown{"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"};
   const ContentionPairs& c = t.contention;
   const Labels& labels = t.tpcs();
   if (labels.empty()) {
-    const std::string reason =
-        fmt::format("contention: {}; clusters: {}", c.reason, t.cluster_pairs.reason);
-    facts.push_back(missing(number, reason));
-    facts.push_back(missing(size, reason));
+    add_missing(facts, {number, size},
+                fmt::format("contention: {}; clusters: {}", c.reason, t.cluster_pairs.reason));
   } else {
     const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
     const std::string method = tpc_method_of(t);
-    facts.push_back(stated(number, number_of_groups(labels), method, matrix));
-    add_published(facts.back(), t.published_tpcs);
-    facts.push_back(stated(size, fewest_and_most(labels).second, method, matrix));
+    const auto groups = members(labels);
+    const auto largest = std::ranges::max(groups, {}, &std::vector<std::size_t>::size).size();
+    add_published(add(facts, number, "", number_of_groups(labels), method, matrix),
+                  t.published_tpcs);
+    add(facts, size, "", static_cast<double>(largest), method, matrix);
   }
-  if (!c.reason.empty()) {
-    facts.push_back(missing(slowdown, c.reason));
-    return;
-  }
-  facts.push_back(stated(
-      slowdown, 100 * c.slowdown,
-      fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix));
-  facts.back().better = Better::lower;
+  add(facts, {"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"}, c.reason,
+      100 * c.slowdown,
+      fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix,
+      Better::lower);
 }
 
 /// The second method for TPCs is the latencies' likeness, the third, where it shows any,
 /// contention.
 void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t) {
-  const Subject by_latency = agreement("tpc_agreement", "TPCs and pairs by latency");
-  const Subject by_contention =
-      agreement("tpc_contention_agreement", "TPCs by contention and by clusters of two");
-  const Subject halves = agreement("tpc_reproducibility", "TPCs by clusters of two, two halves");
+  constexpr const char* others = "they are of different SMs";
+  const ContentionPairs& c = t.contention;
   const ClusterPairs& p = t.cluster_pairs;
   const LatencyPairs& l = t.latency_pairs;
   const Labels& labels = t.tpcs();
-  if (labels.empty() || !l.reason.empty() || l.pairs.labels.size() != labels.size()) {
-    facts.push_back(missing(by_latency, labels.empty()      ? "no TPCs are known"
-                                        : !l.reason.empty() ? l.reason
-                                                            : "they are of different SMs"));
-  } else {
-    facts.push_back(with_bound_of_index(stated(
-        by_latency, adjusted_rand_index(labels, l.pairs.labels),
-        fmt::format("adjusted Rand index of TPCs and of pairs whose latencies are nearest to "
-                    "each other's, line by line: {} of {} SMs have such a partner",
-                    l.pairs.paired, labels.size()),
-        l.matrix)));
-  }
-  const std::string reason = !t.contention.reason.empty() ? t.contention.reason : p.reason;
-  if (!reason.empty() || t.contention.labels.size() != p.pairs.labels.size()) {
-    facts.push_back(missing(by_contention, reason.empty() ? "they are of different SMs" : reason));
-  } else {
-    facts.push_back(with_bound_of_index(
-        stated(by_contention, adjusted_rand_index(t.contention.labels, p.pairs.labels),
-               "adjusted Rand index of pairs by contention and by clusters of two blocks",
-               t.contention.matrix)));
-  }
-  facts.push_back(!p.reason.empty() ? missing(halves, p.reason)
-                                    : with_bound_of_index(stated(
-                                          halves, p.reproducibility,
-                                          "adjusted Rand index of the pairs from two halves of the "
-                                          "launches",
-                                          p.matrix)));
+  const auto agree = [](const std::string& reason, const Labels& a, const Labels& b) {
+    return reason.empty() ? adjusted_rand_index(a, b) : 0;
+  };
+  std::string reason = labels.empty() ? "no TPCs are known" : l.reason;
+  if (reason.empty() && l.pairs.labels.size() != labels.size()) reason = others;
+  add_index(facts, "tpc_agreement", "TPCs and pairs by latency", reason,
+            agree(reason, labels, l.pairs.labels),
+            fmt::format("adjusted Rand index of TPCs and of pairs whose latencies are nearest to "
+                        "each other's, line by line: {} of {} SMs have such a partner",
+                        l.pairs.paired, labels.size()),
+            l.matrix);
+  reason = !c.reason.empty() ? c.reason : p.reason;
+  if (reason.empty() && c.labels.size() != p.pairs.labels.size()) reason = others;
+  add_index(facts, "tpc_contention_agreement", "TPCs by contention and by clusters of two", reason,
+            agree(reason, c.labels, p.pairs.labels),
+            "adjusted Rand index of pairs by contention and by clusters of two blocks", c.matrix);
+  add_index(facts, "tpc_reproducibility", "TPCs by clusters of two, two halves", p.reason,
+            p.reproducibility, "adjusted Rand index of the pairs from two halves of the launches",
+            p.matrix);
 }
 
 }  // namespace fathom::topology

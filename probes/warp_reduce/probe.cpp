@@ -5,33 +5,22 @@
 namespace fathom::warp_reduce {
 namespace {
 
-class WarpReduce : public Probe {
- public:
-  std::string name() const override { return "warp_reduce"; }
-  std::string question() const override {
-    return "Does a sum run at the speed of memory, and what is the cheapest way to add up a warp?";
-  }
-  std::string method() const override {
-    return "Sums of random data from 1 KiB to 4 GiB, timed with everything that they need, the "
-           "zeroing of the result included, and alternately with cub::DeviceReduce::Sum; inputs of "
-           "more than four times the L2 are read with the L2 flushed before. Results are held "
-           "against an fp64 sum by another kernel: integers must be equal, floating point within "
-           "ten standard deviations of what rounding explains. The warp stage is timed by clock64 "
-           "in the kernel: one warp whose reductions each need the last one's result (latency), and "
-           "32 warps of two such chains on every SM (throughput); all lanes must hold the exact "
-           "values.";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> result = sum_cases(device);
-    for (Case& c : warp_stage_cases(device)) result.push_back(std::move(c));
-    return result;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return fathom::warp_reduce::conclude(entries);
-  }
-};
+const ProbeParts parts{
+    .name = "warp_reduce",
+    .question =
+        "Does a sum run at the speed of memory, and what is the cheapest way to add up a warp?",
+    .method =
+        "Sums of random data from 1 KiB to 4 GiB, timed with everything that they need, the "
+        "zeroing of the result included, and alternately with cub::DeviceReduce::Sum; inputs of "
+        "more than four times the L2 are read with the L2 flushed before. Results are held against "
+        "an fp64 sum by another kernel: integers must be equal, floating point within ten standard "
+        "deviations of what rounding explains. The warp stage is timed by clock64 in the kernel: "
+        "one warp whose reductions each need the last one's result (latency), and 32 warps of two "
+        "such chains on every SM (throughput); all lanes must hold the exact values.",
+    .conclude = conclude,
+    .cases = {sum_cases, warp_stage_cases}};
 
 }  // namespace
 }  // namespace fathom::warp_reduce
 
-FATHOM_PROBE(fathom::warp_reduce::WarpReduce)
+FATHOM_PROBE(fathom::PartsProbe, fathom::warp_reduce::parts)

@@ -61,12 +61,6 @@ Fill fill_of(Element element) {
   return Fill::random_bits;
 }
 
-std::string size_name(std::size_t bytes) {
-  if (bytes >= GiB && bytes % GiB == 0) return fmt::format("{}GiB", bytes / GiB);
-  if (bytes >= MiB && bytes % MiB == 0) return fmt::format("{}MiB", bytes / MiB);
-  return fmt::format("{}KiB", bytes / KiB);
-}
-
 /// One sum of the sweep: `bytes` of elements and `more` elements beside them, `offset` elements
 /// behind a 4096-byte boundary.
 struct Sum {
@@ -111,7 +105,7 @@ Workload prepare(Context& context, const Sum& sum) {
 
   Workload workload;
   workload.launch = [=, kernel = sum.kernel] { launch_sum(kernel, arguments, sms, stream); };
-  workload.poison = [=, &context] { context.buffers().poison(result); };
+  workload.poison = poisoning(context, {result});
   workload.verify = check_sum(context, sum.kernel.element, source, sum.elements(), result.data,
                               tolerance, error);
   if (sum.kernel.element != Element::i32) {
@@ -137,7 +131,7 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   workload.launch = [=] {
     cub_sum(element, source, elements, offset, result.data, temporary.data, temporary.bytes, stream);
   };
-  workload.poison = [=, &context] { context.buffers().poison(result); };
+  workload.poison = poisoning(context, {result});
   // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for it.
   const double tolerance = sum_tolerance(element, static_cast<double>(elements), 512, 65536);
   workload.verify = check_sum(context, element, source, elements, result.data, tolerance,
@@ -281,12 +275,8 @@ Case copy_case(const DeviceFacts& device) {
     workload.launch = [=] {
       FATHOM_CUDA(cudaMemcpyAsync(copy.data, source.data, GiB, cudaMemcpyDeviceToDevice, stream));
     };
-    workload.poison = [=, &context] { context.buffers().poison(copy); };
-    workload.verify = [=]() -> std::optional<std::string> {
-      const std::uint64_t wrong = count_different_bytes(source.data, copy.data, GiB, stream);
-      if (wrong == 0) return std::nullopt;
-      return fmt::format("{} of {} bytes were not copied", wrong, GiB);
-    };
+    workload.poison = poisoning(context, {copy});
+    workload.verify = [=] { return check_copied(source.data, copy.data, GiB, stream); };
     return workload;
   };
   return c;

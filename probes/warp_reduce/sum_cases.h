@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
 
 namespace fathom::warp_reduce {

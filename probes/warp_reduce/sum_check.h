@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/probe.h"
+#include "harness/cases.h"
 #include "probes/warp_reduce/sum_kernels.h"
 
 namespace fathom::warp_reduce {

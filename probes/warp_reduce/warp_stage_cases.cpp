@@ -145,10 +145,7 @@ Workload prepare(Context& context, const Stage& stage) {
                          clocks.as<long long>(), out.data};
   Workload workload;
   workload.launch = [=] { launch_warp_stage(run, blocks, stream); };
-  workload.poison = [=, &context] {
-    context.buffers().poison(out);
-    context.buffers().poison(clocks);
-  };
+  workload.poison = poisoning(context, {out, clocks});
   workload.verify = [=] {
     switch (stage.type) {
       case StageType::f32: return verify<float>(stage, out, blocks, stream);
@@ -276,7 +273,7 @@ Case make_case(const Stage& stage, const DeviceFacts& device) {
   const bool quick = stage.type == StageType::f32 ||
                      (stage.type == StageType::i32 && (stage.method == WarpMethod::shuffle_xor ||
                                                        stage.method == WarpMethod::reduce_add));
-  c.suite = quick ? Suite::quick : Suite::standard;
+  c.suite = quick_if(quick);
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
   c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage, device);
   if (!stage.latency && stage.shuffles() && c.expected) {

@@ -78,8 +78,7 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   CHECK_FALSE(buffers.guards_intact().has_value());
 }
 
-template <std::size_t N>
-void run_all(const Instruction (&instructions)[N]) {
+void run_all(std::span<const Instruction> instructions) {
   test::Gpu gpu;
   for (const Instruction& instruction : instructions) {
     if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;

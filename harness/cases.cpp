@@ -1,0 +1,54 @@
+#include "harness/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cuda_check.h"
+
+namespace fathom {
+
+std::string size_name(std::uint64_t bytes) {
+  for (const auto& [shift, name] : {std::pair{30, "GiB"}, {20, "MiB"}, {10, "KiB"}}) {
+    const std::uint64_t unit = std::uint64_t{1} << shift;
+    if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
+  }
+  return fmt::format("{}B", bytes);
+}
+
+void add_axes(Case& c, const Axes& axes, bool sizes) {
+  for (const auto& [name, value] : axes) {
+    c.axes.emplace_back(name, value);
+    const std::string key = name.substr(0, name.find(" ("));
+    const auto* number = std::get_if<std::int64_t>(&value);
+    c.name += number == nullptr ? fmt::format("/{}:{}", key, std::get<std::string>(value))
+              : sizes && name.ends_with("(B)")
+                  ? fmt::format("/{}:{}", key, size_name(static_cast<std::uint64_t>(*number)))
+                  : fmt::format("/{}:{}", key, *number);
+  }
+  std::erase(c.name, ',');
+  std::ranges::replace(c.name, ' ', '-');
+}
+
+std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers) {
+  return [&context, buffers = std::move(buffers)] {
+    for (const Buffer& buffer : buffers) context.buffers().poison(buffer);
+  };
+}
+
+Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes) {
+  const Buffer buffer = context.buffers().output(role, bytes.size());
+  FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
+                              context.stream()));
+  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+  return buffer;
+}
+
+std::optional<std::string> check_copied(const std::byte* source, const std::byte* copy,
+                                        std::size_t bytes, cudaStream_t stream) {
+  const std::uint64_t wrong = count_different_bytes(source, copy, bytes, stream);
+  if (wrong == 0) return std::nullopt;
+  return fmt::format("{} of {} bytes were not copied", wrong, bytes);
+}
+
+}  // namespace fathom

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/probe.h"
+
+// What the cases of several probes are made with.
+
+namespace fathom {
+
+constexpr Suite quick_if(bool quick) { return quick ? Suite::quick : Suite::standard; }
+
+/// "48KiB", as names of cases have sizes.
+std::string size_name(std::uint64_t bytes);
+
+/// Adds axes to a case, and to its name as "/key:value", without units. Whole numbers whose key
+/// ends with "(B)" are named as sizes, unless `sizes` is false. The name then has no space and no
+/// comma.
+void add_axes(Case& c, const Axes& axes, bool sizes = true);
+
+/// Workload::poison of these buffers.
+std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers);
+
+/// Device memory that holds these bytes when this returns.
+Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes);
+
+/// Nothing if the first `bytes` bytes are the same, else how many are not.
+std::optional<std::string> check_copied(const std::byte* source, const std::byte* copy,
+                                        std::size_t bytes, cudaStream_t stream);
+
+}  // namespace fathom
