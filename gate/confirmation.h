@@ -42,8 +42,8 @@ Taken take_rounds(RoundSource& source, std::span<const Side> order,
 /// Measures candidates anew, in blocks of A B B A, and decides them in `result`. After each block
 /// those that no further round can confirm are settled and measured no longer, which spares most of
 /// the time where nothing changed; none is ever confirmed early, so that the test stays what it is.
-/// Where the machine was disturbed they are taken anew, as long as the time limit has room for as many.
-/// No round is begun that would pass it: the suspects that looked least worse give way
+/// Where the machine was disturbed they are taken anew, as long as the time limit has room for as
+/// many. No round is begun that would pass it: the suspects that looked least worse give way
 /// first, and what is not settled then is inconclusive.
 class Confirmation {
  public:

@@ -168,7 +168,8 @@ class PairedCheck {
     const double elapsed_s = elapsed_of(series);
     // Where all metrics are noisy, what they have in common is surer than four values of one.
     const bool noisy = evidence.relative && options_.gate.noise_factor * usual_noise_ > counts;
-    const double noise = noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
+    const double noise =
+        noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
     if (looks_worse(evidence, series, effect_of(series)) && evidence.worse > noise)
       found_.suspects.push_back({index, severity, elapsed_s});
     else if (-evidence.worse > std::max(counts, evidence.noise_floor))
