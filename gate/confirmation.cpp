@@ -63,7 +63,7 @@ void Confirmation::decide(Candidates candidates) {
   if (!open_.suspects.empty() || !open_.improvements.empty()) {
     const int rounds = all_rounds();
     all_ = open_;
-    const bool comparable = measure(rounds);
+    const bool comparable = measure_until_quiet(rounds);
     result_.confirmation_rounds = fresh_.base.size();
     if (comparable)
       judge();
@@ -93,7 +93,41 @@ int Confirmation::all_rounds() {
     if (2 * rounds * round_s(suspects) > options_.time_limit_s - source_.elapsed_s())
       open_.improvements.clear();
   }
-  return rounds_for(std::max(suspects, open_.improvements.size()));
+  return rounds_for_noise(rounds_for(std::max(suspects, open_.improvements.size())));
+}
+
+/// More where the rounds differ by so much that three times the noise of so few would hide 2.5 %,
+/// as far as time and patience go.
+int Confirmation::rounds_for_noise(int rounds) const {
+  constexpr double to_be_seen = 0.025;
+  const double noise = options_.gate.noise_factor *
+                       usual_spread(series_of(before_.base, before_.head)) / to_be_seen;
+  const double left_s = options_.time_limit_s - source_.elapsed_s();
+  while (rounds < most_confirmation_rounds && rounds < 2 * noise * noise &&
+         2 * (rounds + 2) * round_s(open_.suspects.size()) <= left_s)
+    rounds += 2;
+  return rounds;
+}
+
+std::string Confirmation::disturbed() const {
+  return disturbance_of_fresh(fresh_, before_,
+                              found(series_of(fresh_.base, fresh_.head), all_.controls));
+}
+
+/// What the controls say, and not the suspects, decides whether rounds count.
+bool Confirmation::measure_until_quiet(int rounds) {
+  const Candidates wanted = all_;
+  while (true) {
+    const double began_s = source_.elapsed_s();
+    if (!measure(rounds)) return false;
+    const double took_s = source_.elapsed_s() - began_s;
+    if (!options_.replace_disturbed || disturbed().empty() || late_.size() > never_measured_ ||
+        source_.elapsed_s() + took_s > options_.time_limit_s)
+      return true;
+    all_ = open_ = wanted;
+    fresh_ = {};
+    ++discarded_;
+  }
 }
 
 /// Whether the sides stayed comparable.
@@ -222,7 +256,10 @@ void Confirmation::tell_refused() {
 
 void Confirmation::judge() {
   const std::vector<MetricSeries> again = series_of(fresh_.base, fresh_.head);
-  std::string disturbed = disturbance_of_fresh(fresh_, before_, found(again, all_.controls));
+  std::string disturbed = this->disturbed();
+  if (discarded_ > 0)
+    result_.notes.push_back(fmt::format("{} of fresh rounds was disturbed, and measured anew",
+                                        counted(discarded_, "set", "sets")));
   if (!disturbed.empty()) {
     disturbed += ": the machine was disturbed.";
     result_.notes.push_back("of the fresh rounds: " + disturbed);

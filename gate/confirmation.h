@@ -42,7 +42,8 @@ Taken take_rounds(RoundSource& source, std::span<const Side> order,
 /// Measures candidates anew, in blocks of A B B A, and decides them in `result`. After each block
 /// those that no further round can confirm are settled and measured no longer, which spares most of
 /// the time where nothing changed; none is ever confirmed early, so that the test stays what it is.
-/// No round is begun that would pass the time limit: the suspects that looked least worse give way
+/// Where the machine was disturbed they are taken anew, as long as the time limit has room for as
+/// many. No round is begun that would pass it: the suspects that looked least worse give way
 /// first, and what is not settled then is inconclusive.
 class Confirmation {
  public:
@@ -66,6 +67,9 @@ class Confirmation {
   };
 
   int all_rounds();
+  int rounds_for_noise(int rounds) const;
+  std::string disturbed() const;
+  bool measure_until_quiet(int rounds);
   bool measure(int rounds);
   Taken measure_block(std::span<const Side> order);
   void settle(const std::vector<MetricSeries>& again, std::vector<Candidate>& open, bool better,
@@ -94,6 +98,7 @@ class Confirmation {
   Candidates open_;  ///< those of them that are not settled
   std::vector<Late> late_;
   std::size_t never_measured_ = 0;  ///< of those
+  std::size_t discarded_ = 0;       ///< sets of rounds, since the machine was disturbed
   Rounds fresh_;
 };
 

@@ -20,10 +20,19 @@ double mid_hinge(const std::vector<double>& values) {
   return (quantile(values, 0.25) + quantile(values, 0.75)) / 2;
 }
 
-/// The largest difference between two rounds of one side, relative.
-std::optional<double> spread_of_rounds(const std::vector<MetricSeries>& series) {
-  double largest = 0;
-  bool known = false;
+/// How far apart two things are that should not be, and how far noise puts them, relative.
+struct Sign {
+  double apart = 0, noise = limit;
+  bool shows() const { return apart > noise; }
+};
+
+/// So many standard deviations are no noise: of some dozens of rounds one may be the farthest.
+constexpr double beyond_noise = 4;
+
+/// The largest difference between two rounds of one side. What noise makes of it: a mid-hinge of m
+/// values has 1.11 of their spread over root m, and two of them differ by twice that at most.
+Sign spread_of_rounds(const std::vector<MetricSeries>& series) {
+  Sign found;
   for (const bool head : {false, true}) {
     std::vector<std::vector<double>> by_round;
     for (const MetricSeries& metric : series) {
@@ -35,30 +44,37 @@ std::optional<double> spread_of_rounds(const std::vector<MetricSeries>& series) 
       for (std::size_t round = 0; round < side.size(); ++round)
         by_round[round].push_back(side[round] - centre);
     }
-    std::vector<double> shifts;
+    std::vector<double> shifts, noise;
     for (const auto& deviations : by_round) {
-      if (deviations.size() >= enough) shifts.push_back(mid_hinge(deviations));
+      if (deviations.size() < enough) continue;
+      shifts.push_back(mid_hinge(deviations));
+      noise.push_back(2 * 1.11 * robust_spread(deviations) /
+                      std::sqrt(static_cast<double>(deviations.size())));
     }
     if (shifts.size() < 2) continue;
-    known = true;
     const auto [low, high] = std::minmax_element(shifts.begin(), shifts.end());
-    largest = std::max(largest, *high - *low);
+    const Sign side{*high - *low, std::max(limit, beyond_noise * median(noise))};
+    if (side.apart / side.noise > found.apart / found.noise) found = side;
   }
-  return known ? std::optional(largest) : std::nullopt;
+  return found;
 }
 
-/// How far apart the two sides are in at least two metrics, in one direction, relative: over all
-/// rounds of a side noise is small, and it is not in two of a few metrics at once.
-std::optional<double> shift_of_sides(const std::vector<MetricSeries>& steady) {
-  std::vector<double> shifts;
+/// How far apart the two sides are in at least two metrics, in one direction: over all rounds of a
+/// side noise is small, and it is not in two of a few metrics at once.
+Sign shift_of_sides(const std::vector<MetricSeries>& steady) {
+  std::vector<double> shifts, noise;
   for (const MetricSeries& metric : steady) {
     const Badness values = badness_of(metric);
     if (!values.relative || values.base.empty() || values.head.empty()) continue;
     shifts.push_back(hodges_lehmann(values.base, values.head));
+    noise.push_back(spread_of_sides(values.base, values.head) *
+                    std::sqrt(1 / static_cast<double>(values.base.size()) +
+                              1 / static_cast<double>(values.head.size())));
   }
-  if (shifts.size() < enough) return std::nullopt;
+  if (shifts.size() < enough) return {};
   std::sort(shifts.begin(), shifts.end());
-  return std::max({shifts[shifts.size() - 2], -shifts[1], 0.0});
+  return {std::max({shifts[shifts.size() - 2], -shifts[1], 0.0}),
+          std::max(limit, beyond_noise * median(noise))};
 }
 
 template <class Act>
@@ -100,10 +116,10 @@ std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
 std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series) {
   const std::string said = disturbance_in(rounds, fewest_processes(rounds, std::nullopt));
   if (!said.empty()) return said;
-  const double spread = spread_of_rounds(series).value_or(0);
-  if (spread <= limit) return {};
+  const Sign spread = spread_of_rounds(series);
+  if (!spread.shows()) return {};
   return fmt::format("the rounds of one side differ by {} over all metrics",
-                     format_percent(spread));
+                     format_percent(spread.apart));
 }
 
 std::string disturbance_of_fresh(const Rounds& fresh, const Rounds& before,
@@ -111,12 +127,12 @@ std::string disturbance_of_fresh(const Rounds& fresh, const Rounds& before,
   const auto fewest = fewest_processes(before, fewest_processes(fresh, std::nullopt));
   const std::string said = disturbance_in(fresh, fewest);
   if (!said.empty()) return said;
-  const double spread = spread_of_rounds(steady).value_or(0);
-  const double shift = shift_of_sides(steady).value_or(0);
-  if (spread <= limit && shift <= limit) return {};
+  const Sign spread = spread_of_rounds(steady), shift = shift_of_sides(steady);
+  if (!spread.shows() && !shift.shows()) return {};
+  const bool rounds = spread.apart / spread.noise >= shift.apart / shift.noise;
   return fmt::format("metrics that had not changed before differ by {} between {}",
-                     format_percent(std::max(spread, shift)),
-                     spread >= shift ? "rounds of one side" : "the sides");
+                     format_percent(rounds ? spread.apart : shift.apart),
+                     rounds ? "rounds of one side" : "the sides");
 }
 
 }  // namespace fathom::gate

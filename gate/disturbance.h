@@ -10,7 +10,8 @@ namespace fathom::gate {
 
 // Whether something else used the machine while rounds ran. Then they decide nothing: what became
 // slower may be that, and what did not become slower may have been hidden by it. The signs, each
-// with more than 1 % as its limit, the least effect that counts by default:
+// with more than 1 % as its limit, the least effect that counts by default; of the last two also
+// with more than the rounds' own noise explains, which may be more than that for good:
 //   - another process used the GPU in some rounds and not in others (one that was there all the
 //     time, idle or not, hit both sides alike);
 //   - what one process measured several times differed, in the median over its metrics;

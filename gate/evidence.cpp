@@ -87,6 +87,16 @@ double spread_of_sides(std::span<const double> base, std::span<const double> hea
   return robust_spread(residuals) * std::sqrt(n / (n - 2));
 }
 
+double usual_spread(const std::vector<MetricSeries>& series) {
+  std::vector<double> spreads;
+  for (const MetricSeries& metric : series) {
+    const Badness values = badness_of(metric);
+    if (values.relative && !values.base.empty() && !values.head.empty())
+      spreads.push_back(spread_of_sides(values.base, values.head));
+  }
+  return spreads.empty() ? 0 : median(spreads);
+}
+
 Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect) {
   const Badness values = badness_of(series);
   const double least = on_scale(effect, values);

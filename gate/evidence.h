@@ -38,6 +38,9 @@ Badness badness_of(const MetricSeries& series);
 /// each side.
 double spread_of_sides(std::span<const double> base, std::span<const double> head);
 
+/// The median of it over the metrics; 0 where none has any.
+double usual_spread(const std::vector<MetricSeries>& series);
+
 /// Of rounds that took turns: the rank test, with the head's values moved back by half the
 /// threshold for effects, so that what is below it is flagged no more often than nothing at all.
 /// The noise floor is the standard error of a difference of two means of so many rounds: how far

@@ -32,7 +32,7 @@ class PairedCheck {
     const std::vector<Side> order = round_order(options_.rounds, options_.seed);
     Taken taken{};
     try {
-      taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+      taken = take_rounds_until_quiet(order, all);
     } catch (const RoundFailed& failed) {
       if (!head_never_works(all)) throw;
       miss_all(all, failed);
@@ -52,6 +52,29 @@ class PairedCheck {
   }
 
  private:
+  /// Rounds that were disturbed are taken anew while there is time for as many once more and for
+  /// fresh ones after them.
+  Taken take_rounds_until_quiet(const std::vector<Side>& order, Rounds& all) {
+    std::size_t discarded = 0;
+    Taken taken{};
+    while (true) {
+      const double began_s = source_.elapsed_s();
+      taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+      const double took_s = source_.elapsed_s() - began_s;
+      if (taken != Taken::all || !options_.replace_disturbed ||
+          source_.elapsed_s() + 2 * took_s > options_.time_limit_s ||
+          disturbance_of(all, series_of(all.base, all.head)).empty())
+        break;
+      all = {};
+      ++discarded;
+      round_began_s_ = source_.elapsed_s();
+    }
+    if (discarded > 0)
+      result_.notes.push_back(fmt::format("{} of first rounds was disturbed, and measured anew",
+                                          counted(discarded, "set", "sets")));
+    return taken;
+  }
+
   /// Of a round that failed, whether it is the head's own fault: it fails again although the base,
   /// in a round between, does not. Its rounds are added.
   bool head_never_works(Rounds& all) {
@@ -87,7 +110,9 @@ class PairedCheck {
 
   void decide(const Rounds& all) {
     series_ = series_of(all.base, all.head);
-    const double round_s = source_.elapsed_s() / (2.0 * static_cast<double>(result_.rounds));
+    const double round_s =
+        (source_.elapsed_s() - round_began_s_) / (2.0 * static_cast<double>(result_.rounds));
+    usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(result_.rounds));
     for (const MetricSeries& series : series_) {
       result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
       require_all_rounds(series, result_.metrics.back());
@@ -141,7 +166,11 @@ class PairedCheck {
     const std::size_t index = result_.metrics.size() - 1;
     const double severity = evidence.worse / std::max(counts, 1e-300);
     const double elapsed_s = elapsed_of(series);
-    if (looks_worse(evidence, series, effect_of(series)) && evidence.worse > evidence.noise_floor)
+    // Where all metrics are noisy, what they have in common is surer than four values of one.
+    const bool noisy = evidence.relative && options_.gate.noise_factor * usual_noise_ > counts;
+    const double noise =
+        noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
+    if (looks_worse(evidence, series, effect_of(series)) && evidence.worse > noise)
       found_.suspects.push_back({index, severity, elapsed_s});
     else if (-evidence.worse > std::max(counts, evidence.noise_floor))
       found_.improvements.push_back({index, -severity, elapsed_s});
@@ -189,6 +218,8 @@ class PairedCheck {
   CheckResult result_;
   std::vector<MetricSeries> series_;
   Candidates found_;
+  double usual_noise_ = 0;    ///< the noise floor of a metric as most are
+  double round_began_s_ = 0;  ///< when the first rounds that count did
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ struct PairedOptions {
   std::size_t max_suspects = 32;
   double time_limit_s = 180;  ///< of the check: no round begins that would pass it
   std::uint64_t seed = 1;     ///< of the order of the rounds
+  bool replace_disturbed = true;  ///< rounds, as far as the time goes; else they end the check
 };
 
 /// Rounds of both sides in a block.
@@ -62,7 +63,8 @@ int confirmation_rounds_for(std::size_t suspects, double alpha, double spare = 4
 /// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone
 /// decide (what was seen before chose them, so it cannot also judge them), and are measured no
 /// longer once no further round could confirm them. With them a few metrics run again that did not
-/// change: if those move too, the machine was disturbed. A head whose first round fails is tried
+/// change: if those move too, the machine was disturbed, and the rounds are taken anew while there is
+/// time. A head whose first round fails is tried
 /// once more, after a round of the base: where that ends well and the head fails again, all metrics
 /// of the base are missing.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);

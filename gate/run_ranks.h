@@ -19,9 +19,9 @@ namespace fathom::gate {
 /// then the results of the head.
 struct RunValues {
   std::vector<double> worse;
-  double least = 0;         ///< the effect that counts, on the same scale
-  bool follows = true;      ///< the machine: logarithms of a time or a rate, and no ratio
-  bool relative = true;     ///< logarithms
+  double least = 0;      ///< the effect that counts, on the same scale
+  bool follows = true;   ///< the machine: logarithms of a time or a rate, and no ratio
+  bool relative = true;  ///< logarithms
 };
 
 /// What moves all metrics that follow the machine alike, as the median over them.
@@ -61,12 +61,12 @@ bool drifts(const RunValues& metric, std::size_t earlier);
 
 /// The ranks at this level of false alarms of a whole suite, in either direction. A single result
 /// among fewer runs than ranks need (49 for 2 %) is sure where there are at least
-/// `fewest_for_single` and it is far beyond all: by as much as keeps the level for tails as heavy as
-/// those of Student's t with two degrees of freedom.
+/// `fewest_for_single` and it is far beyond all: by as much as keeps the level for tails as heavy
+/// as those of Student's t with two degrees of freedom.
 RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, double level);
 
-/// Against so few earlier runs a single result may have met a state that they did not, as rare as it
-/// may be, in more than 2 % of suites: 1 / (e (n + 1)) at worst.
+/// Against so few earlier runs a single result may have met a state that they did not, as rare as
+/// it may be, in more than 2 % of suites: 1 / (e (n + 1)) at worst.
 inline constexpr std::size_t fewest_for_single = 20;
 
 /// Whether this many results can be sure of anything, and how many it takes.

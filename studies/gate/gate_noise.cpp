@@ -37,11 +37,13 @@ struct Cells {
 void study(gate::NoiseStudy options, const std::string& out) {
   reports::Page page(false);
   page.heading(2, "The stored check on many kinds of noise", "noise");
-  page.paragraph(fmt::format(
-      "`gate_noise --suites {} --metrics {} --seed {}`: shares of suites in %, each with 5 / 10 / 30 "
-      "earlier runs. A slowed suite has one metric that is {} slower, another one in each; undecided "
-      "is one that ended inconclusive.",
-      options.suites, options.metrics, options.seed, format_percent(options.slower)));
+  page.paragraph(
+      fmt::format("`gate_noise --suites {} --metrics {} --seed {}`: shares of suites in %, each "
+                  "with 5 / 10 / 30 "
+                  "earlier runs. A slowed suite has one metric that is {} slower, another one in "
+                  "each; undecided "
+                  "is one that ended inconclusive.",
+                  options.suites, options.metrics, options.seed, format_percent(options.slower)));
   for (const std::size_t results : {1, 3}) {
     using reports::Align;
     reports::Table table({{"Noise of a run"},
@@ -60,8 +62,8 @@ void study(gate::NoiseStudy options, const std::string& out) {
                  counted(results, "result", "results"), row.name, cells.false_alarms,
                  cells.inconclusive, cells.found, cells.undecided);
       std::fflush(stdout);
-      table.add_row({row.name, cells.false_alarms, cells.inconclusive, cells.found,
-                     cells.undecided});
+      table.add_row(
+          {row.name, cells.false_alarms, cells.inconclusive, cells.found, cells.undecided});
     }
     page.table(fmt::format("{} of the head", counted(results, "result", "results")), table);
   }

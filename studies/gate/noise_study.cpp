@@ -62,8 +62,8 @@ const std::array rows{
                const double metrics = static_cast<double>(runs.front().size());
                for (auto& run : runs)
                  for (std::size_t i = 0; i < run.size(); ++i)
-                   run[i] += 0.0005 * std::pow(100, static_cast<double>(i) / metrics) *
-                             noise(generator);
+                   run[i] +=
+                       0.0005 * std::pow(100, static_cast<double>(i) / metrics) * noise(generator);
              }},
     NoiseRow{"drift of 0.2 % a run, of all metrics",
              [](Deviations& runs, std::size_t, std::mt19937_64& generator) {
@@ -143,10 +143,11 @@ NoiseShares study_noise(const NoiseRow& row, const NoiseStudy& study) {
     const CheckResult slower = decide(runs, study.earlier_runs);
     const Outcome outcome = slower.metrics.at(slowed).outcome;
     shares.found.hits += outcome == Outcome::regression;
-    shares.undecided.hits += outcome != Outcome::regression &&
-                             exit_code(slower) == ExitCode::inconclusive;
+    shares.undecided.hits +=
+        outcome != Outcome::regression && exit_code(slower) == ExitCode::inconclusive;
   }
-  for (Share* share : {&shares.false_alarms, &shares.inconclusive, &shares.found, &shares.undecided})
+  for (Share* share :
+       {&shares.false_alarms, &shares.inconclusive, &shares.found, &shares.undecided})
     share->trials = study.suites;
   return shares;
 }

@@ -30,8 +30,8 @@ struct NoiseStudy {
   std::uint64_t seed = 1;
 };
 
-/// What check_stored said of suites with this noise: of the unchanged ones, and of the same with one
-/// metric slower.
+/// What check_stored said of suites with this noise: of the unchanged ones, and of the same with
+/// one metric slower.
 struct NoiseShares {
   Share false_alarms, inconclusive;  ///< of the unchanged
   Share found, undecided;            ///< of the slowed metrics; undecided: inconclusive

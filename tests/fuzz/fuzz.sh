@@ -30,7 +30,7 @@ case $target in
     add tests/fuzz gate_fuzz fuzz_main
     add gate annotations baseline_format decision decision_json evidence history identity json_fields \
       junit log_text parse_criterion parse_csv parse_fathom parse_google_benchmark parse_other_tools physics \
-      pooled rank_statistics rules run_metrics stored summary verdicts
+      pooled rank_statistics rules run_metrics run_ranks stored summary verdicts
     # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
     add gate history_text
     add reports markdown

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <random>
 
 #include "tests/unit/planted_rounds.h"
 
@@ -22,12 +24,13 @@ void load_beside(RunMetrics& run, double by) {
 struct Ends {
   int inconclusive = 0, regressions = 0;
 };
-Ends ends_of_100(const PlantedRounds::Change& add) {
+Ends ends_of_100(const PlantedRounds::Change& add, bool replace_disturbed = false) {
   Ends ends;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     PlantedRounds rounds(add, seed);
     PairedOptions options;
     options.seed = seed;
+    options.replace_disturbed = replace_disturbed;
     const CheckResult result = check_paired(rounds, options, {});
     ends.inconclusive += exit_code(result) == ExitCode::inconclusive;
     ends.regressions += exit_code(result) == ExitCode::check_failed;
@@ -154,13 +157,50 @@ TEST_CASE("Processes that do not agree with themselves were disturbed", "[gate]"
   CHECK(exit_code(steady) == ExitCode::ok);
 }
 
-TEST_CASE("Disturbed rounds stop the check: what they suspect is not measured again", "[gate]") {
-  PlantedRounds rounds([](Side, int round, RunMetrics& run) {
+TEST_CASE("Disturbed rounds are measured anew while there is time", "[gate]") {
+  const auto disturb = [](Side, int round, RunMetrics& run) {
     if (round == 2) load_beside(run, 0.1);
+  };
+  PlantedRounds stopped(disturb), replaced(disturb);
+  PairedOptions options;
+  options.replace_disturbed = false;
+  CHECK(exit_code(check_paired(stopped, options, {})) == ExitCode::inconclusive);
+  CHECK(stopped.asked.size() == first_rounds);
+  const CheckResult result = check_paired(replaced, {}, {});
+  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(replaced.asked.size() >= 2 * first_rounds);
+  CHECK(result.rounds == 2);
+  REQUIRE(result.notes.size() == 1);
+  CHECK(result.notes.front() == "1 set of first rounds was disturbed, and measured anew");
+  // What is slower is found after a load that ends.
+  const Ends ends = ends_of_100(
+      [](Side side, int round, RunMetrics& run) {
+        if (side == Side::head) slow_down(run.metrics[0], 0.03);
+        if (round == 2 || round == 12) load_beside(run, 0.05);
+      },
+      true);
+  CHECK(ends.regressions >= 95);
+  // Of one that does not end nothing is decided, and the time is kept.
+  PlantedRounds always([](Side, int round, RunMetrics& run) {
+    if (round % 2 == 0) load_beside(run, 0.1);
   });
-  const CheckResult result = check_paired(rounds, {}, {});
-  CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(rounds.asked.size() == first_rounds);
+  const CheckResult never = check_paired(always, {}, {});
+  CHECK(exit_code(never) == ExitCode::inconclusive);
+  CHECK(never.elapsed_s <= PairedOptions{}.time_limit_s);
+}
+
+TEST_CASE("Noise that is always there is no disturbance, and 5 % is found in it", "[gate]") {
+  const auto noisy = [](double slower) {
+    return [slower, generator = std::mt19937_64(3)](Side side, int, RunMetrics& run) mutable {
+      std::normal_distribution<double> noise(0, 0.02);
+      for (MetricValue& metric : run.metrics) metric.value *= std::exp(noise(generator));
+      if (side == Side::head) slow_down(run.metrics[4], slower);
+    };
+  };
+  const Ends equal = ends_of_100(noisy(0), true), slower = ends_of_100(noisy(0.05), true);
+  CHECK(equal.regressions == 0);
+  CHECK(equal.inconclusive <= 2);
+  CHECK(slower.regressions >= 75);
 }
 
 TEST_CASE("A real regression of many metrics is none of the machine's", "[gate]") {

@@ -31,7 +31,8 @@ TEST_CASE("On whatever noise a stored check holds its level", "[gate]") {
 }
 
 TEST_CASE("A machine that is slower is never a regression", "[gate]") {
-  for (const char* row : {"the head on a machine 3 % slower", "the head on a machine 1.5 % slower"}) {
+  for (const char* row :
+       {"the head on a machine 3 % slower", "the head on a machine 1.5 % slower"}) {
     const NoiseShares shares = study(row, 5, 3);
     CHECK(shares.false_alarms.hits == 0);
     CHECK(shares.inconclusive.hits == 40);

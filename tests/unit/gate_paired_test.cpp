@@ -215,10 +215,13 @@ TEST_CASE("A throttle reason excuses no more than the clock can have fallen by",
 
 TEST_CASE("Rounds that differ as a whole are a disturbed machine", "[gate]") {
   // Another load beside two of the first rounds.
-  const CheckResult result = check([](Side, int round, RunMetrics& run) {
+  PlantedRounds rounds([](Side, int round, RunMetrics& run) {
     if (round == 2 || round == 3)
       for (MetricValue& metric : run.metrics) slow_down(metric, 0.04 * round);
   });
+  PairedOptions options;
+  options.replace_disturbed = false;
+  const CheckResult result = check_paired(rounds, options, {});
   CHECK(exit_code(result) == ExitCode::inconclusive);
   // And beside some of the fresh ones, with a real regression in the suspect.
   const CheckResult later = check([](Side side, int round, RunMetrics& run) {
