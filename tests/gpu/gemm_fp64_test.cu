@@ -45,12 +45,10 @@ void add_layouts(std::vector<Problem>& all, const Shape& s) {
       gaps.lda += 1;
       gaps.ldb += a == b ? 1 : 0;
       gaps.ldc += 3;
-      if (!test::under_sanitizer()) {
-        all.push_back(plain);
-        all.push_back(gaps);
-      } else {
-        all.push_back(a == Transpose::no ? plain : gaps);
-      }
+      // Of the sanitizer's, lines of 128 bytes stream only where columns start on 16 bytes.
+      const bool streams = s.k % 16 == 0;
+      if (!test::under_sanitizer() || a == Transpose::no || streams) all.push_back(plain);
+      if (!test::under_sanitizer() || a == Transpose::yes) all.push_back(gaps);
     }
   }
 }
