@@ -23,7 +23,7 @@ WIDTH = 860  # of the window; shown at half of it, labels are still legible
 PICTURES = {
     "latency": ([H200 / "atlas/result.json"], "view=latency"),
     "bandwidth": ([H200 / "atlas/result.json"], "view=bandwidth&f.operation=load"),
-    "ladder-fp16": ([H200 / "gemm/result.json"], "view=ladder&type=fp16&rung=01_simt"),
+    "ladder-fp16": ([H200 / "gemm/result.json"], "view=ladder&type=fp16&rung=01_wmma_global"),
     "bank-conflicts": ([], "view=warp&stride=2"),
     "waves": ([H200 / "result.json"], "view=probes&probe=tail_effect"),
 }
