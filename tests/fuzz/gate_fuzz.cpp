@@ -81,10 +81,12 @@ void decide_on(const RunMetrics& run) {
 
   std::vector<RunMetrics> baseline(fewest_baseline_runs + 1, run);
   for (RunMetrics& earlier : baseline) earlier.replay = false;
-  RunMetrics head = baseline.front();
+  const RunMetrics same = baseline.front();
+  require(check_stored(baseline, {&same, 1}, {}, {}).refusals.empty(),
+          "a run is comparable with itself");
+  RunMetrics head = same;
   for (std::size_t i = 0; i < head.metrics.size(); i += 2) head.metrics[i].value *= 1.5;
   const CheckResult result = check_stored(baseline, {&head, 1}, {}, {});
-  require(result.refusals.empty(), "a run is comparable with itself");
   write_all(result);
   // Added before it is checked: its own runs are no earlier ones.
   std::vector<RunMetrics> with_itself(2, head);

@@ -84,6 +84,6 @@ TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "
     CHECK(loads_in_flight(kernel, static_cast<std::size_t>(load - kernel.instructions.begin())) ==
           1);
   }
-  CHECK(kernels == 24);
-  CHECK(releases == 44);
+  CHECK(kernels == 12);
+  CHECK(releases == 20);
 }
