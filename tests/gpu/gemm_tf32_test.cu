@@ -49,7 +49,8 @@ void check_at_edges(Class of) {
                          {48, 140, more_than(17, of)},
                          {100, 140, more_than(13, of)},
                          {140, 4, more_than(25, of)}};
-  std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)}};
+  std::vector<Task> tasks{{make_problem(of, 141, 137, 33, Transpose::no, Transpose::yes, -1, 1)},
+                          {make_problem(of, 5, 7, 0)}};
   for (const Shape& s : edges) {
     for (Problem p : layouts(of, s.m, s.n, s.k)) {
       if (p.transb == Transpose::no) {

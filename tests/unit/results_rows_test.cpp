@@ -129,10 +129,11 @@ TEST_CASE("the recordings decide the claims by the rows' rules", "[probes][recor
     // O3: one load a thread falls at 37.5 %, four do not.
     CHECK(verdicts_of(gpu, "occupancy") == "O1:yes O2:some O3:some O4:yes");
     CHECK(verdicts_of(gpu, "warp_reduce") == "R1:yes R2:yes");
-    // V3: an SM holds two blocks of 1024. V4: one load and one store after the other. V8: no samples
-    // of the wide store. V9: nothing ran it. V7: 2 bytes with 16 loads in flight beat 8. V11: 4.3 and 3.0 times, not about seven.
+    // V3: an SM holds two blocks of 1024. V4: one load and one store after the other. V7: 2 bytes
+    // with 16 loads in flight beat 8. V8: the wide store waits as well. V9: nothing ran the
+    // misaligned access. V11: 4.4 and 3.0 times, not about seven.
     CHECK(verdicts_of(gpu, "copy_bandwidth") ==
-          "V1:no V2:yes V3:n/a V4:no V5:yes V6:yes V7:no V8:? V9:? V10:yes V11:no");
+          "V1:no V2:yes V3:n/a V4:no V5:yes V6:yes V7:no V8:no V9:? V10:yes V11:no");
     // Stores never merge.
     CHECK(verdicts_of(gpu, "bank_conflicts") ==
           "S1:yes S2:yes S3:yes S4:yes S5:yes S8:yes S6:yes S2 (stores):yes S3 (stores):no "
