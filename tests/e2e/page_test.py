@@ -300,7 +300,7 @@ class Page(unittest.TestCase):
             (others / f"{i}").mkdir(exist_ok=True)
             card(f"other{i}", factor).replace(others / f"{i}/result.json")
         own = card("slow", 0.8, 0.7)
-        for recordings, said in (WORK / "others", "low: copy_bandwidth 3.495 TB/s is 20 % worse"), (
+        for recordings, said in (WORK / "others", "low: copy_bandwidth 3.479 TB/s is 20 % worse"), (
                 WORK / "none", "unknown: 0 other cards"):
             out = WORK / "card"
             ran = fathom("report", own, "--recordings", recordings, "--out", out)
@@ -328,7 +328,7 @@ class Page(unittest.TestCase):
         gemm = [RECORDINGS / gpu / "gemm/result.json" for gpu in ("h200", "h100-80gb-hbm3")]
         for name, documents in ("one", gemm[:1]), ("overlay", gemm):
             self.open(page(f"branches-{name}", *documents),
-                      "view=ladder&type=fp32&rung=23_tma_producer&theme=light")
+                      "view=ladder&type=fp32&rung=26_sliced_depth&theme=light")
             grey = self.script("""[...document.querySelectorAll('.chart svg .mark-rect path')]
               .filter(bar => bar.getAttribute('fill') === '#57606a').length""")
             # Ten column-major lessons; 6, 7, 8 and 10 to 13 of the row-major ones.
@@ -345,7 +345,7 @@ class Page(unittest.TestCase):
         WebDriverWait(self.chrome, 10).until(lambda c: "No such access" in self.main())
 
     def test_ladder_shows_source_and_difference(self):
-        self.open(page("own", *H200), "view=ladder&type=fp16&rung=06_wgmma")
+        self.open(page("own", *H200), "view=ladder&type=fp16&rung=05_wgmma")
         self.assertIn("its parent", self.main())
         self.assertIn("wgmma", self.all("pre")[0].text)
         self.assertTrue(self.all("pre ins") and self.all("pre del"))
