@@ -120,8 +120,8 @@ class Scores {
     return std::ranges::none_of(group, [&](std::size_t run) { return std::isnan(worse_[run]); });
   }
 
-  /// Of the group's runs, how far the best is worse and the worst is better: of more than three not
-  /// quite the best, since one may be off.
+  /// How far the group's best run is worse, and its worst run better. In a group of four or more,
+  /// one run may be off, so a quarter of the runs is passed over.
   template <class Up, class Down>
   std::pair<double, double> distances(const Group& group, const Up& up, const Down& down) {
     up_.clear();

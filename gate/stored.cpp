@@ -24,7 +24,7 @@
 namespace fathom::gate {
 namespace {
 
-/// Of suites of which nothing changed, the share that may fail.
+/// How many unchanged suites may fail, as a share.
 constexpr double false_alarms = 0.02;
 
 /// A suite of which no metric would have shown less than this could see nothing.
@@ -226,7 +226,7 @@ class StoredCheck {
   bool moved_ = false;
 };
 
-/// Of metrics whose earlier runs lead away by what counts, what the history sees.
+/// Says which metrics drift: those whose earlier runs already lead away, as `history` sees them.
 void tell_drift(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                 const std::unordered_set<std::string_view>& drifting, CheckResult& result) {
   if (drifting.empty()) return;

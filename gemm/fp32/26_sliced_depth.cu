@@ -26,8 +26,8 @@ bool is_narrow(const Problem& p) {
 /// exact.
 constexpr double flops_a_copied_byte = 700;
 
-/// Of the tiles that transpose what lies along k, the one that lies best; null where lines do not
-/// start on 16 bytes or no operand lies along k.
+/// The best placed of the tiles that transpose what lies along k; null where lines do not start on
+/// 16 bytes or no operand lies along k.
 std::optional<WarpSpecialisedChoice> transposing_for(const Problem& p) {
   std::optional<WarpSpecialisedChoice> best;
   for (const WarpSpecialisedChoice& tile :

@@ -1,4 +1,4 @@
-// fp64's contender where it is most likely to be wrong: edges of their tiles, of stages and of the
+// fp64's contender where it is most likely to be wrong: edges of its tiles, of stages and of the
 // TMA's boxes, every way for operands to lie, columns on 16 bytes and not, shares that
 // begin and end within a tile.
 
@@ -45,7 +45,7 @@ void add_layouts(std::vector<Problem>& all, const Shape& s) {
       gaps.lda += 1;
       gaps.ldb += a == b ? 1 : 0;
       gaps.ldc += 3;
-      // Of the sanitizer's, lines of 128 bytes stream only where columns start on 16 bytes.
+      // Lines of 128 bytes stream only where columns start on 16 bytes.
       const bool streams = s.k % 16 == 0;
       if (!test::under_sanitizer() || a == Transpose::no || streams) all.push_back(plain);
       if (!test::under_sanitizer() || a == Transpose::yes) all.push_back(gaps);
