@@ -216,7 +216,7 @@ TEST_CASE("A simulator's parameter needs its facts, in a range that it can have"
                        ContainsSubstring("# not measured: -gpgpu_n_mem (l2.slices: the figures") &&
                        ContainsSubstring("# not measured: -gpgpu_smem_latency (shared.latency: "));
   CHECK(lines_with(text, "-gpgpu_l1_latency") == 0);
-  CHECK(lines_with(text, "-dram_latency 412") == 1);
+  CHECK(lines_with(text, "-dram_latency 387") == 1);
   fact("dram.bandwidth").value = 0;
   CHECK(code_of(inductor_export, document) == ExitCode::incomplete);
   document = recorded_atlas();
