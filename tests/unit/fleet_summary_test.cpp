@@ -23,16 +23,21 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Document recording() {
-  return read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json");
+const Document& recording() {
+  static const Document document =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json");
+  return document;
 }
 
-GpuSummary recorded() {
-  GpuSummary summary;
-  summary.host = "node\"1";
-  summary.gpu = 3;
-  summary.rank = 11;
-  add_document(summary, recording(), Phase::together);
+const GpuSummary& recorded() {
+  static const GpuSummary summary = [] {
+    GpuSummary summary;
+    summary.host = "node\"1";
+    summary.gpu = 3;
+    summary.rank = 11;
+    add_document(summary, recording(), Phase::together);
+    return summary;
+  }();
   return summary;
 }
 
