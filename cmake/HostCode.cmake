@@ -3,6 +3,7 @@
 # asks for more with fathom_optimise(), and what many files include is compiled once.
 
 string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-O3" "-O1" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")  # not the kernels'
 
 # ccache takes part only where the preprocessor leaves the precompiled header's name in its output.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
