@@ -7,35 +7,42 @@
 #include "gemm/fp8/rungs.h"
 #include "gemm/half/rungs.h"
 #include "gemm/int8/rungs.h"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/ladder/half/lessons.h"
-#include "gemm/rung.h"
+#include "gemm/ladder/lesson.h"
 #include "gemm/tf32/rungs.h"
 
 namespace fathom::gemm {
 
 namespace {
 
-std::vector<Rung> every_rung() {
-  const std::vector<Lesson> lessons = fp32_lessons();
-  std::vector<Rung> rungs(lessons.begin(), lessons.end());
-  rungs.push_back(fp32::planned_tiles());
-  rungs.push_back(fp32::sliced_depth());
-  for (const Class of : {Class::fp16, Class::bf16}) {
-    std::ranges::copy(half_lessons(of), std::back_inserter(rungs));
-    rungs.push_back(half::deferred_stores(of));
+/// Those that are no lessons.
+std::vector<Rung> contenders_of(Class of) {
+  switch (of) {
+    case Class::fp32:
+      return {fp32::planned_tiles(), fp32::sliced_depth()};
+    case Class::fp32_3xtf32:
+      return {fp32_3xtf32::promoted(), fp32_3xtf32::planned_tiles()};
+    case Class::fp64:
+      return {fp64::late_reads()};
+    case Class::fp16:
+    case Class::bf16:
+      return {half::deferred_stores(of)};
+    case Class::tf32:
+      return {tf32::a_in_registers(), tf32::large_clusters()};
+    case Class::fp8:
+      return {fp8::promoted(), fp8::fast_accumulation()};
+    case Class::int8:
+      return {int8::wgmma()};
   }
-  std::ranges::copy(fp64_lessons(), std::back_inserter(rungs));
-  rungs.push_back(fp64::late_reads());
-  rungs.push_back(fp32_3xtf32::promoted());
-  rungs.push_back(fp32_3xtf32::planned_tiles());
-  rungs.push_back(tf32::wgmma());
-  rungs.push_back(tf32::a_in_registers());
-  rungs.push_back(tf32::large_clusters());
-  rungs.push_back(fp8::promoted());
-  rungs.push_back(fp8::fast_accumulation());
-  rungs.push_back(int8::wgmma());
+  return {};
+}
+
+std::vector<Rung> every_rung() {
+  std::vector<Rung> rungs;
+  for (const Class of : {Class::fp32, Class::fp16, Class::bf16, Class::fp64, Class::fp32_3xtf32,
+                         Class::tf32, Class::fp8, Class::int8}) {
+    std::ranges::copy(lessons_of(of), std::back_inserter(rungs));
+    std::ranges::copy(contenders_of(of), std::back_inserter(rungs));
+  }
   return rungs;
 }
 
@@ -57,18 +64,6 @@ std::vector<const Rung*> rungs_of(Class of) {
 const Rung* find_rung(const std::string& id) {
   const auto found = std::ranges::find(all_rungs(), id, &Rung::id);
   return found == all_rungs().end() ? nullptr : &*found;
-}
-
-const Lesson* find_lesson(const std::string& id) {
-  static const std::vector<Lesson> lessons = [] {
-    std::vector<Lesson> all = fp32_lessons();
-    std::ranges::copy(fp64_lessons(), std::back_inserter(all));
-    for (const Class of : {Class::fp16, Class::bf16})
-      std::ranges::copy(half_lessons(of), std::back_inserter(all));
-    return all;
-  }();
-  const auto found = std::ranges::find(lessons, id, &Lesson::id);
-  return found == lessons.end() ? nullptr : &*found;
 }
 
 bool runs_on(const Rung& rung, int major, int minor) {

@@ -12,7 +12,7 @@ template <KernelConfig d, class Out>
 struct DeferredStores {
   static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
   static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
-  static_assert(!used || (d.tma_stores && d.m_blocks == 1 && chunks % staging_slots<d.n> == 0));
+  static_assert(!used || (d.tma_stores && chunks % staging_slots == 0));
   std::uint32_t pairs[used ? d.n / 4 : 1] = {};
   int row = 0, column = 0;
   bool pending = false;
@@ -30,9 +30,9 @@ struct DeferredStores {
   __device__ void store(const P& p, int chunk, std::uint32_t staging) {
     if constexpr (used) {
       if (!pending || chunk >= chunks) return;
-      if (threadIdx.x % 32 == 0) wait_stores_read<staging_slots<d.n> - 1>();
+      if (threadIdx.x % 32 == 0) wait_stores_read<staging_slots - 1>();
       __syncwarp();
-      const std::uint32_t buffer = staging + chunk % staging_slots<d.n> * staged_bytes;
+      const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
 #pragma unroll
       for (int c = 0; c < chunks; ++c) {
         if (chunk == c) stage_pairs(pairs, c * 16, buffer);

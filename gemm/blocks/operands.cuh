@@ -20,14 +20,6 @@ struct Matrix {
   }
 };
 
-/// The types of a product whose matrices, sums and scalars have all the same.
-template <class T>
-struct SameTypes {
-  using In = T;
-  using Out = T;
-  using Scalar = T;
-};
-
 /// C (m x n) = alpha A (m x k) B (k x n) + beta C, transposes already in the strides.
 template <class In, class Out = In, class Scalar = Out>
 struct Product {

@@ -28,7 +28,7 @@ template <class In, KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate_promoted(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
                                            const ClusterPlace<d>& place, Sums<d>& sums) {
-  static_assert(d.m_blocks == 1 && d.consumers == 2);
+  static_assert(d.consumers == 2);
   constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
   static_assert(parts * columns == d.n);
   std::uint32_t part_sums[columns / 2];

@@ -58,7 +58,7 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
   constexpr int columns = staged_columns<Out>;
   static_assert(stores_through_ring<d, Out> && 4 * staged_bytes == block_bytes);
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
-  named_barrier(2 + block / d.m_blocks, 128);  // all of the warpgroup's products are done
+  named_barrier(2 + block, 128);  // all of the warpgroup's products are done
 #pragma unroll
   for (int piece = 0; piece < row_pieces<d, Out>; ++piece) {
     const int first = piece * columns;

@@ -33,7 +33,7 @@ void launch_scheduled(P product, ClusterLaunch launch) {
 /// make the large one's. Both walk the same entries in step, wave by wave.
 template <auto kernel, KernelConfig d, auto tail_kernel, KernelConfig tail, class P>
 void launch_with_tail_kernel(P product, ClusterLaunch launch, ClusterLaunch tail_launch) {
-  static_assert(d.has_tail && d.persistent == tail.persistent);
+  static_assert(d.has_tail && d.persistent && tail.persistent);
   static_assert(tail.parent_m * tail.cluster_m * tail.m() == d.cluster_m * d.m() &&
                 tail.parent_n * tail.cluster_n * tail.n == d.cluster_n * d.n);
   static const int resident = resident_clusters(kernel, launch);
@@ -42,9 +42,7 @@ void launch_with_tail_kernel(P product, ClusterLaunch launch, ClusterLaunch tail
       (resident_clusters(tail_kernel, tail_launch) * tail.cluster() - resident * d.cluster()) /
       (tail.cluster() * tail.parent());
   const int entries = product.tiles_m * product.tiles_n;
-  // Blocks that do not stay are worth it for a single wave.
-  const bool one_kernel = !d.persistent && entries > resident + tail_entries;
-  const int clusters = one_kernel ? entries : std::min(entries, resident);
+  const int clusters = std::min(entries, resident);
   const int tail_clusters = std::min(entries - clusters, tail_entries) * tail.parent();
   product.step = clusters + tail_clusters / tail.parent();
   if (clusters > 0) {

@@ -25,7 +25,7 @@ inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <KernelConfig d>
 inline constexpr int staging_bytes =
-    d.tma_stores ? d.consumers * 4 * staging_slots<d.n>* staged_bytes : 0;
+    d.tma_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <KernelConfig d>
@@ -87,77 +87,63 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
   if constexpr (d.single_tile && d.sharing() > 1 && d.split_k == 1) drain(ring, position);
 }
 
-/// Calls `use` with 0 to Count - 1 as constants.
-template <int Count, class Use>
-__device__ inline void each_block(const Use& use) {
-  if constexpr (Count > 1) each_block<Count - 1>(use);
-  use.template operator()<Count - 1>();
-}
-
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
 template <class In, KernelConfig d, Major a_major, Major b_major, class P>
 __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                       const ClusterPlace<d>& place, TileIndex first_tile,
                                       int warpgroup, std::uint32_t staging) {
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
-  const int a_block = warpgroup * d.m_blocks;
   const DepthRange range = depth_range<d>(p, place);
   RingPosition<d.stages> position;
   using Out = std::remove_reference_t<decltype(*p.c.data)>;
-  constexpr int chunks = d.n / staged_columns<Out>;  // of a row, by way of shared memory
-  static_assert(!d.tma_stores || d.m_blocks * chunks % staging_slots<d.n> == 0,
-                "the buffers take turns over tiles too");
   Sums<d> sums;
   start(sums);
+  auto& of = sums.of[0];
   DeferredStores<d, Out> deferred;
-  if (d.promoted && a_block == 1) ping_pong_arrive(1);  // the first is the other's
+  if (d.promoted && warpgroup == 1) ping_pong_arrive(1);  // the first is the other's
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     if constexpr (d.tma_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
     if constexpr (d.promoted) {
-      accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, a_block, place,
+      accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, warpgroup, place,
                                                    sums);
     } else {
-      accumulate<In, d, a_major, b_major>(ring, position, range.count, a_block, place, sums,
+      accumulate<In, d, a_major, b_major>(ring, position, range.count, warpgroup, place, sums,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
-      if (d.promoted && a_block == 0) ping_pong_wait(0);
+      if (d.promoted && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
-#pragma unroll
-      for (int i = 0; i < d.m_blocks; ++i)
-        keep_partial<d.n>(ring.tiles, sums.of[i], (a_block + i) * 64 + warp * 16, range.count > 0);
+      keep_partial<d.n>(ring.tiles, of, warpgroup * 64 + warp * 16, range.count > 0);
       return;
     } else {
-      each_block<d.m_blocks>([&]<int i> {
-        const int row = corner.m + (a_block + i) * 64 + warp * 16;
-        if constexpr (d.tma_stores) {
-          finish(p, sums.of[i], row, corner.n);
-          if (p.tma_stores) {
-            if constexpr (deferred.used) {
-              deferred.store_from(p, range.count, staging);
-              deferred.take(sums.of[i], row, corner.n);
-            } else {
-              store_by_tma<i * chunks>(p, sums.of[i], row, corner.n, staging);
-            }
+      const int row = corner.m + warpgroup * 64 + warp * 16;
+      if constexpr (d.tma_stores) {
+        finish(p, of, row, corner.n);
+        if (p.tma_stores) {
+          if constexpr (deferred.used) {
+            deferred.store_from(p, range.count, staging);
+            deferred.take(of, row, corner.n);
           } else {
-            store_by_rows(p, sums.of[i], row, corner.n, staging);
-          }
-        } else if constexpr (stores_through_ring<d, Out>) {
-          if (p.tma_stores) {
-            finish(p, sums.of[i], row, corner.n);
-            store_through_ring(p, ring, sums.of[i], a_block + i, row, corner.n);
-          } else {
-            store_from_registers(p, sums.of[i], row, corner.n);
+            store_by_tma(p, of, row, corner.n, staging);
           }
         } else {
-          store_from_registers(p, sums.of[i], row, corner.n);
+          store_by_rows(p, of, row, corner.n, staging);
         }
-      });
+      } else if constexpr (stores_through_ring<d, Out>) {
+        if (p.tma_stores) {
+          finish(p, of, row, corner.n);
+          store_through_ring(p, ring, of, warpgroup, row, corner.n);
+        } else {
+          store_from_registers(p, of, row, corner.n);
+        }
+      } else {
+        store_from_registers(p, of, row, corner.n);
+      }
     }
   }
-  if (d.promoted && a_block == 0) ping_pong_wait(0);  // the one that the other passed last
+  if (d.promoted && warpgroup == 0) ping_pong_wait(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.tma_stores) wait_stores();
   if constexpr (d.single_tile && d.split_k == 1) wait_stores_read<0>();
@@ -173,7 +159,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   constexpr KernelConfig d = Kernel::config;
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
-  static_assert(d.consumers == 2, "the register counts are those of two");
+  static_assert(d.consumers == 2 && d.m_blocks == 1, "the register counts are those of these");
   const ClusterPlace<d> place;
   TileRing<d> ring;
   ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
@@ -219,7 +205,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
       asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers<d>));
     const int warp = static_cast<int>(threadIdx.x) / 32;
     multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
-                                            staging + warp * staging_slots<d.n> * staged_bytes);
+                                            staging + warp * staging_slots * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.

@@ -170,6 +170,22 @@ __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_
   wgmma_commit_group();
 }
 
+/// Issues a stage's products of some columns of B's tile, both operands along k, to sums of their
+/// own; commits them as one group.
+template <class In, KernelConfig d, int Count>
+__device__ inline void multiply_columns(const TileRing<d>& ring, int stage, int a_block, int column,
+                                        std::uint32_t (&sums)[Count]) {
+  const std::uint64_t a = tile_descriptor<Major::k>(ring.a(stage) + a_block * block_bytes);
+  const std::uint64_t b =
+      tile_descriptor<Major::k>(ring.b(stage) + column / block_side * block_bytes);
+  wgmma_fence();
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    multiply<Major::k, Major::k>(In{}, sums, a + step * step_units<Major::k>,
+                                 b + step * step_units<Major::k>, step > 0);
+  wgmma_commit_group();
+}
+
 /// Tells every block that loads for this warp's block that the warp has read the stage.
 template <KernelConfig d>
 __device__ inline void release(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place) {

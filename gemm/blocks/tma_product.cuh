@@ -19,16 +19,15 @@ struct TmaKernel : Types {
 };
 
 /// The shape of the tail kernel, for the SMs that a shape's large clusters leave: clusters of two,
-/// one below the other or each with its part of k.
+/// one below the other.
 template <class Shape>
 struct TailOf {
   static constexpr MajorsTaken majors = Shape::majors;
   static constexpr auto config = [] {
     auto d = Shape::config;
-    const int cluster_m = d.split_k == 1 ? 2 : 1;
-    d.parent_m = d.cluster_m / cluster_m;
+    d.parent_m = d.cluster_m / 2;
     d.parent_n = d.cluster_n;
-    d.cluster_m = cluster_m;
+    d.cluster_m = 2;
     d.cluster_n = 1;
     d.has_tail = false;
     return d;

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "gemm/blocks/tma_rung.cuh"
+#include <string>
+
+#include "gemm/blocks/tma_product.cuh"
 #include "gemm/tma_plan.h"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
@@ -108,6 +110,14 @@ auto with_skinny_shape(const Problem& p, Use&& use) {
   return use(Columns128<Layout>{});
 }
 
+template <class Shape, class Types>
+void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream);
+  launch_tma_product<Shape, Types>(arguments, operands, false, stream);
+}
+
 template <class Layout, class Types>
 void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
@@ -126,13 +136,6 @@ void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaS
   launch_tma_product<ColumnHalves<Layout>, Types>(
       arguments, TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream),
       small_side_is_n(arguments.problem), stream);
-}
-
-template <class Layout, class Types>
-void launch_any_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (is_skinny(arguments.problem))
-    return launch_skinny<Layout, Types>(arguments, workspace, stream);
-  launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
 }
 
 /// Which of the shapes a product takes where a rung has them all: large clusters for what fills
@@ -163,23 +166,27 @@ void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
     case BestShape::skinny:
       return launch_skinny<Layout, Types>(arguments, workspace, stream);
     case BestShape::wide:
-      return launch_any_shape<Layout, Types>(arguments, workspace, stream);
+      return launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
   }
 }
 
-// What a rung reports of what these launch; `function` as of tma_kernel.
+// What a rung reports of what these launch.
+
+/// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
+/// alone (gemm/rung_workload.cpp), and to name this one would compile it here too.
+template <class Shape, class Types>
+RungKernel tma_kernel(const void* function) {
+  constexpr KernelConfig d = Shape::config;
+  return {function,  d.threads(), specialised_shared_bytes<d>(),
+          d.m(),     d.n,         stage_depth<typename Types::In>,
+          d.split_k, d.cluster_m, d.cluster_n};
+}
 
 template <class Layout, class Types>
 RungKernel skinny_kernel(const void* function, const Problem& p) {
   const RungKernel kernel = with_skinny_shape<Layout>(
       p, [&](auto shape) { return tma_kernel<decltype(shape), Types>(function); });
   return small_side_is_n(p) ? kernel.transposed() : kernel;
-}
-
-template <class Layout, class Types>
-RungKernel any_shape_kernel(const void* function, const Problem& p) {
-  return is_skinny(p) ? skinny_kernel<Layout, Types>(function, p)
-                      : tma_kernel<WideTile<Layout>, Types>(function);
 }
 
 template <class Layout, class Types>
@@ -194,19 +201,23 @@ RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
     case BestShape::skinny:
       return skinny_kernel<Layout, Types>(function, p);
     case BestShape::wide:
-      return any_shape_kernel<Layout, Types>(function, p);
+      return tma_kernel<WideTile<Layout>, Types>(function);
   }
   return {};
 }
 
-/// A rung that takes every shape by tiles of its own for each.
-template <class Layout, class Types>
-Rung top_rung(Class of, const char* name) {
-  Rung rung = shape_rung<WideTile<Layout>, Types>(of, name);
-  rung.contender = true;
-  rung.launch = &launch_any_shape<Layout, Types>;
-  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int) {
-    return any_shape_kernel<Layout, Types>(function, p);
+/// Fills in what follows from the type and the layouts that a rung takes.
+inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
+  Rung rung;
+  rung.id = std::string(traits(of).name) + "/" + name;
+  rung.of = of;
+  rung.capability = 90;
+  rung.exact_capability = true;
+  rung.takes_own_path = [taken](const Problem& p) {
+    return TmaOperands::copy_bytes(p, taken) == 0;
+  };
+  rung.workspace_bytes = [taken](const Problem& p, int) {
+    return TmaOperands::copy_bytes(p, taken);
   };
   return rung;
 }
@@ -214,7 +225,12 @@ Rung top_rung(Class of, const char* name) {
 /// The top rung of a type.
 template <class Layout, class Types>
 Rung best_rung(Class of, const char* name) {
-  Rung rung = shape_rung<LargeClusters<Layout>, Types>(of, name);
+  using Shape = LargeClusters<Layout>;
+  using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::k),
+                           Shape::majors.b.value_or(Major::outer)>;
+  Rung rung = hopper_rung(of, name, Shape::majors);
+  rung.kernel =
+      tma_kernel<Shape, Types>(reinterpret_cast<const void*>(&specialised_product<Kernel>));
   rung.contender = true;
   rung.promoted = Layout::promoted;
   rung.launch = &launch_best_shape<Layout, Types>;

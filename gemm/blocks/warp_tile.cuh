@@ -144,11 +144,9 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
 inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
-/// Buffers a warp: one is filled while the others are read. They take turns over tiles too, so that
-/// a tile's `n` columns fill each of them as often: two, or three where 128 bytes are a third of
-/// it.
-template <int n>
-inline constexpr int staging_slots = n % 128 == 0 ? 2 : 3;
+/// Buffers a warp: one is filled while the other is read. They take turns over tiles too, so that a
+/// tile's columns fill each as often.
+inline constexpr int staging_slots = 2;
 
 /// Address of a 16-byte word of a row in a buffer as TMA wants it: word w of row r at w ^ (r
 /// % 8).
@@ -224,20 +222,19 @@ __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row,
 
 /// Stores a warp's finished sums through its buffers at `staging`, each 2 KiB that TMA
 /// stores while the warp goes on, the last ones even while it multiplies the next tile. Ends with
-/// stores under way. `First`: buffers that were filled before, of this tile.
-template <int First, class Out, class Scalar, int Count>
+/// stores under way.
+template <class Out, class Scalar, int Count>
 __device__ inline void store_by_tma(const TiledProduct<Out, Scalar>& p,
                                     const std::uint32_t (&sums)[Count], int row, int column,
                                     std::uint32_t staging) {
   constexpr int columns = staged_columns<Out>, chunks = Count * 2 / columns;
-  constexpr int slots = staging_slots<Count * 2>;
-  static_assert(chunks * columns == Count * 2);
+  static_assert(chunks * columns == Count * 2 && chunks % staging_slots == 0);
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t buffer = staging + (First + chunk) % slots * staged_bytes;
+    const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
     const int to_column = column + chunk * columns;
-    if (lane == 0) wait_stores_read<slots - 1>();
+    if (lane == 0) wait_stores_read<staging_slots - 1>();
     __syncwarp();
     stage_chunk<Out, Scalar>(sums, chunk * columns / 2, buffer);
     store_staged(p, row, to_column, buffer);

@@ -53,20 +53,20 @@ void launch_sliced_depth(const Arguments& arguments, const Workspace& workspace,
                          cudaStream_t stream) {
   if (is_narrow(arguments.problem)) return launch_sliced<Tile>(arguments, workspace, stream);
   if (const auto tile = choice_for(arguments.problem))
-    return tile->launch(arguments, workspace, Sharing::stream_k, stream);
+    return tile->launch(arguments, workspace, stream);
   launch_planned(arguments, workspace, stream);
 }
 
 std::size_t workspace_bytes(const Problem& p, int sms) {
   if (is_narrow(p)) return 0;
-  if (const auto tile = choice_for(p)) return tile->workspace_bytes(p, sms, Sharing::stream_k);
+  if (const auto tile = choice_for(p)) return tile->workspace_bytes(p, sms);
   return bytes_of_parts(p, make_plan(p, sms).parts);
 }
 
 RungKernel kernel_for(const Problem& p, int sms) {
   if (is_narrow(p)) return {};
   if (const auto tile = choice_for(p)) {
-    RungKernel kernel = tile->kernel(p, sms, Sharing::stream_k);
+    RungKernel kernel = tile->kernel(p, sms);
     kernel.parts = 0;
     return kernel;
   }

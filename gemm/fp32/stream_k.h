@@ -121,7 +121,4 @@ __host__ __device__ inline TileSharers sharers_of(const StreamKShares& shares, i
   return {block_of(begin), last, shares.begin(last + 1, blocks) == end ? last : last - 1};
 }
 
-/// Whether a launch shares tiles, or computes each by one block.
-enum class Sharing { none, stream_k };
-
 }  // namespace fathom::gemm::fp32

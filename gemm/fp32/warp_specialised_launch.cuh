@@ -96,20 +96,18 @@ int tiles_of(const Problem& p, bool swapped) {
 }
 
 template <class Tile>
-StreamKShares shares_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
+StreamKShares shares_of(const Problem& p, int sms, bool swapped) {
   const int depth = static_cast<int>(ceil_div(p.k, Tile::step)), count = tiles_of<Tile>(p, swapped);
-  return sharing == Sharing::none ? StreamKShares{count, depth, 0}
-                                  : stream_k_shares(count, depth, sms);
+  return stream_k_shares(count, depth, sms);
 }
 
 /// Where shares end: at bodies where two SMs and more share a tile, and there is a body for each.
 /// There half a stage is much of a share, and who has a tile's first stage would add for long while
 /// the others have nothing to do.
 template <class Tile>
-Cut cut_of(const Problem& p, int sms, Sharing sharing, bool swapped) {
+Cut cut_of(const Problem& p, int sms, bool swapped) {
   const std::int64_t tiles = tiles_of<Tile>(p, swapped);
-  const bool few =
-      sharing == Sharing::stream_k && 2 * tiles <= sms && tiles * ceil_div(p.k, Tile::body) >= sms;
+  const bool few = 2 * tiles <= sms && tiles * ceil_div(p.k, Tile::body) >= sms;
   return few ? Cut::bodies : Cut::stages;
 }
 
@@ -123,10 +121,10 @@ std::size_t shared_sums_bytes(const StreamKShares& shares, int sms) {
 
 /// Calls `with` with the tile, cut as it is for the product.
 template <class Tile, class Producer, class With>
-auto with_cut(const Problem& p, int sms, Sharing sharing, const With& with) {
+auto with_cut(const Problem& p, int sms, const With& with) {
   const bool swapped = placement_of<Tile, Producer>(p).value().swapped;
   if constexpr (Producer::cuts_stages) {
-    if (cut_of<Tile>(p, sms, sharing, swapped) == Cut::bodies)
+    if (cut_of<Tile>(p, sms, swapped) == Cut::bodies)
       return with(typename Tile::template WithCut<Cut::bodies>{}, swapped);
   }
   return with(Tile{}, swapped);
@@ -134,25 +132,25 @@ auto with_cut(const Problem& p, int sms, Sharing sharing, const With& with) {
 
 /// Workspace of a launch: the shared sums, then copies of operands.
 template <class Tile, class Producer>
-std::size_t warp_specialised_workspace_bytes(const Problem& p, int sms, Sharing sharing) {
+std::size_t warp_specialised_workspace_bytes(const Problem& p, int sms) {
   if (!placement_of<Tile, Producer>(p) || p.alpha == 0 || p.k == 0) return 0;
   const std::size_t sums =
-      with_cut<Tile, Producer>(p, sms, sharing, [&]<class CutTile>(CutTile, bool swapped) {
-        return shared_sums_bytes<CutTile>(shares_of<CutTile>(p, sms, sharing, swapped), sms);
+      with_cut<Tile, Producer>(p, sms, [&]<class CutTile>(CutTile, bool swapped) {
+        return shared_sums_bytes<CutTile>(shares_of<CutTile>(p, sms, swapped), sms);
       });
   return workspace_part(sums) + ProducerHost<Producer>::copy_bytes(p);
 }
 
 template <class Tile, class Producer>
-void launch_cut(const Arguments& arguments, const Workspace& workspace, Sharing sharing,
-                bool swapped, cudaStream_t stream) {
+void launch_cut(const Arguments& arguments, const Workspace& workspace, bool swapped,
+                cudaStream_t stream) {
   WarpSpecialisedProduct<Producer> p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   const TileGrid tiles(p.product.m, p.product.n, Tile::m, Tile::n);
   p.tiles_m = tiles.tiles_m;
   p.tiles_n = tiles.tiles_n;
   p.vectors = !swapped && p.product.c.row_stride % 4 == 0 && p.product.n % 4 == 0;
-  p.shares = shares_of<Tile>(arguments.problem, workspace.sms, sharing, swapped);
+  p.shares = shares_of<Tile>(arguments.problem, workspace.sms, swapped);
   const std::size_t sums_bytes = shared_sums_bytes<Tile>(p.shares, workspace.sms);
   if (p.shares.shared != 0) {
     const std::size_t flags = workspace.sms * partials_per_block<Tile> * sizeof(unsigned);
@@ -168,19 +166,18 @@ void launch_cut(const Arguments& arguments, const Workspace& workspace, Sharing 
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
   // an SM, so that no other kernel that keeps its SMs may run beside this one.
-  const int blocks = sharing == Sharing::none ? p.shares.tiles : workspace.sms;
-  kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
+  kernel<<<workspace.sms, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
 template <class Tile, class Producer>
 void launch_warp_specialised(const Arguments& arguments, const Workspace& workspace,
-                             Sharing sharing, cudaStream_t stream) {
+                             cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  with_cut<Tile, Producer>(
-      arguments.problem, workspace.sms, sharing, [&]<class CutTile>(CutTile, bool swapped) {
-        launch_cut<CutTile, Producer>(arguments, workspace, sharing, swapped, stream);
-      });
+  with_cut<Tile, Producer>(arguments.problem, workspace.sms,
+                           [&]<class CutTile>(CutTile, bool swapped) {
+                             launch_cut<CutTile, Producer>(arguments, workspace, swapped, stream);
+                           });
 }
 
 template <class Tile, class Producer>
@@ -202,12 +199,11 @@ WarpSpecialisedChoice warp_specialised_choice() {
           &ProducerHost<Producer>::copy_bytes,
           &warp_specialised_workspace_bytes<Tile, Producer>,
           &launch_warp_specialised<Tile, Producer>,
-          [](const Problem& p, int sms, Sharing sharing) {
-            return with_cut<Tile, Producer>(
-                p, sms, sharing, []<class CutTile>(CutTile, bool swapped) {
-                  const RungKernel kernel = warp_specialised_kernel<CutTile, Producer>();
-                  return swapped ? kernel.transposed() : kernel;
-                });
+          [](const Problem& p, int sms) {
+            return with_cut<Tile, Producer>(p, sms, []<class CutTile>(CutTile, bool swapped) {
+              const RungKernel kernel = warp_specialised_kernel<CutTile, Producer>();
+              return swapped ? kernel.transposed() : kernel;
+            });
           }};
 }
 

@@ -25,11 +25,10 @@ struct WarpSpecialisedChoice {
   bool (*takes)(const Problem&);               ///< its sizes and how its operands lie
   TilePlacement (*placement)(const Problem&);  ///< of a product that it takes
   std::size_t (*copy_bytes)(const Problem&);   ///< of operands that are copied first
-  std::size_t (*workspace_bytes)(const Problem&, int sms, Sharing);
-  /// Any product that it takes. With shares, so many blocks as the workspace says that the GPU
-  /// has SMs.
-  void (*launch)(const Arguments&, const Workspace&, Sharing, cudaStream_t);
-  RungKernel (*kernel)(const Problem&, int sms, Sharing);  ///< what does a product that it takes
+  std::size_t (*workspace_bytes)(const Problem&, int sms);
+  /// Any product that it takes, by as many blocks as the workspace says that the GPU has SMs.
+  void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
+  RungKernel (*kernel)(const Problem&, int sms);  ///< what does a product that it takes
 };
 
 /// Filled by TMA.

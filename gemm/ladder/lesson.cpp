@@ -53,6 +53,15 @@ bool is_plain(const Problem& p, View view, const LessonTile& tile) {
   return tile.any_size || (rows % tile.m == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
 }
 
+bool is_plain(const Problem& p, Transpose transa, int tile_m, int tile_n, int tile_k) {
+  const ClassTraits& types = traits(p.of);
+  const int inputs = 16 / element_bytes(types.input), outputs = 16 / element_bytes(types.output);
+  // The rows of the row-major product are BLAS's columns.
+  return p.transa == transa && p.transb == Transpose::no && p.alpha != 0 && p.m > 0 && p.n > 0 &&
+         p.k > 0 && p.n % tile_m == 0 && p.m % tile_n == 0 && p.k % tile_k == 0 &&
+         p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
+}
+
 template <class T>
 void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
                    LessonKernel<T> kernel, const LessonTile& tile) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gemm/rung.h"
 
@@ -47,6 +48,10 @@ struct LessonTile {
 /// Whether the lesson's own kernel computes the product.
 bool is_plain(const Problem& problem, View view, const LessonTile& tile);
 
+/// Whether a product is whole tiles, in row-major terms, of matrices whose lines start on 16 bytes:
+/// what lessons for tensor cores are made for. A lies as `transa` says, B is not transposed.
+bool is_plain(const Problem& problem, Transpose transa, int tile_m, int tile_n, int tile_k);
+
 /// Launches the lesson's kernel if the product is plain, and the fallback otherwise. Of float and
 /// double.
 template <class T>
@@ -55,6 +60,8 @@ void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
 
 /// Computes any product of fp32 or fp64, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);
+/// The same of the other types.
+void launch_tensor_fallback(const Arguments& arguments, cudaStream_t stream);
 
 /// A kernel with what it is launched with; `call` is the kernel as a function of C++.
 struct BlocksLaunch {
@@ -81,6 +88,9 @@ struct Lesson : Rung {
   std::string parent;  ///< its id; empty: the first of its tree
 };
 
+/// The lessons of a type, parents before children.
+std::vector<Lesson> lessons_of(Class of);
+std::vector<Lesson> all_lessons();
 /// The lesson of this id; null if that is no lesson's.
 const Lesson* find_lesson(const std::string& id);
 

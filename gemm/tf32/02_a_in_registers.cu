@@ -3,7 +3,6 @@
 #include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/tf32/register_rung.cuh"
 #include "gemm/tf32/rungs.h"
-#include "gemm/tf32/types.h"
 
 namespace fathom::gemm::tf32 {
 namespace {
@@ -16,7 +15,7 @@ struct Across {
 
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const Problem& p = arguments.problem;
-  if (is_skinny(p) || none_lies_across(p)) return launch_wgmma(arguments, workspace, stream);
+  if (is_skinny(p) || none_lies_across(p)) return launch_along_k(arguments, workspace, stream);
   if (launch_without_product(arguments, stream)) return;
   launch_across<Across>(arguments, workspace, stream);
 }

@@ -90,7 +90,7 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
   return 0.625 * waves(HalfWide::config.columns) < waves(LargeClusters::config.columns);
 }
 
-/// Of products that other rungs' kernels do, or that stream by, there are no tiles to tell of.
+/// Products along k and those that stream by have no tiles of these shapes.
 RungKernel kernel_for(const Problem& p, int sms) {
   switch (path_of(p)) {
     case Path::across:
@@ -108,7 +108,7 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   const Problem& p = arguments.problem;
   switch (path_of(p)) {
     case Path::along:
-      return launch_wgmma(arguments, workspace, stream);
+      return launch_along_k(arguments, workspace, stream);
     case Path::across:
       if (half_wide_is_sooner(p, workspace.sms))
         return launch_across<HalfWide>(arguments, workspace, stream);
@@ -125,6 +125,12 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 }
 
 }  // namespace
+
+void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  if (is_skinny(arguments.problem))
+    return launch_skinny<AlongK, Types>(arguments, workspace, stream);
+  launch_shape<WideTile<AlongK>, Types>(arguments, workspace, stream);
+}
 
 Rung large_clusters() {
   Rung rung = hopper_rung(Class::tf32, "03_large_clusters", {});

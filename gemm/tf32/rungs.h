@@ -4,11 +4,11 @@
 
 namespace fathom::gemm::tf32 {
 
-Rung wgmma();
 Rung a_in_registers();
 Rung large_clusters();
 
-/// The launch of the first rung, which the others use for what their own kernels are not made for.
-void launch_wgmma(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
+/// Multiplies operands along k, and copies others first: in tiles of 128 x 256, of skinny products
+/// in narrow ones.
+void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 
 }  // namespace fathom::gemm::tf32

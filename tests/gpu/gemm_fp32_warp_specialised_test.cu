@@ -47,7 +47,7 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
   // stages. Where every access is instrumented, the least that has each of the first two.
   const bool few = test::under_sanitizer();
   const std::vector<int> depths = few ? std::vector{33, 168} : std::vector{1, 33, 420};
-  const std::vector<int> grids = few ? std::vector{0, 3} : std::vector{0, 1, 3, 7, 30};
+  const std::vector<int> grids = few ? std::vector{1, 3} : std::vector{1, 3, 7, 30};
   for (const fp32::WarpSpecialisedChoice& tile :
        {fp32::tma_producer_128x256(), fp32::thread_producer_128x256(),
         fp32::transposing_producer_a(), fp32::transposing_producer_b(),
@@ -57,24 +57,21 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
         for (const int blocks : grids) {
           // Every way to lie for each length of a share, not all with all.
           const int way = (k + blocks) % 2 + 2 * ((k + blocks / 2 + beyond) % 2);
-          const fp32::Sharing sharing = blocks == 0 ? fp32::Sharing::none : fp32::Sharing::stream_k;
           // The tile along C's rows or along its columns.
           const bool along_rows = blocks % 2 == 0;
           const Problem problem =
               product_for(tile, (along_rows ? tile.n : tile.m) + beyond,
                           (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
           CAPTURE(tile.m, tile.n, problem.describe(), blocks);
-          const int sms = std::max(blocks, 1);
           const Operands operands(context, references, problem, "test");
           const std::size_t bytes =
-              std::max<std::size_t>(tile.workspace_bytes(problem, sms, sharing), 16);
+              std::max<std::size_t>(tile.workspace_bytes(problem, blocks), 16);
           const Buffer scratch = context.buffers().output("sums", bytes);
           context.buffers().poison(scratch);
           for (int launch = 0; launch < 2;
                ++launch) {  // the second finds a workspace that was used
             operands.reset_c();
-            tile.launch(operands.arguments(), {scratch.data, bytes, sms}, sharing,
-                        gpu.stream.get());
+            tile.launch(operands.arguments(), {scratch.data, bytes, blocks}, gpu.stream.get());
             FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
             Accuracy accuracy;
             const auto wrong = operands.verify(accuracy);

@@ -176,4 +176,10 @@ TEST_CASE("promoted sums of fp8 keep what fast ones drop", "[gpu][gemm][half]") 
     const double kept = bench.check(promoted, p).relative_frobenius;
     CHECK(kept < 0.75 * bench.check(fast, p).relative_frobenius);
   }
+  const Rung &lesson = *find_rung("fp8/along_k/02_promoted"),
+             &fast_lesson = *find_rung("fp8/along_k/01_fast_sums");
+  const Problem p = make_problem(Class::fp8, 256, 512, 8192, Transpose::yes);
+  REQUIRE((lesson.takes_own_path(p) && fast_lesson.takes_own_path(p)));
+  const double kept = bench.check(lesson, p).relative_frobenius;
+  CHECK(kept < 0.75 * bench.check(fast_lesson, p).relative_frobenius);
 }

@@ -1,11 +1,10 @@
 // Every lesson of gemm/ladder against the reference on the GPU. tests/host runs the same kernels on
 // the CPU; what remains for this test is that the GPU's compiler made the same of them.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lesson.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -38,17 +37,23 @@ std::vector<Problem> lesson_problems() {
 /// keep rows on 16 bytes and others that do not.
 std::vector<Problem> ring_problems(Class of) {
   constexpr auto plain = Transpose::no, turned = Transpose::yes;
-  std::vector<Problem> all{make_problem(of, 512, 256, 64),
-                           make_problem(of, 256, 512, 576, plain, plain, 0.5, -1.5),
-                           make_problem(of, 129, 127, 33, plain, plain, 2, -3),
-                           make_problem(of, 67, 35, 21, turned, plain),
-                           make_problem(of, 33, 70, 9, turned, turned),
-                           make_problem(of, 40, 33, 70, plain, turned),
-                           make_problem(of, 5, 7, 0, plain, plain, 1, 2),
-                           make_problem(of, 0, 5, 7),
-                           make_problem(of, 2560, 2304, 256)};
-  for (const std::int64_t gap : {8, 5}) {
-    Problem p = make_problem(of, 512, 512, 128, plain, plain, -2, 0.5);
+  // As the lessons take it, and with more k than a ring of four stages has.
+  const bool along_k = of == Class::tf32 || of == Class::fp8 || of == Class::int8;
+  const auto own = along_k ? turned : plain;
+  const int line = 128 / element_bytes(traits(of).input);
+  const double half = of == Class::int8 ? 3 : 0.5;  // whose scalars are whole numbers
+  std::vector<Problem> all{
+      make_problem(of, 512, 256, std::max(line, 64), own),
+      make_problem(of, 256, 512, std::max(9 * line, 576), own, plain, half, -2),
+      make_problem(of, 129, 127, 33, plain, plain, 2, -3),
+      make_problem(of, 67, 35, 21, turned, plain),
+      make_problem(of, 33, 70, 9, turned, turned),
+      make_problem(of, 40, 33, 70, plain, turned),
+      make_problem(of, 5, 7, 0, plain, plain, 1, 2),
+      make_problem(of, 0, 5, 7),
+      make_problem(of, 2560, 2304, 256, own)};
+  for (const std::int64_t gap : {16, 5}) {
+    Problem p = make_problem(of, 512, 512, 128, own, plain, -2, half);
     p.lda += gap, p.ldb += gap, p.ldc += gap;
     all.push_back(p);
   }
@@ -56,10 +61,10 @@ std::vector<Problem> ring_problems(Class of) {
   return all;
 }
 
-void check_lessons(Class of, const std::vector<Lesson>& lessons) {
+void check_lessons(Class of) {
   test::RungBench bench;
   for (const Problem& problem : ring_problems(of)) {
-    for (const Rung& lesson : lessons) {
+    for (const Rung& lesson : lessons_of(of)) {
       if (runs_on(lesson, bench.facts.major, bench.facts.minor)) bench.check(lesson, problem);
     }
   }
@@ -68,15 +73,27 @@ void check_lessons(Class of, const std::vector<Lesson>& lessons) {
 }  // namespace
 
 TEST_CASE("every lesson of fp16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
-  check_lessons(Class::fp16, half_lessons(Class::fp16));
+  check_lessons(Class::fp16);
 }
 
 TEST_CASE("every lesson of bf16 is right on the GPU", "[gpu][gemm][half][lessons][sanitized]") {
-  check_lessons(Class::bf16, half_lessons(Class::bf16));
+  check_lessons(Class::bf16);
 }
 
 TEST_CASE("every lesson of fp64 is right on the GPU", "[gpu][gemm][lessons][sanitized]") {
-  check_lessons(Class::fp64, fp64_lessons());
+  check_lessons(Class::fp64);
+}
+
+TEST_CASE("every lesson of tf32 is right on the GPU", "[gpu][gemm][lessons][sanitized]") {
+  check_lessons(Class::tf32);
+}
+
+TEST_CASE("every lesson of fp8 is right on the GPU", "[gpu][gemm][lessons][sanitized]") {
+  check_lessons(Class::fp8);
+}
+
+TEST_CASE("every lesson of int8 is right on the GPU", "[gpu][gemm][lessons][sanitized]") {
+  check_lessons(Class::int8);
 }
 
 TEST_CASE("every lesson and every tiling of one is right on the GPU",
@@ -84,7 +101,7 @@ TEST_CASE("every lesson and every tiling of one is right on the GPU",
   test::RungBench bench;
   // Problem by problem: its reference serves all lessons.
   for (const Problem& problem : lesson_problems()) {
-    for (const Rung& lesson : fp32_lessons()) {
+    for (const Rung& lesson : lessons_of(Class::fp32)) {
       bench.check(lesson, problem);
       for (const Variant& variant : lesson.variants(problem, bench.facts.sms)) {
         static const Variant* launched = nullptr;  // a rung's launch is a plain function

@@ -86,11 +86,9 @@ TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time"
     CAPTURE(producer);
     for (const Problem& problem : products_of(Class::fp32)) {
       if (!tile.takes(problem)) continue;
-      check_same(bench, problem,
-                 tile.workspace_bytes(problem, bench.facts.sms, fp32::Sharing::stream_k),
-                 [&](const Arguments& a, const Workspace& w, cudaStream_t s) {
-                   tile.launch(a, w, fp32::Sharing::stream_k, s);
-                 });
+      check_same(
+          bench, problem, tile.workspace_bytes(problem, bench.facts.sms),
+          [&](const Arguments& a, const Workspace& w, cudaStream_t s) { tile.launch(a, w, s); });
     }
   }
 }

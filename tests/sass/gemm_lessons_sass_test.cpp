@@ -4,11 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <iterator>
 
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lesson.h"
 #include "tests/sass/rung_code.h"
 
 namespace {
@@ -22,6 +19,10 @@ const std::string scalar = " LDG.E.128 STG.E.128 STS.128 SHFL" + later;
 const std::string vectors = "LDG.E.128 LDS.128 STG.E.128 STS.128 BAR=2 ";
 
 const std::string no_wgmma = " LDGSTS UTMALDG USETMAXREG HGMMA";
+
+const std::string loads_by_cluster =
+    " UTMALDG.2D=4 UTMALDG.2D.MULTICAST=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2";
+const std::string overlapped = loads_by_cluster + " WARPGROUP.ARRIVE=1 WARPGROUP.DEPBAR=2";
 
 const RungCode codes[] = {
     {"fp32/row_major/01_naive", "row_major::*::naive_product(", 1, "FFMA LDG.E STG.E",
@@ -114,8 +115,8 @@ const RungCode codes[] = {
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2 STSM",
      "LDGSTS HMMA"},
     // Of A, of which a half-warp reads one word for all, two k at once.
-    {"fp64/01_shared_memory", "::square_tile_product(", 1,
-     "DFMA>=16 LDS.128>=8 LDS.64>=16 BAR>=2", "DMMA" + no_wgmma},
+    {"fp64/01_shared_memory", "::square_tile_product(", 1, "DFMA>=16 LDS.128>=8 LDS.64>=16 BAR>=2",
+     "DMMA" + no_wgmma},
     {"fp64/02_register_tile", "::register_tile_product(", 1,
      "DFMA>=512 LDS.128=64 STS.64=4 STS.128=2 LDG.E.128>=4 STG.E.128>=32 BAR=2", "DMMA" + no_wgmma},
     {"fp64/03_tensor_cores", "::tensor_cores_product(", 1,
@@ -130,6 +131,20 @@ const RungCode codes[] = {
      "DMMA.16x8x16=16 LDS.128=24 UTMALDG.2D.MULTICAST USETMAXREG=2 UCGABAR_ARV "
      "SYNCS.PHASECHK>=2",
      "LDGSTS LDS.64 DADD", specialised},
+    // As half/10, but for the type, and twice the stores where C has 32 bits.
+    {"tf32/along_k/01_wgmma", "::tf32_product(", 1,
+     "HGMMA.64x256x8.F32.TF32=4 UTMASTG.2D=8" + overlapped, "LDGSTS HMMA STSM FADD"},
+    {"fp8/along_k/01_fast_sums", "::fp8_product(", 1,
+     "QGMMA.64x256x32.F32.E4M3.E4M3=4 UTMASTG.2D=4 STSM" + overlapped, "LDGSTS HMMA FADD"},
+    // A sum of each of 128 columns' registers, twice a stage.
+    {"fp8/along_k/02_promoted", "::promoted_product(", 1,
+     "QGMMA.64x128x32.F32.E4M3.E4M3=8 FADD>=128 UTMASTG.2D=4 STSM WARPGROUP.ARRIVE=2" +
+         loads_by_cluster,
+     "LDGSTS HMMA"},
+    {"int8/along_k/01_wgmma", "::int8_product(", 1,
+     "IGMMA.64x256x32.S8.S8=4 UTMASTG.2D=8" + overlapped, "LDGSTS HMMA STSM FADD"},
+    {"", "::any_product<__nv_fp8_e4m3", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
+    {"", "::any_product<signed char", 1, "IMAD>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<__half", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<__nv_bfloat16", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<double", 1, "DFMA>=256 LDS STS BAR=2", "DMMA" + later, two_blocks},
@@ -140,10 +155,7 @@ const RungCode codes[] = {
 
 TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
-  std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::fp32_lessons();
-  std::ranges::move(fathom::gemm::fp64_lessons(), std::back_inserter(lessons));
-  for (const auto of : {fathom::gemm::Class::fp16, fathom::gemm::Class::bf16})
-    std::ranges::move(fathom::gemm::half_lessons(of), std::back_inserter(lessons));
+  const std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::all_lessons();
   for (const fathom::gemm::Rung& lesson : lessons) {
     CAPTURE(lesson.id);
     CHECK(std::ranges::any_of(codes,

@@ -125,6 +125,10 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   CHECK(find_rung("int8/01_wgmma")
             ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   CHECK(names.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
+  // A lesson in a layout that its own kernel takes.
+  CHECK(names.contains("tf32/along_k/01_wgmma/TN/4096x4096x4096"));
+  CHECK(names.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
+  CHECK(names.contains("fp8/along_k/02_promoted/TN/4096x4096x4096"));
   CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
   CHECK_FALSE(names.contains("fp32/row_major/16_wide_thread_tile/NN/128x8192x8192"));
   CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));

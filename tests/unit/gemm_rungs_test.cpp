@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gemm/conclude_parts.h"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lesson.h"
 #include "gemm/request.h"
 #include "gemm/rung.h"
 
@@ -49,6 +49,7 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
                          "fp32/27_small_products",
                          "fp64/07_stream_k",
                          "fp64/09_small_products",
+                         "tf32/01_wgmma",
                          "fp16/16_small_products",
                          "bf16/16_small_products",
                          "fp32/01_naive",
@@ -126,7 +127,7 @@ TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[g
 
 TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]") {
   for (const Class of : {Class::fp16, Class::bf16}) {
-    for (const Lesson& lesson : half_lessons(of)) {
+    for (const Lesson& lesson : lessons_of(of)) {
       CAPTURE(lesson.id);
       const auto takes = [&](Problem p, std::int64_t gap = 0) {
         p.lda += gap, p.ldb += gap, p.ldc += gap;
@@ -143,6 +144,33 @@ TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]")
       CHECK_FALSE(takes(make_problem(of, 512, 256, 120)));
       CHECK_FALSE(takes(make_problem(of, 512, 256, 0)));
       CHECK(lesson.workspace_bytes(make_problem(of, 512, 256, 128), 132) == 0);
+    }
+  }
+}
+
+TEST_CASE("lessons along k take whole tiles of A transposed", "[gemm]") {
+  for (const Class of : {Class::tf32, Class::fp8, Class::int8}) {
+    for (const Lesson& lesson : lessons_of(of)) {
+      CAPTURE(lesson.id);
+      const auto takes = [&](std::int64_t m, std::int64_t n, std::int64_t k, Transpose a,
+                             std::int64_t gap = 0) {
+        Problem p = make_problem(of, m, n, k, a);
+        p.lda += gap, p.ldb += gap, p.ldc += gap;
+        return lesson.takes_own_path(p);
+      };
+      constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+      CHECK(takes(512, 256, 256, yes));
+      CHECK(takes(512, 256, 256, yes, 16));
+      CHECK_FALSE(takes(512, 256, 256, yes, 2));
+      CHECK_FALSE(takes(512, 256, 256, no));
+      CHECK_FALSE(takes(512, 128, 256, yes));
+      CHECK_FALSE(takes(384, 256, 256, yes));
+      CHECK_FALSE(takes(512, 256, 16, yes));
+      CHECK_FALSE(takes(512, 256, 0, yes));
+      CHECK_FALSE(takes(0, 256, 256, yes));
+      CHECK_FALSE(lesson.takes_own_path(make_problem(of, 512, 256, 256, yes, Transpose::no, 0, 1)));
+      CHECK(lesson.workspace_bytes(make_problem(of, 512, 256, 256, yes), 132) == 0);
+      CHECK_FALSE(lesson.contender);
     }
   }
 }

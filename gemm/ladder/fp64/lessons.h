@@ -1,15 +1,10 @@
 #pragma once
 
-#include <vector>
-
 #include "gemm/ladder/lesson.h"
 
 // The fp64 lessons, one file each.
 
 namespace fathom::gemm {
-
-/// All of them, parents before children.
-std::vector<Lesson> fp64_lessons();
 
 /// Computes any product of doubles, with every index checked.
 void launch_fp64_fallback(const Arguments& arguments, cudaStream_t stream);

@@ -5,7 +5,8 @@
 // the warp goes on to the next tile. Whole lines of C leave instead of pieces of 16 bytes a row,
 // and no warp waits for a store: what is left of the epilogue is the conversion.
 
-#include "gemm/ladder/half/hopper_lesson.cuh"
+#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/hopper_lesson.cuh"
 
 namespace fathom::gemm::half {
 namespace {
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
       release(ring, last, place);
       const int row = (tile.m * d.cluster_m + place.m) * d.m() + warp * 16, column = tile.n * d.n;
       finish(p, sums.of[0], row, column);
-      store_by_tma<0>(p, sums.of[0], row, column, buffers);
+      store_by_tma(p, sums.of[0], row, column, buffers);
     }
     wait_stores();
   }

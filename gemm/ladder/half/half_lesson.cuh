@@ -18,20 +18,12 @@ namespace fathom::gemm::half {
 template <class Element>
 using HalfProduct = Product<Element, Element, float>;
 
-/// What a lesson's kernel is made for: whole tiles of matrices whose rows start on 16 bytes.
-/// Everything else goes to the fallback.
+/// What a lesson's kernel is made for: whole tiles. Everything else goes to the fallback.
 struct HalfTile {
   int m, n, k;           ///< a block's tile; k: a step
   int threads;           ///< of a block
   int shared_bytes = 0;  ///< dynamic shared memory of a block
 };
-
-inline bool is_plain(const Problem& p, const HalfTile& tile) {
-  // The first operand of the row-major product is BLAS's B.
-  return p.transa == Transpose::no && p.transb == Transpose::no && p.alpha != 0 && p.k > 0 &&
-         p.n % tile.m == 0 && p.m % tile.n == 0 && p.k % tile.k == 0 && p.lda % 8 == 0 &&
-         p.ldb % 8 == 0 && p.ldc % 8 == 0;
-}
 
 /// Warp-level products of 16 x 8 x 16 that the tensor cores do; Turing takes two for each.
 inline CounterModel tensor_instructions(const Problem& p, int capability) {
@@ -52,13 +44,15 @@ Lesson half_lesson(const char* name) {
                    tile.m,
                    tile.n,
                    tile.k};
-  lesson.takes_own_path = [](const Problem& p) { return is_plain(p, tile); };
+  static constexpr auto is_own = [](const Problem& p) {
+    return is_plain(p, Transpose::no, tile.m, tile.n, tile.k);
+  };
+  lesson.takes_own_path = is_own;
   lesson.counters = [](const Problem& p, int capability) {
     return std::vector{tensor_instructions(p, capability)};
   };
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (is_empty(arguments.problem)) return;
-    if (!is_plain(arguments.problem, tile)) return launch_half_fallback(arguments, stream);
+    if (!is_own(arguments.problem)) return launch_tensor_fallback(arguments, stream);
     const HalfProduct<Element> p = row_major<Element, Element, float>(arguments);
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      tile.shared_bytes));
