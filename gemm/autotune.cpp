@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gemm/burst.h"
+#include "gemm/variant.h"
 #include "harness/cuda_check.h"
 #include "harness/timing.h"
 #include "results/error.h"
@@ -35,7 +36,7 @@ void require_right(const Rung& rung, const Variant& variant, const Operands& ope
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   Accuracy accuracy;
   if (const auto wrong = operands.verify(accuracy)) {
-    throw Error(ExitCode::check_failed, fmt::format("{} as {}: {}", rung.id, variant.name, *wrong));
+    throw Error(ExitCode::check_failed, fmt::format("{} as {}: {}", rung.id(), variant.name, *wrong));
   }
 }
 
@@ -80,7 +81,7 @@ TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Varia
   }
   const std::vector<double> last = medians(sampler, finalists, final_run);
   const std::size_t chosen = choose_variant(last);
-  return {.rung = rung.id,
+  return {.rung = rung.id(),
           .product = operands.arguments().problem.describe(),
           .variant = variants[indices[chosen]].name,
           .default_variant = variants.front().name,
@@ -90,12 +91,12 @@ TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Varia
 }
 
 bool Autotuner::tunes(const Rung& rung) const {
-  return enabled_ || std::ranges::find(rung.claims, "GR10") != rung.claims.end();
+  return enabled_ || rung.answers("GR10");
 }
 
 const TunedChoice* Autotuner::find(const Rung& rung, const Problem& problem) const {
   const auto found = std::ranges::find_if(choices_, [&](const TunedChoice& c) {
-    return c.rung == rung.id && c.product == problem.describe();
+    return c.rung == rung.id() && c.product == problem.describe();
   });
   return found == choices_.end() ? nullptr : &*found;
 }
@@ -107,8 +108,8 @@ std::vector<std::string> Autotuner::notes() const {
     // Variants depend on the number of SMs, but not whether there are any.
     constexpr int any_sms = 132;
     for (const Rung& rung : all_rungs()) {
-      if (!rung.variants(make_problem(rung.of, 4096, 4096, 4096), any_sms).empty())
-        listed.push_back(rung.id);
+      if (!variants_of(rung, make_problem(rung.of, 4096, 4096, 4096), any_sms).empty())
+        listed.push_back(rung.id());
     }
     return {fmt::format("Nothing was tuned: no rung that was measured has variants of its product. At "
                         "m = n = k = 4096 there are some of {}.",

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/variant.h"
 #include "gemm/verification.h"
 #include "harness/probe.h"
 

@@ -15,6 +15,7 @@
 #include "gemm/rung_choice.h"
 #include "gemm/rung_workload.h"
 #include "gemm/shapes.h"
+#include "gemm/variant.h"
 #include "gemm/verification.h"
 
 namespace fathom::gemm {
@@ -66,7 +67,7 @@ void expect_counters(std::vector<CounterRequest>& requests,
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   const RungKernel& k = rung.kernel;
   if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
-  if (!rung.variants(p, 1).empty()) return std::nullopt;  // nobody knows yet which tile it will be
+  if (!variants_of(rung, p, 1).empty()) return std::nullopt;  // nobody knows yet which tile it will be
   if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
@@ -122,14 +123,14 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
                const std::string& part) {
   Case c;
   const std::string layout = layout_of(problem);
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung.id), layout,
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung.id()), layout,
                        problem.m, problem.n, problem.k);
   // Those that may have a product of another part.
   if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
   if (part == "sustained") c.sustained = SustainedLoad{};
   c.axes = {{"part", part},
             {"type", traits(rung.of).name},
-            {"rung", short_name(rung.id)},
+            {"rung", short_name(rung.id())},
             {"layout", layout},
             {"m", problem.m},
             {"n", problem.n},
@@ -162,8 +163,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.extras["tile_read_sectors"] = *sectors;
   if (part == "ladder" || part == "request") {
     c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
-    if (const Lesson* lesson = find_lesson(rung.id))
-      c.notes["parent"] = lesson->parent.empty() ? "none" : short_name(lesson->parent);
+    if (const Lesson* lesson = find_lesson(rung.id()))
+      c.notes["parent"] = lesson->parent_id().empty() ? "none" : short_name(lesson->parent_id());
   }
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
@@ -182,7 +183,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
 /// The ladder's product of this size: a lesson's in a layout that its own kernel takes.
 Problem ladder_problem(const Rung& rung, std::int64_t size) {
   const Problem plain = contested_problem(rung.of, {size, size, size});
-  if (rung.takes_own_path(plain) || find_lesson(rung.id) == nullptr) return plain;
+  if (rung.takes_own_path(plain) || find_lesson(rung.id()) == nullptr) return plain;
   const Problem along_k = make_problem(rung.of, size, size, size, Transpose::yes);
   return rung.takes_own_path(along_k) ? along_k : plain;
 }

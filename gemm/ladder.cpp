@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "gemm/fp32/rungs.h"
 #include "gemm/fp32_3xtf32/rungs.h"
@@ -64,11 +65,6 @@ std::vector<const Rung*> rungs_of(Class of) {
 const Rung* find_rung(const std::string& id) {
   const auto found = std::ranges::find(all_rungs(), id, &Rung::id);
   return found == all_rungs().end() ? nullptr : &*found;
-}
-
-bool runs_on(const Rung& rung, int major, int minor) {
-  const int capability = 10 * major + minor;
-  return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
 }
 
 }  // namespace fathom::gemm

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <span>
-#include <string>
 
 namespace fathom::gemm {
 

@@ -37,7 +37,7 @@ Transpose transpose(const OptionValues& values, const std::string& name) {
 
 std::vector<std::string> known_rungs() {
   std::vector<std::string> ids;
-  for (const Rung& rung : all_rungs()) ids.push_back(rung.id);
+  for (const Rung& rung : all_rungs()) ids.push_back(rung.id());
   return ids;
 }
 
@@ -177,7 +177,7 @@ std::string current_id(const std::string& former_id) {
 
 bool Request::wants(const Rung& rung) const {
   if (of && rung.of != *of) return false;
-  return rungs.empty() || std::ranges::find(rungs, rung.id) != rungs.end();
+  return rungs.empty() || std::ranges::find(rungs, rung.id()) != rungs.end();
 }
 
 std::vector<ProbeOption> ladder_options() {
@@ -211,11 +211,11 @@ std::string rungs_for_help() {
   for (const ClassTraits& row : all_classes()) {
     std::string line = " ";
     for (const Rung* rung : rungs_of(row.of)) {
-      if (line.size() + 1 + rung->id.size() > width) {
+      if (line.size() + 1 + rung->id().size() > width) {
         text += line + "\n";
         line = " ";
       }
-      line += " " + rung->id;
+      line += " " + rung->id();
     }
     text += line + "\n";
   }

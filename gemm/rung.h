@@ -3,13 +3,15 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <functional>
+#include <iosfwd>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "gemm/problem.h"
+
+// Every kernel's file reads this, so it has none of the large headers: functions of a rung are plain
+// ones, and its words are literals.
 
 namespace fathom::gemm {
 
@@ -35,9 +37,9 @@ constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) /
 
 /// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
 struct CounterModel {
-  std::string role;
+  const char* role;
   double value = 0;
-  std::string model;
+  const char* model;
 };
 
 /// The kernel that does a rung's work on the products that it is made for, and how it is launched.
@@ -60,23 +62,17 @@ struct RungKernel {
   }
 };
 
-/// One of several ways in which a rung can do a product: what autotuning chooses among.
-struct Variant {
-  std::string name;  ///< "128x256x16 in 4 parts"; unique among a product's variants
-  RungKernel kernel;
-  std::size_t workspace_bytes = 0;
-  std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
-};
+struct Variant;  // gemm/variant.h
 
 /// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
 /// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha and
 /// beta. What its own kernel cannot do it gives to a slower one.
 struct Rung {
-  std::string id;    ///< "fp64/03_tensor_cores": class and file
   Class of = Class::fp32;
-  std::string idea;  ///< what it adds to the rung before, one sentence
-  std::string gain;  ///< what that should gain and why, one or two sentences
-  std::vector<std::string> claims;  ///< identifiers of the claims that it answers
+  const char* name = "";  ///< "03_tensor_cores": its file, below the type's folder
+  const char* idea = "";  ///< what it adds to the rung before, one sentence
+  const char* gain = "";  ///< what that should gain and why, one or two sentences
+  std::vector<const char*> claims;  ///< identifiers of the claims that it answers
   int capability = 75;              ///< least compute capability, 10 x major + minor
   bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
   /// Held against the vendor's library, at the goals' sizes too; who stands in: gemm/rung_choice.h.
@@ -87,21 +83,23 @@ struct Rung {
   RungKernel kernel;
   /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it
   /// on a GPU of so many SMs; one without a function where another does that has no such tile.
-  std::function<RungKernel(const Problem&, int sms)> kernel_for;
+  RungKernel (*kernel_for)(const Problem&, int sms) = nullptr;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.
-  std::function<bool(const Problem&)> takes_own_path = [](const Problem&) { return true; };
+  bool (*takes_own_path)(const Problem&) = [](const Problem&) { return true; };
   /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of this
   /// compute capability, 10 x major + minor.
-  std::function<std::vector<CounterModel>(const Problem&, int capability)> counters =
+  std::vector<CounterModel> (*counters)(const Problem&, int capability) =
       [](const Problem&, int) { return std::vector<CounterModel>{}; };
   /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
-  std::function<std::size_t(const Problem&, int sms)> workspace_bytes =
+  std::size_t (*workspace_bytes)(const Problem&, int sms) =
       [](const Problem&, int) { return std::size_t{0}; };
   /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what `launch`
-  /// takes. None: there is nothing to tune.
-  std::function<std::vector<Variant>(const Problem&, int sms)> variants =
-      [](const Problem&, int) { return std::vector<Variant>{}; };
+  /// takes. Null: there is nothing to tune.
+  std::vector<Variant> (*variants)(const Problem&, int sms) = nullptr;
+
+  std::string id() const;  ///< "fp64/03_tensor_cores": type and name
+  bool answers(const char* claim) const;
 };
 
 /// Every rung, class by class, each ladder in order.

@@ -19,7 +19,7 @@ std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& 
           ExitCode::bad_input,
           fmt::format("The rung {} runs on compute capability {}.{}{}, and this GPU has {}.{}: "
                       "take others.",
-                      rung.id, rung.capability / 10, rung.capability % 10,
+                      rung.id(), rung.capability / 10, rung.capability % 10,
                       rung.exact_capability ? " only" : " or newer", device.major, device.minor));
     }
   }

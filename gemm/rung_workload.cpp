@@ -6,6 +6,7 @@
 #include "gemm/kernel_names.h"
 #include "gemm/kernel_note.h"
 #include "gemm/launched_kernels.h"
+#include "gemm/variant.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"
 #include "results/error.h"
@@ -125,7 +126,7 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
                        const std::shared_ptr<Autotuner>& autotuner) {
   const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
-  const std::vector<Variant> variants = rung.variants(problem, sms);
+  const std::vector<Variant> variants = variants_of(rung, problem, sms);
   std::size_t scratch = rung.workspace_bytes(problem, sms);
   for (const Variant& variant : variants) scratch = std::max(scratch, variant.workspace_bytes);
   Workspace workspace{nullptr, scratch, sms};

@@ -1,4 +1,5 @@
 #include "harness/cuda_check.h"
+#include "harness/cuda_errors.h"
 
 #include <fmt/format.h>
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "harness/cuda_check.h"
+#include "harness/cuda_errors.h"
 
 namespace fathom {
 namespace {

@@ -206,19 +206,13 @@ RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
   return {};
 }
 
-/// Fills in what follows from the type and the layouts that a rung takes.
-inline Rung hopper_rung(Class of, const char* name, const MajorsTaken& taken) {
+/// Fills in what follows from the type.
+inline Rung hopper_rung(Class of, const char* name) {
   Rung rung;
-  rung.id = std::string(traits(of).name) + "/" + name;
+  rung.name = name;
   rung.of = of;
   rung.capability = 90;
   rung.exact_capability = true;
-  rung.takes_own_path = [taken](const Problem& p) {
-    return TmaOperands::copy_bytes(p, taken) == 0;
-  };
-  rung.workspace_bytes = [taken](const Problem& p, int) {
-    return TmaOperands::copy_bytes(p, taken);
-  };
   return rung;
 }
 
@@ -228,13 +222,19 @@ Rung best_rung(Class of, const char* name) {
   using Shape = LargeClusters<Layout>;
   using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::k),
                            Shape::majors.b.value_or(Major::outer)>;
-  Rung rung = hopper_rung(of, name, Shape::majors);
-  rung.kernel =
-      tma_kernel<Shape, Types>(reinterpret_cast<const void*>(&specialised_product<Kernel>));
+  Rung rung = hopper_rung(of, name);
+  static const void* const function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
+  rung.kernel = tma_kernel<Shape, Types>(function);
+  rung.takes_own_path = [](const Problem& p) {
+    return TmaOperands::copy_bytes(p, Shape::majors) == 0;
+  };
+  rung.workspace_bytes = [](const Problem& p, int) {
+    return TmaOperands::copy_bytes(p, Shape::majors);
+  };
   rung.contender = true;
   rung.promoted = Layout::promoted;
   rung.launch = &launch_best_shape<Layout, Types>;
-  rung.kernel_for = [function = rung.kernel.function](const Problem& p, int sms) {
+  rung.kernel_for = [](const Problem& p, int sms) {
     return best_shape_kernel<Layout, Types>(function, p, sms);
   };
   return rung;

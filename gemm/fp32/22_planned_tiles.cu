@@ -16,7 +16,7 @@ void launch_planned(const Arguments& arguments, const Workspace& workspace, cuda
 
 Rung planned_tiles() {
   Rung rung;
-  rung.id = "fp32/22_planned_tiles";
+  rung.name = "22_planned_tiles";
   rung.of = Class::fp32;
   rung.idea =
       "Of five tilings and up to 64 parts of k the one whose busiest SM has the least to do; "

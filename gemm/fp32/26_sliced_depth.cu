@@ -81,7 +81,7 @@ RungKernel kernel_for(const Problem& p, int sms) {
 
 Rung sliced_depth() {
   Rung rung;
-  rung.id = "fp32/26_sliced_depth";
+  rung.name = "26_sliced_depth";
   rung.of = Class::fp32;
   rung.idea =
       "TMA fills the stages, and of operands along k four warps transpose them in shared memory; "

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/variant.h"
 
 namespace fathom::gemm::fp32 {
 

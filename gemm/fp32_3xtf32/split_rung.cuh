@@ -29,7 +29,7 @@ template <class Shape>
 Rung split_rung(const char* name) {
   Rung rung;
   rung.of = Class::fp32_3xtf32;
-  rung.id = std::string(traits(rung.of).name) + "/" + name;
+  rung.name = name;
   rung.capability = 90;
   rung.exact_capability = true;
   rung.kernel = register_kernel<Shape>();

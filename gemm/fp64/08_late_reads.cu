@@ -89,7 +89,7 @@ Rung late_reads() {
   using Kernel = TmaKernel<LateReads, Major::outer, Major::k>;
   constexpr KernelConfig d = LateReads::config;
   Rung rung;
-  rung.id = "fp64/08_late_reads";
+  rung.name = "08_late_reads";
   rung.of = Class::fp64;
   rung.idea =
       "Fragments are read into registers that a product took at least one product ago, in an "
@@ -122,7 +122,8 @@ Rung late_reads() {
     const Plan planned = plan(p, sms);
     return planned.partial_bytes + planned.copied_bytes;
   };
-  rung.kernel_for = [kernel = rung.kernel](const Problem& p, int sms) {
+  static const RungKernel kernel = rung.kernel;
+  rung.kernel_for = [](const Problem& p, int sms) {
     return plan(p, sms).path == Plan::Path::tiles ? kernel : RungKernel{};
   };
   return rung;

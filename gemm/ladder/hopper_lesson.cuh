@@ -83,7 +83,7 @@ Lesson hopper_lesson(const char* name) {
   };
   Lesson lesson;
   lesson.of = class_of_elements<In>;
-  lesson.id = std::string(traits(lesson.of).name) + "/" + name;
+  lesson.name = name;
   lesson.capability = 90;
   lesson.exact_capability = true;
   lesson.kernel = {reinterpret_cast<const void*>(kernel),

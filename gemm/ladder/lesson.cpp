@@ -1,5 +1,6 @@
 #include "gemm/ladder/lesson.h"
 
+#include <string>
 #include <utility>
 
 #include "gemm/ladder/fp32/lessons.h"
@@ -38,6 +39,10 @@ LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
 }
 
 }  // namespace
+
+std::string Lesson::parent_id() const {
+  return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;
+}
 
 bool is_plain(const Problem& p, View view, const LessonTile& tile) {
   if (p.transa == Transpose::yes || p.transb == Transpose::yes) return false;

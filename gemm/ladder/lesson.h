@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "gemm/rung.h"
@@ -85,7 +84,8 @@ void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStr
 
 /// A rung that goes on from another: gains are against that one.
 struct Lesson : Rung {
-  std::string parent;  ///< its id; empty: the first of its tree
+  const char* parent = "";    ///< the name of one of the same type; empty: the first of its tree
+  std::string parent_id() const;  ///< empty as well
 };
 
 /// The lessons of a type, parents before children.

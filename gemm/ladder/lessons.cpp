@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "gemm/ladder/along_k.h"
 #include "gemm/ladder/fp32/lessons.h"

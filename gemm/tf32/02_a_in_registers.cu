@@ -20,10 +20,15 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   launch_across<Across>(arguments, workspace, stream);
 }
 
+std::size_t copies_of(const Problem& p) {
+  const bool along = is_skinny(p) || none_lies_across(p);
+  return TmaOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));
+}
+
 }  // namespace
 
 Rung a_in_registers() {
-  Rung rung = hopper_rung(Class::tf32, "02_a_in_registers", {});
+  Rung rung = hopper_rung(Class::tf32, "02_a_in_registers");
   rung.kernel = register_kernel<Across>();
   rung.idea =
       "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
@@ -37,12 +42,8 @@ Rung a_in_registers() {
     return is_skinny(p) || none_lies_across(p) ? RungKernel{}
                                                : register_kernel_for<Across>(a_first(p));
   };
-  const auto copies = [](const Problem& p) {
-    const bool along = is_skinny(p) || none_lies_across(p);
-    return TmaOperands::copy_bytes(p, along ? AlongK::majors : register_layout(a_first(p)));
-  };
-  rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
-  rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };
+  rung.takes_own_path = [](const Problem& p) { return copies_of(p) == 0; };
+  rung.workspace_bytes = [](const Problem& p, int) { return copies_of(p); };
   return rung;
 }
 

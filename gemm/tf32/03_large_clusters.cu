@@ -124,6 +124,10 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   }
 }
 
+std::size_t copies_of(const Problem& p) {
+  return path_of(p) == Path::streamed ? 0 : TmaOperands::copy_bytes(p, layout_of(p));
+}
+
 }  // namespace
 
 void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
@@ -133,7 +137,7 @@ void launch_along_k(const Arguments& arguments, const Workspace& workspace, cuda
 }
 
 Rung large_clusters() {
-  Rung rung = hopper_rung(Class::tf32, "03_large_clusters", {});
+  Rung rung = hopper_rung(Class::tf32, "03_large_clusters");
   rung.kernel = register_kernel<LargeClusters>();
   rung.idea =
       "Clusters of 4 x 2 blocks share the tiles of both operands, small ones have the SMs that no "
@@ -147,11 +151,8 @@ Rung large_clusters() {
   rung.contender = true;
   rung.launch = &launch;
   rung.kernel_for = &kernel_for;
-  const auto copies = [](const Problem& p) {
-    return path_of(p) == Path::streamed ? 0 : TmaOperands::copy_bytes(p, layout_of(p));
-  };
-  rung.takes_own_path = [copies](const Problem& p) { return copies(p) == 0; };
-  rung.workspace_bytes = [copies](const Problem& p, int) { return copies(p); };
+  rung.takes_own_path = [](const Problem& p) { return copies_of(p) == 0; };
+  rung.workspace_bytes = [](const Problem& p, int) { return copies_of(p); };
   return rung;
 }
 

@@ -7,6 +7,7 @@
 #include "gemm/autotune.h"
 #include "gemm/kernel_names.h"
 #include "gemm/rung_workload.h"
+#include "gemm/variant.h"
 #include "results/error.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -34,9 +35,9 @@ TEST_CASE("autotuning verifies every variant of every rung that has some, and ta
   for (const Rung& rung : all_rungs()) {
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
     const Problem problem = make_problem(rung.of, 520, 300, 1100);
-    const auto variants = rung.variants(problem, bench.facts.sms);
+    const auto variants = variants_of(rung, problem, bench.facts.sms);
     if (variants.empty()) continue;
-    CAPTURE(rung.id, variants.size());
+    CAPTURE(rung.id(), variants.size());
     ++tuned;
     const Operands operands(bench.context, bench.references, problem, "test");
     const TunedChoice choice = autotune(bench.context, rung, variants, operands, bench.workspace(variants));
@@ -56,7 +57,7 @@ TEST_CASE("a variant whose product is wrong is never chosen: tuning ends there",
   if (bench.facts.major < 8) SKIP("asynchronous copies need sm_80");
   const Rung& rung = *find_rung("fp32/22_planned_tiles");
   const Problem problem = make_problem(Class::fp32, 260, 260, 64);
-  auto variants = rung.variants(problem, bench.facts.sms);
+  auto variants = variants_of(rung, problem, bench.facts.sms);
   REQUIRE_FALSE(variants.empty());
   Variant idle = variants.front();
   idle.name = "does nothing";

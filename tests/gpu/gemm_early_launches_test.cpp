@@ -149,12 +149,12 @@ TEST_CASE("launches that begin early read what the ones before them write",
     for (const Rung& rung : all_rungs()) {
       // No rung for every GPU launches so.
       if (!rung.exact_capability || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
-      CAPTURE(rung.id, size);
+      CAPTURE(rung.id(), size);
       Chain chain(bench, rung, size);
       const int before = test::launches_that_may_begin_early();
       chain.run(true);
       if (test::launches_that_may_begin_early() == before) continue;
-      early.insert(rung.id);
+      early.insert(rung.id());
       for (int repetition = 0; repetition < (test::under_sanitizer() ? 1 : 5); ++repetition) {
         CAPTURE(repetition);
         chain.run(false);

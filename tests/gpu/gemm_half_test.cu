@@ -128,7 +128,7 @@ TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][ha
       tasks.push_back({make_problem(of, 136, 8712, 328, Transpose::yes, Transpose::no, -1, 2)});
     for (const Task& task : tasks) {
       for (const Rung* rung : rungs_of(of)) {
-        const bool large = rung->contender || rung->id.ends_with("15_deferred_stores");
+        const bool large = rung->contender || rung->id().ends_with("15_deferred_stores");
         if (large && task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
           bench.check(*rung, task.problem);
       }

@@ -10,6 +10,7 @@
 #include "gemm/launched_kernels.h"
 #include "gemm/rung_workload.h"
 #include "gemm/shapes.h"
+#include "gemm/variant.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -45,9 +46,9 @@ TEST_CASE("at the ladder's size the kernel that a rung is made for is the one th
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
-    CAPTURE(rung.id);
+    CAPTURE(rung.id());
     const Problem p = contested_problem(rung.of, {ladder_size, ladder_size, ladder_size});
-    const std::vector<Variant> variants = rung.variants(p, h200_sms);
+    const std::vector<Variant> variants = variants_of(rung, p, h200_sms);
     const RungKernel& expected = variants.empty() ? rung.kernel : variants.front().kernel;
     const std::vector<LaunchedKernel> kernels = kernels_of(bench, rung, p);
     const LaunchedKernel* kernel = product_kernel(kernels);
@@ -87,11 +88,11 @@ TEST_CASE("every launch of a rung that multiplies has a kernel that does, and no
                                   {1, 1, 1}}) {
       for (const Transpose transa : {Transpose::no, Transpose::yes}) {
         const Problem p = make_problem(rung.of, m, n, k, transa);
-        CAPTURE(rung.id, p.describe());
+        CAPTURE(rung.id(), p.describe());
         CHECK(multiplying(kernels_of(bench, rung, p)) != "none");
       }
     }
-    CAPTURE(rung.id);
+    CAPTURE(rung.id());
     CHECK(kernels_of(bench, rung, make_problem(rung.of, 0, 64, 64)).empty());
   }
 }
@@ -115,7 +116,7 @@ TEST_CASE("the kernel whose tile is told of a product is the one that is launche
           const Problem p = make_problem(rung.of, m, n, k, transa, transb);
           const RungKernel expected = rung.kernel_for(p, h200_sms);
           if (expected.function == nullptr) continue;
-          CAPTURE(rung.id, p.describe());
+          CAPTURE(rung.id(), p.describe());
           ++told;
           const std::vector<LaunchedKernel> kernels = kernels_of(bench, rung, p);
           const LaunchedKernel* kernel = product_kernel(kernels);

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/ladder/lesson.h"
+#include "gemm/variant.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -103,11 +104,11 @@ TEST_CASE("every lesson and every tiling of one is right on the GPU",
   for (const Problem& problem : lesson_problems()) {
     for (const Rung& lesson : lessons_of(Class::fp32)) {
       bench.check(lesson, problem);
-      for (const Variant& variant : lesson.variants(problem, bench.facts.sms)) {
+      for (const Variant& variant : variants_of(lesson, problem, bench.facts.sms)) {
+        CAPTURE(variant.name);
         static const Variant* launched = nullptr;  // a rung's launch is a plain function
         launched = &variant;
         Rung tuned = lesson;
-        tuned.id += " as " + variant.name;
         tuned.launch = [](const Arguments& arguments, const Workspace& workspace,
                           cudaStream_t stream) { launched->launch(arguments, workspace, stream); };
         bench.check(tuned, problem);

@@ -66,7 +66,7 @@ TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
     if (!rung.contender || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
-    CAPTURE(rung.id);
+    CAPTURE(rung.id());
     for (const Problem& problem : products_of(rung.of))
       check_same(bench, problem, rung.workspace_bytes(problem, bench.facts.sms), rung.launch);
   }

@@ -19,7 +19,7 @@ struct RungBench : Gpu {
   /// `sms`: for which the rung plans; 0: those of the GPU. Returns how far the last launch was off.
   gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
     if (sms == 0) sms = facts.sms;
-    CAPTURE(rung.id, problem.describe(), sms);
+    CAPTURE(rung.id(), problem.describe(), sms);
     REQUIRE_FALSE(invalid(problem).has_value());
     const gemm::Operands operands(context, references, problem, "test", rung.promoted);
     const std::size_t scratch = rung.workspace_bytes(problem, sms);

@@ -38,7 +38,7 @@ struct Task {
   bool own_path = false, contenders = false;
   bool is_for(const gemm::Rung& rung) const {
     return (!own_path || rung.takes_own_path(problem)) &&
-           (!contenders || rung.contender || rung.id.ends_with("15_deferred_stores"));
+           (!contenders || rung.contender || rung.id().ends_with("15_deferred_stores"));
   }
 };
 

@@ -19,6 +19,7 @@
 #include "gemm/ladder/fp32/lessons.h"
 #include "gemm/ladder/fp64/lessons.h"
 #include "gemm/tolerance.h"
+#include "gemm/variant.h"
 #include "tests/host/host_run.h"
 
 using namespace fathom::gemm;
@@ -125,7 +126,7 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
 
 /// Two tiles by three, several steps of k, and columns further apart than they need be.
 Problem plain_problem(const Rung& rung, std::int64_t gap) {
-  const bool by_column = rung.id.find("/column_major/") != std::string::npos;
+  const bool by_column = rung.id().find("/column_major/") != std::string::npos;
   const RungKernel& kernel = rung.kernel;
   const int steps = rung.capability >= 80 ? 7 : 3;  // more than a ring of stages has
   Problem p = make_problem(rung.of, 2 * (by_column ? kernel.tile_m : kernel.tile_n),
@@ -142,7 +143,7 @@ Problem one_tile(const Rung& rung) {
 }
 
 void check(const Rung& rung, const Problem& p) {
-  INFO(rung.id << ", " << p.describe());
+  INFO(rung.id() << ", " << p.describe());
   const Outcome outcome = run(rung, p);
   CHECK(outcome.wrong == 0);
   for (const std::string& fault : outcome.report.faults) FAIL_CHECK(fault);
@@ -222,11 +223,11 @@ TEST_CASE("lessons are two trees, parents before children", "[host][gemm]") {
   std::vector<std::string> before;
   int roots = 0;
   for (const Lesson& lesson : host_lessons()) {
-    CAPTURE(lesson.id);
-    roots += lesson.parent.empty();
-    CHECK((lesson.parent.empty() || std::ranges::count(before, lesson.parent) == 1));
-    CHECK(std::ranges::count(before, lesson.id) == 0);
-    before.push_back(lesson.id);
+    CAPTURE(lesson.id());
+    roots += lesson.parent_id().empty();
+    CHECK((lesson.parent_id().empty() || std::ranges::count(before, lesson.parent_id()) == 1));
+    CHECK(std::ranges::count(before, lesson.id()) == 0);
+    before.push_back(lesson.id());
   }
   CHECK(roots == 3);
 }
@@ -258,11 +259,11 @@ TEST_CASE("a lesson computes every other product too", "[host][gemm]") {
 TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][gemm]") {
   for (const Rung& rung : host_lessons()) {
     const Problem p = make_problem(rung.of, 256, 256, 32);
-    for (const Variant& variant : rung.variants(p, 1)) {
+    for (const Variant& variant : variants_of(rung, p, 1)) {
+      CAPTURE(variant.name);
       static const Variant* launched = nullptr;  // a rung's launch is a plain function
       launched = &variant;
       Rung tuned = rung;
-      tuned.id += " as " + variant.name;
       tuned.launch = [](const Arguments& arguments, const Workspace& workspace,
                         cudaStream_t stream) { launched->launch(arguments, workspace, stream); };
       check(tuned, p);
@@ -277,7 +278,7 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
   for (const Rung& rung : host_lessons()) {
     const Problem p = plain_problem(rung, 0);
     const Report whole = run(rung, p).report;
-    CAPTURE(rung.id);
+    CAPTURE(rung.id());
     CHECK(whole.races == 0);
     for (int left_out = 0; left_out < whole.barriers; ++left_out, ++barriers) {
       CAPTURE(left_out);

@@ -157,14 +157,14 @@ TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][less
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
   const std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::all_lessons();
   for (const fathom::gemm::Rung& lesson : lessons) {
-    CAPTURE(lesson.id);
+    CAPTURE(lesson.id());
     CHECK(std::ranges::any_of(codes,
-                              [&](const RungCode& code) { return is_about(code, lesson.id); }));
+                              [&](const RungCode& code) { return is_about(code, lesson.id()); }));
   }
   for (const RungCode& code : codes) {
     CAPTURE(code.kernel);
     const bool hopper = std::ranges::any_of(lessons, [&](const fathom::gemm::Rung& lesson) {
-      return is_about(code, lesson.id) && lesson.exact_capability;
+      return is_about(code, lesson.id()) && lesson.exact_capability;
     });
     int found = 0;
     for (const SassFunction& kernel : kernels) {

@@ -25,8 +25,8 @@ bool is_for(const SassFunction& kernel, const Rung& rung) {
 void check_kernels(const RungCode& code, const Rung& rung) {
   CAPTURE(code.kernel);
   int kernels = 0;
-  for (const SassFunction& kernel : disassemble_ladder(folder_of(rung.id))) {
-    if (!is_about(code, kernel, rung.id)) continue;
+  for (const SassFunction& kernel : disassemble_ladder(folder_of(rung.id()))) {
+    if (!is_about(code, kernel, rung.id())) continue;
     ++kernels;
     if (!is_for(kernel, rung)) continue;
     CAPTURE(kernel.name);
@@ -47,11 +47,11 @@ bool multiplies(const SassFunction& kernel) {
 TEST_CASE("every rung is made of what makes it what it is, and every kernel is some rung's",
           "[sass][gemm]") {
   for (const Rung& rung : all_rungs()) {
-    if (find_lesson(rung.id) != nullptr) continue;  // gemm_lessons_sass_test.cpp
-    CAPTURE(rung.id);
+    if (find_lesson(rung.id()) != nullptr) continue;  // gemm_lessons_sass_test.cpp
+    CAPTURE(rung.id());
     int rows = 0;
     for (const RungCode& code : rung_codes()) {
-      if (!is_about(code, rung.id)) continue;
+      if (!is_about(code, rung.id())) continue;
       ++rows;
       check_kernels(code, rung);
     }
@@ -61,7 +61,7 @@ TEST_CASE("every rung is made of what makes it what it is, and every kernel is s
   for (const RungCode& code : rung_codes()) {
     CAPTURE(code.rung);
     CHECK(std::ranges::any_of(all_rungs(),
-                              [&](const Rung& rung) { return is_about(code, rung.id); }));
+                              [&](const Rung& rung) { return is_about(code, rung.id()); }));
     folders.insert(folder_of(code.rung));
   }
   for (const std::string& folder : folders) {

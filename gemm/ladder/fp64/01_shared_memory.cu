@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(tile.threads) square_tile_product(LessonProduc
 
 Lesson shared_memory() {
   Lesson lesson = make_lesson<square_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp64/01_shared_memory";
+  lesson.name = "01_shared_memory";
   lesson.idea =
       "A block of 16 x 16 threads stages 16 x 16 tiles of doubles in shared memory; a thread "
       "computes one element.";

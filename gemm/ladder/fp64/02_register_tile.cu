@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(tile.threads, 1) register_tile_product(LessonP
 
 Lesson register_tile() {
   Lesson lesson = make_lesson<register_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp64/02_register_tile";
-  lesson.parent = "fp64/01_shared_memory";
+  lesson.name = "02_register_tile";
+  lesson.parent = "01_shared_memory";
   lesson.idea =
       "A thread computes 8 x 8 elements as an outer product of two fragments in registers; the "
       "block tile is 128 x 128 x 8.";

@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(tile.threads, 1) tensor_cores_product(LessonPr
 
 Lesson tensor_cores() {
   Lesson lesson = make_lesson<tensor_cores_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp64/03_tensor_cores";
-  lesson.parent = "fp64/02_register_tile";
+  lesson.name = "03_tensor_cores";
+  lesson.parent = "02_register_tile";
   lesson.idea =
       "mma.sync.m8n8k4: a warp multiplies 64 x 32 x 4 by 32 products of 8 x 8 x 4 on the tensor "
       "cores.";

@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(tile.threads, 1) wide_products_product(LessonP
 
 Lesson wide_products() {
   Lesson lesson = make_lesson<wide_products_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp64/04_wide_products";
-  lesson.parent = "fp64/03_tensor_cores";
+  lesson.name = "04_wide_products";
+  lesson.parent = "03_tensor_cores";
   lesson.idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.";
   lesson.gain =
       "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by those of 8 "

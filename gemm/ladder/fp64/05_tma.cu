@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson tma() {
-  Lesson lesson = tma_lesson<tma_lesson_product, d, false>("fp64/05_tma");
-  lesson.parent = "fp64/04_wide_products";
+  Lesson lesson = tma_lesson<tma_lesson_product, d, false>("05_tma");
+  lesson.parent = "04_wide_products";
   lesson.idea =
       "One thread asks TMA for stages of 16 of k, six ahead; eight warps read fragments, 16 bytes "
       "at a time, from swizzled lines, and multiply.";

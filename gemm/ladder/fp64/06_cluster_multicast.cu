@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson cluster_multicast() {
-  Lesson lesson = tma_lesson<multicast_product, d, true>("fp64/06_cluster_multicast");
-  lesson.parent = "fp64/05_tma";
+  Lesson lesson = tma_lesson<multicast_product, d, true>("06_cluster_multicast");
+  lesson.parent = "05_tma";
   lesson.idea =
       "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks side by "
       "side each loads half of A's tile for both.";

@@ -28,10 +28,10 @@ bool is_plain(const Problem& q) {
 /// A lesson whose kernel this is: launched with a cluster for each tile or, `persistent`, with as
 /// many as the GPU runs at once.
 template <void (*kernel)(DmmaProduct), KernelConfig d, bool persistent>
-Lesson tma_lesson(const char* id) {
+Lesson tma_lesson(const char* name) {
   Lesson lesson;
   lesson.of = Class::fp64;
-  lesson.id = id;
+  lesson.name = name;
   lesson.capability = 90;
   lesson.exact_capability = true;
   // A KernelConfig is in BLAS's terms, a rung's kernel in row-major ones.

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
 template <class Element>
 Lesson make_wmma_shared() {
   Lesson lesson = half_lesson<Element, wmma_shared_product<Element>, tile_02>("02_wmma_shared");
-  lesson.parent = std::string(traits(lesson.of).name) + "/01_wmma_global";
+  lesson.parent = "01_wmma_global";
   lesson.idea =
       "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, two "
       "stages, 256 threads.";

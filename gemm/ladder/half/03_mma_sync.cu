@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(W::threads, 1) mma_sync_product(HalfProduct<El
 template <class Element>
 Lesson make_mma_sync() {
   Lesson lesson = half_lesson<Element, mma_sync_product<Element>, tile_03>("03_mma_sync");
-  lesson.parent = std::string(traits(lesson.of).name) + "/02_wmma_shared";
+  lesson.parent = "02_wmma_shared";
   lesson.idea =
       "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma and padded "
       "ones.";

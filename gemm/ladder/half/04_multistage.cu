@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<
 template <class Element>
 Lesson make_multistage() {
   Lesson lesson = half_lesson<Element, multistage_product<Element>, tile_04>("04_multistage");
-  lesson.parent = std::string(traits(lesson.of).name) + "/03_mma_sync";
+  lesson.parent = "03_mma_sync";
   lesson.capability = 80;  // cp.async
   lesson.idea =
       "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for what it "

@@ -61,7 +61,7 @@ Lesson make_wgmma() {
   Lesson lesson =
       hopper_lesson<Element, wgmma_product<Element>, d, threads_05, ring_shared_bytes<d>>(
           "05_wgmma");
-  lesson.parent = std::string(traits(lesson.of).name) + "/04_multistage";
+  lesson.parent = "04_multistage";
   lesson.idea =
       "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, swizzled, and "
       "that no register sees; barriers that count bytes say when a tile is there.";

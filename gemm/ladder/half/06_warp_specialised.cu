@@ -61,7 +61,7 @@ template <class Element>
 Lesson make_warp_specialised() {
   Lesson lesson = hopper_lesson<Element, warp_specialised_product<Element>, d, d.threads(),
                                 ring_shared_bytes<d>>("06_warp_specialised");
-  lesson.parent = std::string(traits(lesson.of).name) + "/05_wgmma";
+  lesson.parent = "05_wgmma";
   lesson.idea =
       "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
       "multiply (setmaxnreg); full and empty barriers are all that they share.";

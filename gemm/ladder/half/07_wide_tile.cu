@@ -61,7 +61,7 @@ Lesson make_wide_tile() {
   Lesson lesson =
       hopper_lesson<Element, wide_tile_product<Element>, d, d.threads(), ring_shared_bytes<d>>(
           "07_wide_tile");
-  lesson.parent = std::string(traits(lesson.of).name) + "/06_warp_specialised";
+  lesson.parent = "06_warp_specialised";
   lesson.idea =
       "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its registers.";
   lesson.gain =

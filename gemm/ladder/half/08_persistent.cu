@@ -69,7 +69,7 @@ Lesson make_persistent() {
   Lesson lesson =
       hopper_lesson<Element, persistent_product<Element>, d, d.threads(), ring_shared_bytes<d>>(
           "08_persistent");
-  lesson.parent = std::string(traits(lesson.of).name) + "/07_wide_tile";
+  lesson.parent = "07_wide_tile";
   lesson.idea =
       "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that run at the "
       "same time form nearly a square of C.";

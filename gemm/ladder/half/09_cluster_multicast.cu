@@ -74,7 +74,7 @@ Lesson make_cluster_multicast() {
   Lesson lesson =
       hopper_lesson<Element, multicast_product<Element>, d, d.threads(), ring_shared_bytes<d>>(
           "09_cluster_multicast");
-  lesson.parent = std::string(traits(lesson.of).name) + "/08_persistent";
+  lesson.parent = "08_persistent";
   lesson.idea =
       "Clusters of two blocks: each loads half of the tile of B that both multiply with, and TMA "
       "writes it to both.";

@@ -75,7 +75,7 @@ template <class Element>
 Lesson make_overlapped_epilogue() {
   Lesson lesson = hopper_lesson<Element, overlapped_product<Element>, d, d.threads(),
                                 ring_shared_bytes<d, staging>>("10_overlapped_epilogue");
-  lesson.parent = std::string(traits(lesson.of).name) + "/09_cluster_multicast";
+  lesson.parent = "09_cluster_multicast";
   lesson.idea =
       "Sums go to shared memory by stmatrix, 16 rows by 64 columns at a time, and TMA stores them "
       "while the warp goes on to the next tile.";

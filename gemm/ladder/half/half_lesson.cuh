@@ -36,7 +36,7 @@ template <class Element, void (*kernel)(HalfProduct<Element>), HalfTile tile>
 Lesson half_lesson(const char* name) {
   Lesson lesson;
   lesson.of = std::is_same_v<Element, __half> ? Class::fp16 : Class::bf16;
-  lesson.id = std::string(traits(lesson.of).name) + "/" + name;
+  lesson.name = name;
   lesson.capability = lesson.of == Class::fp16 ? 75 : 80;
   lesson.kernel = {reinterpret_cast<const void*>(kernel),
                    tile.threads,

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 
 Lesson naive() {
   Lesson lesson = make_lesson<naive_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/01_naive";
+  lesson.name = "column_major/01_naive";
   lesson.idea =
       "Tiles of A, B and C in shared memory; a lane's element of A reaches the others by "
       "shuffles along a diagonal.";

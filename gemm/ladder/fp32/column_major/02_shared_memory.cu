@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 
 Lesson shared_memory() {
   Lesson lesson = make_lesson<shared_memory_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/02_shared_memory";
-  lesson.parent = "fp32/column_major/01_naive";
+  lesson.name = "column_major/02_shared_memory";
+  lesson.parent = "column_major/01_naive";
   lesson.idea =
       "The sums move to registers: a thread computes four elements of C, a warp 32 rows of a "
       "column.";

@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(tile.threads) tile_2x2_product(LessonProduct p
 
 Lesson tile_2x2() {
   Lesson lesson = make_lesson<tile_2x2_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/03_tile_2x2";
-  lesson.parent = "fp32/column_major/02_shared_memory";
+  lesson.name = "column_major/03_tile_2x2";
+  lesson.parent = "column_major/02_shared_memory";
   lesson.idea =
       "A thread computes 2 x 2 elements; the results go through shared memory, so that whole "
       "columns are stored.";

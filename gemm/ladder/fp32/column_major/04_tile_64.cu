@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(tile.threads) tile_64_product(LessonProduct p)
 
 Lesson tile_64() {
   Lesson lesson = make_lesson<tile_64_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/04_tile_64";
-  lesson.parent = "fp32/column_major/03_tile_2x2";
+  lesson.name = "column_major/04_tile_64";
+  lesson.parent = "column_major/03_tile_2x2";
   lesson.idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.";
   lesson.gain =
       "Half of the global traffic; but a column of B at a time, so that A is read again for each "

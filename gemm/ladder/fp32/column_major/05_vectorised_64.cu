@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(tile.threads) vectorised_64_product(LessonProd
 
 Lesson vectorised_64() {
   Lesson lesson = make_lesson<vectorised_64_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/05_vectorised_64";
-  lesson.parent = "fp32/column_major/04_tile_64";
+  lesson.name = "column_major/05_vectorised_64";
+  lesson.parent = "column_major/04_tile_64";
   lesson.idea =
       "A is read by 16 bytes, B is stored transposed, and both operands of one k are in "
       "registers.";

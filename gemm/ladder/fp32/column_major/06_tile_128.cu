@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
 
 Lesson tile_128() {
   Lesson lesson = make_lesson<tile_128_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/06_tile_128";
-  lesson.parent = "fp32/column_major/05_vectorised_64";
+  lesson.name = "column_major/06_tile_128";
+  lesson.parent = "column_major/05_vectorised_64";
   lesson.idea =
       "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 columns.";
   lesson.gain =

@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
 
 Lesson double_buffered() {
   Lesson lesson = make_lesson<double_buffered_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/07_double_buffered";
-  lesson.parent = "fp32/column_major/06_tile_128";
+  lesson.name = "column_major/07_double_buffered";
+  lesson.parent = "column_major/06_tile_128";
   lesson.idea =
       "Two tiles of each operand in shared memory and one barrier a step; no registers between "
       "global and shared memory.";

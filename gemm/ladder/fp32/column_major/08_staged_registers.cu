@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(tile.threads) staged_registers_product(LessonP
 
 Lesson staged_registers() {
   Lesson lesson = make_lesson<staged_registers_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/08_staged_registers";
-  lesson.parent = "fp32/column_major/02_shared_memory";
+  lesson.name = "column_major/08_staged_registers";
+  lesson.parent = "column_major/02_shared_memory";
   lesson.idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.";
   lesson.gain =
       "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "

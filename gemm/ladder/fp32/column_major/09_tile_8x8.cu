@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_8x8_product(LessonProduc
 
 Lesson tile_8x8() {
   Lesson lesson = make_lesson<tile_8x8_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/09_tile_8x8";
-  lesson.parent = "fp32/column_major/06_tile_128";
+  lesson.name = "column_major/09_tile_8x8";
+  lesson.parent = "column_major/06_tile_128";
   lesson.idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.";
   lesson.gain =
       "16 elements from shared memory instead of 20 for 64 multiplications; but a store covers "

@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(tile.threads) vector_store_product(LessonProdu
 
 Lesson vector_store() {
   Lesson lesson = make_lesson<vector_store_product, View::column_major, tile>();
-  lesson.id = "fp32/column_major/10_vector_store";
-  lesson.parent = "fp32/column_major/03_tile_2x2";
+  lesson.name = "column_major/10_vector_store";
+  lesson.parent = "column_major/03_tile_2x2";
   lesson.idea =
       "A thread computes four rows of a column and stores them by 16 bytes, without a way through "
       "shared memory.";

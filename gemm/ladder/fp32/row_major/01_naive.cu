@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 
 Lesson naive() {
   Lesson lesson = make_lesson<naive_product, View::row_major, tile>();
-  lesson.id = "fp32/row_major/01_naive";
+  lesson.name = "row_major/01_naive";
   lesson.idea = "One thread computes one element of C, and a warp's lanes go down a column of C.";
   lesson.gain =
       "The start. A warp's load of A touches 32 sectors and uses an eighth of each, and so does "

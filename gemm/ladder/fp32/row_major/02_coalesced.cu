@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(tile.threads) coalesced_product(LessonProduct 
 
 Lesson coalesced() {
   Lesson lesson = make_lesson<coalesced_product, View::row_major, tile>();
-  lesson.id = "fp32/row_major/02_coalesced";
-  lesson.parent = "fp32/row_major/01_naive";
+  lesson.name = "row_major/02_coalesced";
+  lesson.parent = "row_major/01_naive";
   lesson.idea =
       "A warp's lanes go along a row of C: B and C are read and written in whole sectors, A is "
       "broadcast.";

@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 
 Lesson shared_memory() {
   Lesson lesson = make_lesson<shared_memory_product, View::row_major, tile>();
-  lesson.id = "fp32/row_major/03_shared_memory";
-  lesson.parent = "fp32/row_major/02_coalesced";
+  lesson.name = "row_major/03_shared_memory";
+  lesson.parent = "row_major/02_coalesced";
   lesson.idea =
       "1024 threads stage 32 x 32 tiles of A and B in shared memory, both stored as they are "
       "read; a thread computes one element.";

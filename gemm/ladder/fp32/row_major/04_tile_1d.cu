@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(tile.threads) tile_1d_product(LessonProduct p)
 
 Lesson tile_1d() {
   Lesson lesson = make_lesson<tile_1d_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/04_tile_1d";
-  lesson.parent = "fp32/row_major/03_shared_memory";
+  lesson.name = "row_major/04_tile_1d";
+  lesson.parent = "row_major/03_shared_memory";
   lesson.idea =
       "A thread computes eight elements of a column of C from one element of B and eight of A; "
       "the block's tile grows to 64 x 64.";

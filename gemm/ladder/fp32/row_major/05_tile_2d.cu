@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_2d_product(LessonProduct
 
 Lesson tile_2d() {
   Lesson lesson = make_lesson<tile_2d_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/05_tile_2d";
-  lesson.parent = "fp32/row_major/04_tile_1d";
+  lesson.name = "row_major/05_tile_2d";
+  lesson.parent = "row_major/04_tile_1d";
   lesson.idea =
       "A thread computes 8 x 8 elements as an outer product of registers; the block's tile is "
       "128 x 128 x 8.";

@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(tile.threads, 2) linearised_product(LessonProd
 
 Lesson linearised() {
   Lesson lesson = make_lesson<linearised_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/06_linearised";
-  lesson.parent = "fp32/row_major/05_tile_2d";
+  lesson.name = "row_major/06_linearised";
+  lesson.parent = "row_major/05_tile_2d";
   lesson.idea =
       "B's tile is laid out by its readers: the j-th elements of neighbouring threads lie side "
       "by side.";

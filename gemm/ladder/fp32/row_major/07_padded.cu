@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(tile.threads, 2) padded_product(LessonProduct 
 
 Lesson padded() {
   Lesson lesson = make_lesson<padded_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/07_padded";
-  lesson.parent = "fp32/row_major/05_tile_2d";
+  lesson.name = "row_major/07_padded";
+  lesson.parent = "row_major/05_tile_2d";
   lesson.idea = "After every 32 floats of a line of B four words stay empty.";
   lesson.gain =
       "A quarter-warp's 16-byte reads of B fall into all 32 banks instead of half of them: half "

@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
 
 Lesson double_buffered() {
   Lesson lesson = make_lesson<double_buffered_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/08_double_buffered";
-  lesson.parent = "fp32/row_major/05_tile_2d";
+  lesson.name = "row_major/08_double_buffered";
+  lesson.parent = "row_major/05_tile_2d";
   lesson.idea =
       "Two tiles of each operand: the next one is fetched while the present one is multiplied, "
       "with one barrier a step.";

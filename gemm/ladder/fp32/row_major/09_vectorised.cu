@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(tile.threads, 2) vectorised_product(LessonProd
 
 Lesson vectorised() {
   Lesson lesson = make_lesson<vectorised_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/09_vectorised";
-  lesson.parent = "fp32/row_major/05_tile_2d";
+  lesson.name = "row_major/09_vectorised";
+  lesson.parent = "row_major/05_tile_2d";
   lesson.idea =
       "Global and shared memory are read and written by 16 bytes; A is transposed as it is "
       "stored.";

@@ -8,6 +8,7 @@
 
 #include "gemm/blocks/simt.cuh"
 #include "gemm/ladder/fp32/lessons.h"
+#include "gemm/variant.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -80,8 +81,8 @@ std::vector<Variant> variants(const Problem& problem, int) {
 
 Lesson autotuned() {
   Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/10_autotuned";
-  lesson.parent = "fp32/row_major/09_vectorised";
+  lesson.name = "row_major/10_autotuned";
+  lesson.parent = "row_major/09_vectorised";
   lesson.idea =
       "Seven tilings of the parent's kernel, of which the fastest is found by running them.";
   lesson.gain =

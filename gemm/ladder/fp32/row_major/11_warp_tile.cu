@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(tile.threads, 2) warp_tile_product(LessonProdu
 
 Lesson warp_tile() {
   Lesson lesson = make_lesson<warp_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/11_warp_tile";
-  lesson.parent = "fp32/row_major/09_vectorised";
+  lesson.name = "row_major/11_warp_tile";
+  lesson.parent = "row_major/09_vectorised";
   lesson.idea =
       "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns in "
       "groups of four.";

@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(tile.threads) two_outputs_product(LessonProduc
 
 Lesson two_outputs() {
   Lesson lesson = make_lesson<two_outputs_product, View::row_major, tile>();
-  lesson.id = "fp32/row_major/12_two_outputs";
-  lesson.parent = "fp32/row_major/03_shared_memory";
+  lesson.name = "row_major/12_two_outputs";
+  lesson.parent = "row_major/03_shared_memory";
   lesson.idea = "A thread computes two elements, 16 rows apart: two independent chains.";
   lesson.gain =
       "Three shared loads for two multiplications instead of four; the second chain hides latency "

@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(tile.threads) two_buffers_product(LessonProduc
 
 Lesson two_buffers() {
   Lesson lesson = make_lesson<two_buffers_product, View::row_major, tile>();
-  lesson.id = "fp32/row_major/13_two_buffers";
-  lesson.parent = "fp32/row_major/03_shared_memory";
+  lesson.name = "row_major/13_two_buffers";
+  lesson.parent = "row_major/03_shared_memory";
   lesson.idea = "Two pairs of 32 x 32 tiles: the next is stored while the present is multiplied.";
   lesson.gain =
       "Half of the barriers. Shared memory's bandwidth stays the limit, so that little is gained.";

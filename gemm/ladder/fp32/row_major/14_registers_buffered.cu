@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(tile.threads, 2) registers_buffered_product(Le
 
 Lesson registers_buffered() {
   Lesson lesson = make_lesson<registers_buffered_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/14_registers_buffered";
-  lesson.parent = "fp32/row_major/09_vectorised";
+  lesson.name = "row_major/14_registers_buffered";
+  lesson.parent = "row_major/09_vectorised";
   lesson.idea =
       "A tile 16 deep, fetched one step ahead; a thread's elements of the next k are read one "
       "product ahead, in two halves of four.";

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(tile.threads, 2) async_multistage_product(Less
 Lesson async_multistage() {
   Lesson lesson =
       make_lesson<async_multistage_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/15_async_multistage";
-  lesson.parent = "fp32/row_major/11_warp_tile";
+  lesson.name = "row_major/15_async_multistage";
+  lesson.parent = "row_major/11_warp_tile";
   lesson.idea =
       "cp.async copies tiles of 128 x 128 x 8 straight into one of five stages of shared memory.";
   lesson.gain =

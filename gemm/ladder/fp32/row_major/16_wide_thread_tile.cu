@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(tile.threads, 1) wide_thread_tile_product(Less
 Lesson wide_thread_tile() {
   Lesson lesson =
       make_lesson<wide_thread_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.id = "fp32/row_major/16_wide_thread_tile";
-  lesson.parent = "fp32/row_major/15_async_multistage";
+  lesson.name = "row_major/16_wide_thread_tile";
+  lesson.parent = "row_major/15_async_multistage";
   lesson.idea =
       "8 x 16 elements a thread in a tile of 128 x 256: half of an SM's registers are sums.";
   lesson.gain =

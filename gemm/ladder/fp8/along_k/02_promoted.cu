@@ -91,7 +91,7 @@ Lesson promoted() {
   Lesson lesson =
       hopper_lesson<__nv_fp8_e4m3, promoted_product, d, d.threads(), ring_shared_bytes<d, staging>>(
           "along_k/02_promoted");
-  lesson.parent = "fp8/along_k/01_fast_sums";
+  lesson.parent = "along_k/01_fast_sums";
   lesson.promoted = true;
   lesson.idea =
       "The tensor cores add up 128 of k of 128 columns at a time; the threads add these sums to "
