@@ -180,15 +180,14 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   return c;
 }
 
-/// The ladder's product of this size: a lesson's in a layout that its own kernel takes.
+}  // namespace
+
 Problem ladder_problem(const Rung& rung, std::int64_t size) {
   const Problem plain = contested_problem(rung.of, {size, size, size});
   if (rung.takes_own_path(plain) || find_lesson(rung.id()) == nullptr) return plain;
   const Problem along_k = make_problem(rung.of, size, size, size, Transpose::yes);
   return rung.takes_own_path(along_k) ? along_k : plain;
 }
-
-}  // namespace
 
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
                                const std::shared_ptr<Autotuner>& autotuner) {

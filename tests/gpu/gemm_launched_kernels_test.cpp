@@ -47,7 +47,7 @@ TEST_CASE("at the ladder's size the kernel that a rung is made for is the one th
   for (const Rung& rung : all_rungs()) {
     if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
     CAPTURE(rung.id());
-    const Problem p = contested_problem(rung.of, {ladder_size, ladder_size, ladder_size});
+    const Problem p = ladder_problem(rung, ladder_size);
     const std::vector<Variant> variants = variants_of(rung, p, h200_sms);
     const RungKernel& expected = variants.empty() ? rung.kernel : variants.front().kernel;
     const std::vector<LaunchedKernel> kernels = kernels_of(bench, rung, p);

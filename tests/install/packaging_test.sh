@@ -28,6 +28,7 @@ case $case in
     for program in debootstrap chroot apt-get; do
       command -v $program >/dev/null || skip "there is no $program"
     done
+    unshare --mount true 2>/dev/null || skip "no file system may be mounted here"
     # The mirror and release that this machine installs from.
     release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Release: $release" \
