@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gemm/cases.h"
 #include "gemm/kernel_names.h"
 #include "gemm/launched_kernels.h"
 #include "gemm/rung_workload.h"
