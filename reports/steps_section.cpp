@@ -172,7 +172,6 @@ bool is_first(const Entry& entry) {
 void write_steps(Writing& to, const View& view, const EntryList& shown) {
   Table table({{escape_text(capitalised(spaced(view.x)))},
                {"What it adds"},
-               {"What it should gain"},
                {"What it gained, and what the counters say"}});
   const std::vector<Watched> watched = watched_columns(view, shown);
   const Entry* before = nullptr;
@@ -183,7 +182,6 @@ void write_steps(Writing& to, const View& view, const EntryList& shown) {
     const std::string than =
         parent == nullptr ? "the one before" : "its parent " + note(*entry, "parent");
     table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"),
-                   note(*entry, "gain"),
                    gained(watched, parent != nullptr ? parent : is_first(*entry) ? nullptr : before,
                           than, *entry)});
     if (entry->metric.value) before = entry;
