@@ -431,9 +431,9 @@ class Page(unittest.TestCase):
         self.size(1012)
         files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
         # As this build writes them, also those that are not committed.
+        shutil.rmtree(WORK / "markdown", ignore_errors=True)
         for result in sorted(RECORDINGS.glob("*/**/result.json")):
             out = WORK / "markdown" / result.parent.relative_to(RECORDINGS)
-            shutil.rmtree(out, ignore_errors=True)
             ran = fathom("report", result, "--recordings", RECORDINGS, "--out", out)
             self.assertEqual(ran.returncode, 0, ran.stderr)
             files += sorted(out.glob("*.md"))
