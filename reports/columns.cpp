@@ -70,10 +70,14 @@ Column interval_column(const EntryList& entries) {
 
 Column axis_column(const std::string& axis, const EntryList& entries) {
   Column column{spaced(axis), "", Align::right, {}};
+  const bool bytes = axis.ends_with(" (B)");
+  if (bytes) column.name.resize(axis.size() - 4);
   for (const Entry* entry : entries) {
     const AxisValue* value = find_axis(*entry, axis);
     if (value && std::holds_alternative<std::string>(*value)) column.align = Align::left;
-    column.cells.push_back(value ? escape_text(format_axis_value(axis, *value)) : nothing);
+    // "4 GiB", not "4294967296".
+    column.cells.push_back(
+        value ? escape_text(format_axis_value(bytes ? "size" : axis, *value)) : nothing);
   }
   return column;
 }

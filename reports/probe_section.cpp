@@ -52,7 +52,10 @@ bool compares(const View& view) {
 
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   std::vector<std::string> names = view.columns;
-  std::erase(names, "note:kernel");  // as wide as a page
+  const bool libraries = compares(view);
+  std::erase_if(names, [&](const std::string& name) {
+    return name == "note:kernel" || (libraries && name.starts_with("counter:"));  // too wide
+  });
   std::string constant;
   const auto made = [&] {
     std::vector<Column> columns;
@@ -61,17 +64,12 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
     return make_table(columns, constant);
   };
   Table table = made();
-  const std::size_t wanted = compares(view) ? most_with_libraries : most_columns;
+  const std::size_t wanted = libraries ? most_with_libraries : most_columns;
   for (const char* name : dispensable)
     if (table.columns() > wanted && std::erase(names, name) > 0) table = made();
-  for (std::size_t i = compares(view) ? names.size() : 0; i-- > 0 && table.columns() > wanted;)
-    if (names[i].starts_with("counter:")) {
-      names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
-      table = made();
-    }
   to.page.table(escape_text(view.title), table, constant,
                 table.columns() <= most_columns ? Page::most_shown : 0);
-  to.page.list(missing_counters(view, shown));
+  if (!libraries) to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
