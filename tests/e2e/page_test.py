@@ -204,6 +204,9 @@ class Page(unittest.TestCase):
         WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
         self.assertIn("memory_latency/", self.main())
         self.assertIn("Interval", self.main())
+        self.assertRegex(self.main(), r"Measured by \d+ samples of [\d.]+ launch")
+        self.open(page("own", *H200), "view=entry&name=copy_bandwidth/stride/stores/bytes:4/stride:32")
+        self.assertIn("1,048,576 sectors 1,048,576 sectors", self.main())
 
     def test_facts_search_sort_filter_and_url(self):
         self.open(page("own", *H200), "view=facts")
@@ -215,6 +218,7 @@ class Page(unittest.TestCase):
         some = len(rows())
         self.assertTrue(0 < some < everything)
         self.assertIn("q=l2+bandwidth", self.state())
+        self.assertRegex(rows()[0].text, r"TB/s ± [\d.]+ %, [\d.]+ % of its bound")
         self.all("th button")[2].click()
         self.assertEqual(self.all("th")[2].get_attribute("aria-sort"), "ascending")
         values = self.script("[...document.querySelectorAll('[aria-sort]')].length")

@@ -110,6 +110,10 @@ views.push({
   }
 });
 
+// A counter that must equal its model is not rounded.
+const exact = (value, unit) => Number.isInteger(value) && unit !== 'B' ?
+    `${value.toLocaleString('en')} ${unit}` :
+    figure(value, unit);
 function measuredBy(e) {
   if (!e.mode || e.mode === 'not timed') return 'not timed';
   return `${e.samples} samples of ${e.launches ?? 1} launch${e.launches ? 'es' : ''}, ${e.mode}, by ${
@@ -164,8 +168,8 @@ views.push({
               e.counters.map(
                   ([n, v, x]) =>
                       [docs[i].counters[n][0],
-                       typeof v === 'number' ? figure(v, docs[i].counters[n][2]) : `none: ${v}`,
-                       x == null ? '' : digits(x), docs[i].counters[n][1]]),
+                       typeof v === 'number' ? exact(v, docs[i].counters[n][2]) : `none: ${v}`,
+                       x == null ? '' : exact(x, docs[i].counters[n][2]), docs[i].counters[n][1]]),
               'Counters'));
   }
 });
