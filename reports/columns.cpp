@@ -202,8 +202,8 @@ std::optional<double> power_under_load(const Entry& entry) {
   return entry.timing.rest > 0 ? std::nullopt : entry.telemetry.power_w.median;
 }
 
-}  // namespace
-
+/// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
+/// have one metric, otherwise each with its unit.
 Column metric_column(const std::string& name, const EntryList& entries,
                      const std::vector<std::optional<double>>& values) {
   Column column{name, "", Align::right, {}};
@@ -220,6 +220,8 @@ Column metric_column(const std::string& name, const EntryList& entries,
   }
   return column;
 }
+
+}  // namespace
 
 Column make_column(const std::string& name, const EntryList& entries,
                    const std::vector<PlotLevel>& levels) {
