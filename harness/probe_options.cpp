@@ -90,8 +90,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--conclude", options.conclude,
-                 "Measure nothing: write this earlier result to --out, with what today's program "
-                 "concludes from it; takes no other flag")
+                 "Measure nothing: apply today's rules to this earlier result and write it to "
+                 "--out; takes no other flag")
       ->check(not_empty())
       ->type_name("RESULT")
       ->needs("--out");

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/facts.h"
 #include "reports/sections.h"
 #include "results/format.h"
@@ -7,39 +9,67 @@
 namespace fathom::reports {
 namespace {
 
-/// The author's figure, with the author and the GPU where the document names them.
-std::string claimed(const Claim& claim) {
-  std::string who = claim.author;
-  if (!claim.gpu.empty()) who += (who.empty() ? "on " : ", ") + claim.gpu;
-  return escape_text(claim.claimed) + (who.empty() ? "" : " (" + escape_text(who) + ")");
+/// What this GPU says, up to a break near `most` characters: the HTML page has the rest.
+std::string shortened(const std::string& figure) {
+  constexpr std::size_t most = 110;
+  std::size_t end = figure.size();
+  int open = 0;  // parentheses
+  for (std::size_t i = 0; figure.size() > most && i + 1 < figure.size(); ++i) {
+    open += (figure[i] == '(') - (figure[i] == ')');
+    const bool is_break = (figure[i] == ',' || figure[i] == ';') && figure[i + 1] == ' ';
+    if (!is_break || open > 0) continue;
+    if (i > most && end < figure.size()) break;
+    end = i;
+  }
+  return escape_text(figure.substr(0, end)) + (end < figure.size() ? " …" : "");
+}
+
+/// The statements of one author on one GPU.
+void write_claims_of(Writing& to, const std::vector<const Claim*>& claims) {
+  Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
+  for (const Claim* claim : claims) {
+    const bool decided = claim->verdict == ClaimVerdict::confirmed ||
+                         claim->verdict == ClaimVerdict::refuted ||
+                         claim->verdict == ClaimVerdict::conditional;
+    const std::string verdict = words(claim->verdict);
+    table.add_row({escape_text(claim->id + ": " + claim->statement), escape_text(claim->claimed),
+                   (decided ? "**" + verdict + "**" : verdict) +
+                       (claim->figure.empty() ? "" : ": " + shortened(claim->figure))});
+  }
+  const Claim& first = *claims.front();
+  std::string who = first.author;
+  if (!first.gpu.empty()) who += (who.empty() ? "on " : ", ") + first.gpu;
+  // Whole, however long: it is what many readers come for.
+  to.page.table(
+      fmt::format("{}: {}",
+                  who.empty() ? counted(claims.size(), "claim", "claims") : escape_text(who),
+                  claims_text(claims)),
+      table, "", claims.size());
 }
 
 }  // namespace
+
 void write_claims(Writing& to) {
-  const auto& claims = to.document.claims;
   to.page.heading(2, "Claims", "claims");
-  if (claims.empty()) {
+  if (to.document.claims.empty()) {
     to.page.paragraph("The document puts no claim to the test.");
     return;
   }
-  to.page.paragraph(
-      "Statements from the literature, with the figure that their authors give for their GPUs, and "
-      "what this GPU says.");
-  Table table({{"Id"}, {"Claim"}, {"Its author's figure"}, {"Verdict"}, {"This GPU"}});
-  for (const Claim& claim : claims) {
-    const bool decided = claim.verdict == ClaimVerdict::confirmed ||
-                         claim.verdict == ClaimVerdict::refuted ||
-                         claim.verdict == ClaimVerdict::conditional;
-    const std::string verdict = words(claim.verdict);
-    table.add_row({escape_text(claim.id), escape_text(claim.statement), claimed(claim),
-                   decided ? "**" + verdict + "**" : verdict,
-                   claim.figure.empty() ? "–" : escape_text(claim.figure)});
+  to.page.paragraph(fmt::format(
+      "Statements from the literature, with their authors, the figures that those give for their "
+      "GPUs, and what this GPU says. {}.",
+      explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
+  std::vector<std::vector<const Claim*>> groups;
+  for (const Claim& claim : to.document.claims) {
+    const auto same = std::ranges::find_if(groups, [&](const auto& group) {
+      return group.front()->author == claim.author && group.front()->gpu == claim.gpu;
+    });
+    if (same == groups.end())
+      groups.push_back({&claim});
+    else
+      same->push_back(&claim);
   }
-  // Whole, however long: it is what many readers come for.
-  to.page.table(
-      fmt::format("{}: {}", counted(claims.size(), "claim", "claims"), claims_text(to.document)),
-      table, "", claims.size());
-  to.page.paragraph(explore_link("The entries that each verdict rests on", "view=claims") + ".");
+  for (const auto& group : groups) write_claims_of(to, group);
 }
 
 }  // namespace fathom::reports

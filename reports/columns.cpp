@@ -70,10 +70,14 @@ Column interval_column(const EntryList& entries) {
 
 Column axis_column(const std::string& axis, const EntryList& entries) {
   Column column{spaced(axis), "", Align::right, {}};
+  const bool bytes = axis.ends_with(" (B)");
+  if (bytes) column.name.resize(axis.size() - 4);
   for (const Entry* entry : entries) {
     const AxisValue* value = find_axis(*entry, axis);
     if (value && std::holds_alternative<std::string>(*value)) column.align = Align::left;
-    column.cells.push_back(value ? escape_text(format_axis_value(axis, *value)) : nothing);
+    // "4 GiB", not "4294967296".
+    column.cells.push_back(
+        value ? escape_text(format_axis_value(bytes ? "size" : axis, *value)) : nothing);
   }
   return column;
 }
@@ -198,8 +202,8 @@ std::optional<double> power_under_load(const Entry& entry) {
   return entry.timing.rest > 0 ? std::nullopt : entry.telemetry.power_w.median;
 }
 
-}  // namespace
-
+/// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
+/// have one metric, otherwise each with its unit.
 Column metric_column(const std::string& name, const EntryList& entries,
                      const std::vector<std::optional<double>>& values) {
   Column column{name, "", Align::right, {}};
@@ -216,6 +220,8 @@ Column metric_column(const std::string& name, const EntryList& entries,
   }
   return column;
 }
+
+}  // namespace
 
 Column make_column(const std::string& name, const EntryList& entries,
                    const std::vector<PlotLevel>& levels) {
@@ -300,7 +306,11 @@ Table make_table(const std::vector<Column>& columns, std::string& constant) {
   std::vector<Table::Column> headers;
   for (const Column* column : varying) {
     const Scale unit{1, column->unit};
-    headers.push_back({escape_text(unit.label(column->name)), column->align});
+    std::string header = escape_text(unit.label(column->name));
+    // "cub::DeviceReduce" may break: no figure is as wide.
+    for (std::size_t at = 0; (at = header.find("::", at)) != std::string::npos; at += 7)
+      header.insert(at + 2, "<wbr>");
+    headers.push_back({header, column->align});
   }
   Table table(std::move(headers));
   const std::size_t rows = varying.empty() ? 0 : varying.front()->cells.size();

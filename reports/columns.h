@@ -22,11 +22,6 @@ struct Column {
 Column make_column(const std::string& name, const EntryList& entries,
                    const std::vector<PlotLevel>& levels = {});
 
-/// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
-/// have one metric, otherwise each with its unit.
-Column metric_column(const std::string& name, const EntryList& entries,
-                     const std::vector<std::optional<double>>& values);
-
 /// The table of columns; those that have one and the same cell in all of at least two rows are left
 /// out and told instead, in `constant`: "block: 256 · verdict: ok" (Markdown).
 Table make_table(const std::vector<Column>& columns, std::string& constant);

@@ -12,16 +12,6 @@
 namespace fathom::reports {
 namespace {
 
-std::string caption_of(const FactGrid& grid) {
-  std::string text;
-  for (std::size_t i = 0; i < grid.quantities.size(); ++i) {
-    const bool last = i > 0 && i + 1 == grid.quantities.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + grid.quantities[i];
-  }
-  return fmt::format("{}: {}", escape_text(capitalised(text)),
-                     counted(grid.facts(), "fact", "facts"));
-}
-
 FactList facts_of(const Document& document, const std::string& probe) {
   FactList own;
   for (const Fact& fact : document.facts) {
@@ -34,23 +24,38 @@ bool is_of_a_level(const Document& document, const Fact& fact) {
   return std::ranges::any_of(level_facts(document), [&](const Fact* one) { return one == &fact; });
 }
 
+/// What people quote: the memory's levels, and what others have published too; of a probe without
+/// either its first few. What cannot be is never left out.
+FactList quoted(const Document& document, const FactList& facts) {
+  FactList found;
+  std::ranges::copy_if(facts, std::back_inserter(found), [&](const Fact* fact) {
+    return fact->value && (fact->published || share_of_bound(*fact).value_or(0) > 1 ||
+                           is_of_a_level(document, *fact));
+  });
+  constexpr std::size_t few = 12;
+  if (found.empty()) {
+    std::ranges::copy_if(facts, std::back_inserter(found),
+                         [](const Fact* fact) { return fact->value.has_value(); });
+    found.resize(std::min(found.size(), few));
+  }
+  return found;
+}
+
 void write_of_probe(Writing& to, const std::string& probe) {
-  const FactList facts = facts_of(to.document, probe);
+  const FactList all = facts_of(to.document, probe), shown = quoted(to.document, all);
+  const std::string state = "view=facts&q=" + url_encoded(probe);
   to.page.heading(3, escape_text(capitalised(spaced(probe))), "facts-" + slug(probe));
-  to.page.explore("view=facts&q=" + url_encoded(probe));
-  const GroupedFacts grouped = group_facts(facts);
-  Notes notes(to.document);
-  for (const FactGrid& grid : grouped.grids) {
-    to.page.table(caption_of(grid), grid_table(grid, notes));
+  constexpr std::size_t most_shown = 40;
+  if (shown.size() <= most_shown) {
+    Notes notes(to.document);
+    to.page.table(share_text(shown.size(), all.size(), "fact", "facts"), fact_table(shown, notes),
+                  "", most_shown);
+    if (const auto sources = notes.list(); !sources.empty())
+      to.page.paragraph(fmt::format("{}", fmt::join(sources, "<br>\n")));
   }
-  const std::size_t others = grouped.others.size();
-  to.page.table(counted(others, grouped.grids.empty() ? "fact" : "other fact",
-                        grouped.grids.empty() ? "facts" : "other facts"),
-                fact_table(grouped.others, notes));
-  if (const auto sources = notes.list(); !sources.empty()) {
-    to.page.paragraph(fmt::format("{}", fmt::join(sources, "<br>\n")));
-  }
-  to.page.list(missing_facts(facts));
+  if (shown.size() < all.size() || shown.size() > most_shown)
+    to.page.paragraph(
+        explore_link(fmt::format("All {}", counted(all.size(), "fact", "facts")), state) + ".");
 }
 
 }  // namespace
@@ -69,10 +74,12 @@ std::vector<std::string> probes_with_facts(const Document& document) {
 
 void write_facts_by_probe(Writing& to) {
   to.page.paragraph(
-      "± is how far the confidence interval of the median reaches from the value, mostly of 95 %. "
-      "A bound is what physics or the architecture allows. Published is what others found, and by "
-      "how much this GPU is off that; numbers in brackets lead to the sources under the tables. "
-      "[The fact table](index.html#view=facts) has every fact, with the entries behind it.");
+      "The memory's levels, and what others have published too. ± is how far the confidence "
+      "interval of the median reaches from the value, mostly of 95 %. A bound is what physics or "
+      "the architecture allows. Published is what others found, and by how much this GPU is off "
+      "that; numbers in brackets lead to the sources under the tables. [The fact "
+      "table](index.html#view=facts) has every fact, its method and the entries behind it, and why "
+      "some are missing.");
   for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
 }
 

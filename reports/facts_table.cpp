@@ -12,13 +12,12 @@
 namespace fathom::reports {
 namespace {
 
-std::string value_cell(const Fact* fact, const Notes& notes) {
-  if (fact == nullptr) return "–";
-  const bool reaches = fact->value && is_confident(fact->interval);
-  const std::string text = escape_text(format_quantity(fact->value, fact->unit) +
-                                       (reaches ? reach_of(*fact->value, *fact->interval) : "")) +
-                           (notes.is_noisy(*fact) ? " ~" : "");
-  const auto share = share_of_bound(*fact);
+std::string value_cell(const Fact& fact, const Notes& notes) {
+  const bool reaches = fact.value && is_confident(fact.interval);
+  const std::string text = escape_text(format_quantity(fact.value, fact.unit) +
+                                       (reaches ? reach_of(*fact.value, *fact.interval) : "")) +
+                           (notes.is_noisy(fact) ? " ~" : "");
+  const auto share = share_of_bound(fact);
   return share && *share > 1 ? text + " **better than its bound**" : text;
 }
 
@@ -76,7 +75,7 @@ struct BesideColumn {
       : kind(&beside), header(beside.header) {
     bool first = true, same = true;
     for (const Fact* fact : facts) {
-      if (fact == nullptr || kind->text(*fact).empty()) continue;
+      if (kind->text(*fact).empty()) continue;
       same = same && (first || kind->source(*fact) == common_source);
       common_source = kind->source(*fact);
       first = false;
@@ -85,10 +84,10 @@ struct BesideColumn {
     if (!common_source.empty()) header += " " + notes.mark(common_source);
   }
 
-  std::string cell(const Fact* fact, Notes& notes) const {
-    const std::string text = fact == nullptr ? "" : kind->text(*fact);
+  std::string cell(const Fact& fact, Notes& notes) const {
+    const std::string text = kind->text(fact);
     if (text.empty()) return "–";
-    const std::string source = kind->source(*fact);
+    const std::string source = kind->source(fact);
     return escape_text(text) + (source == common_source ? "" : " " + notes.mark(source));
   }
 };
@@ -97,39 +96,10 @@ struct BesideColumn {
 std::vector<BesideColumn> columns_beside(const FactList& facts, Notes& notes) {
   std::vector<BesideColumn> columns;
   for (const Beside& beside : besides) {
-    const auto tells = [&](const Fact* fact) { return fact != nullptr && beside.tells(*fact); };
+    const auto tells = [&](const Fact* fact) { return beside.tells(*fact); };
     if (std::ranges::any_of(facts, tells)) columns.emplace_back(beside, facts, notes);
   }
   return columns;
-}
-
-/// "a, b and c".
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  }
-  return text;
-}
-
-/// "Latency of a and b", or "a (latency, size) and b (latency)" where the quantities differ.
-std::string names_of(const FactList& facts) {
-  const std::string& quantity = facts.front()->quantity;
-  if (std::ranges::all_of(facts, [&](const Fact* f) { return f->quantity == quantity; })) {
-    std::vector<std::string> subjects;
-    for (const Fact* fact : facts) subjects.push_back(fact->subject);
-    return quantity + " of " + joined(subjects);
-  }
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < facts.size();) {
-    std::string quantities;
-    const std::string& subject = facts[i]->subject;
-    for (; i < facts.size() && facts[i]->subject == subject; ++i) {
-      quantities += (quantities.empty() ? "" : "; ") + facts[i]->quantity;
-    }
-    parts.push_back(fmt::format("{} ({})", subject, quantities));
-  }
-  return joined(parts);
 }
 
 }  // namespace
@@ -185,59 +155,17 @@ std::vector<std::string> Notes::list() const {
   return items;
 }
 
-Table grid_table(const FactGrid& grid, Notes& notes) {
-  std::vector<Table::Column> headers{{"Of"}};
-  std::vector<std::vector<BesideColumn>> beside;
-  for (std::size_t i = 0; i < grid.quantities.size(); ++i) {
-    FactList column;
-    for (const FactGrid::Row& row : grid.rows) column.push_back(row.facts[i]);
-    headers.push_back({escape_text(capitalised(grid.quantities[i])), Align::right});
-    beside.push_back(columns_beside(column, notes));
-    for (const BesideColumn& one : beside.back()) headers.push_back({one.header, Align::right});
-  }
-  Table table(std::move(headers));
-  for (const FactGrid::Row& row : grid.rows) {
-    std::vector<std::string> cells{escape_text(row.subject)};
-    for (std::size_t i = 0; i < row.facts.size(); ++i) {
-      cells.push_back(value_cell(row.facts[i], notes));
-      for (const BesideColumn& one : beside[i]) cells.push_back(one.cell(row.facts[i], notes));
-    }
-    table.add_row(std::move(cells));
-  }
-  return table;
-}
-
 Table fact_table(const FactList& facts, Notes& notes) {
   const std::vector<BesideColumn> beside = columns_beside(facts, notes);
   std::vector<Table::Column> headers{{"Fact"}, {"Value", Align::right}};
   for (const BesideColumn& one : beside) headers.push_back({one.header, Align::right});
-  headers.push_back({"Method"});
   Table table(std::move(headers));
   for (const Fact* fact : facts) {
-    std::vector<std::string> cells{fact_title(*fact), value_cell(fact, notes)};
-    for (const BesideColumn& one : beside) cells.push_back(one.cell(fact, notes));
-    cells.push_back(fact->method.empty() ? "–" : escape_text(fact->method));
+    std::vector<std::string> cells{fact_title(*fact), value_cell(*fact, notes)};
+    for (const BesideColumn& one : beside) cells.push_back(one.cell(*fact, notes));
     table.add_row(std::move(cells));
   }
   return table;
-}
-
-std::vector<std::string> missing_facts(const FactList& facts) {
-  std::vector<std::pair<std::string, FactList>> by_reason;
-  for (const Fact* fact : facts) {
-    if (fact->value) continue;
-    auto same =
-        std::ranges::find(by_reason, fact->reason, &std::pair<std::string, FactList>::first);
-    if (same == by_reason.end()) same = by_reason.insert(same, {fact->reason, {}});
-    same->second.push_back(fact);
-  }
-  std::vector<std::string> notes;
-  for (const auto& [reason, missing] : by_reason) {
-    notes.push_back(fmt::format("{} {} missing: {}.", escape_text(capitalised(names_of(missing))),
-                                missing.size() == 1 ? "is" : "are",
-                                escape_text(without_full_stop(reason))));
-  }
-  return notes;
 }
 
 }  // namespace fathom::reports

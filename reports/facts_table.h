@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/fact_groups.h"
 #include "reports/markdown.h"
 #include "results/document.h"
 
 namespace fathom::reports {
+
+using FactList = std::vector<const Fact*>;
 
 /// An interval of less confidence than this cannot be told from the range of its few samples.
 inline constexpr double least_confidence = 0.8;
@@ -47,14 +48,8 @@ class Notes {
   std::set<std::string_view> noisy_;  ///< names in the document, which must live as long
 };
 
-/// A row for each subject: of each quantity the value with its interval, the share of the bound and
-/// the published figure, where any of the rows has one.
-Table grid_table(const FactGrid& grid, Notes& notes);
-
-/// A row for each fact, with its method.
+/// A row for each fact: its value with its interval, and where any of the rows has one the share of
+/// its bound and the published figure.
 Table fact_table(const FactList& facts, Notes& notes);
-
-/// A sentence on the facts without a value, one for each reason.
-std::vector<std::string> missing_facts(const FactList& facts);
 
 }  // namespace fathom::reports

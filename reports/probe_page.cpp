@@ -69,7 +69,7 @@ void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string&
   to.page.paragraph(fmt::format(
       "{}The [whole report](README.md) has the verdicts, the claims and how it was measured.",
       others.empty() ? "" : "Also: " + others + ". "));
-  write_views(to, probe, section);
+  write_views(to, probe, section, true);
 }
 
 }  // namespace fathom::reports

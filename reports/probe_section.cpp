@@ -34,8 +34,9 @@ std::vector<std::string> missing_counters(const View& view, const EntryList& sho
   return notes;
 }
 
-/// A wider table does not fit a page. These columns go first; the HTML page has them all.
-constexpr std::size_t most_columns = 8;
+/// A wider table does not fit a page. These columns go first; the HTML page has them all. Libraries
+/// have long names.
+constexpr std::size_t most_columns = 8, most_with_libraries = 7;
 constexpr const char* dispensable[] = {"power",    "throttle_reasons",
                                        "sm_clock", "of_bound_at_clock",
                                        "verdict",  "extra:joules_half_width",
@@ -43,14 +44,18 @@ constexpr const char* dispensable[] = {"power",    "throttle_reasons",
                                        "bound",    "expected",
                                        "of_bound", "layout",
                                        "k"};
-/// Comparisons are what people quote.
-constexpr std::size_t most_compared = 60;
+/// With others' work: what people quote.
+bool compares(const View& view) {
+  return std::ranges::any_of(view.columns,
+                             [](const auto& name) { return name.starts_with("ratio:"); });
+}
 
 void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   std::vector<std::string> names = view.columns;
-  std::erase(names, "note:kernel");  // as wide as a page
-  const bool compares =
-      std::ranges::any_of(names, [](const auto& name) { return name.starts_with("ratio:"); });
+  const bool libraries = compares(view);
+  std::erase_if(names, [&](const std::string& name) {
+    return name == "note:kernel" || (libraries && name.starts_with("counter:"));  // too wide
+  });
   std::string constant;
   const auto made = [&] {
     std::vector<Column> columns;
@@ -59,24 +64,16 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
     return make_table(columns, constant);
   };
   Table table = made();
+  const std::size_t wanted = libraries ? most_with_libraries : most_columns;
   for (const char* name : dispensable)
-    if (table.columns() > most_columns && std::erase(names, name) > 0) table = made();
-  const bool fits = table.columns() <= most_columns;
+    if (table.columns() > wanted && std::erase(names, name) > 0) table = made();
   to.page.table(escape_text(view.title), table, constant,
-                !fits      ? 0
-                : compares ? most_compared
-                           : Page::most_shown);
-  to.page.list(missing_counters(view, shown));
+                table.columns() <= most_columns ? Page::most_shown : 0);
+  if (!libraries) to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
-/// How many entries are not ok, and where they are listed with the reasons.
-void write_not_ok(Writing& to, const std::string& probe, const EntryList& entries) {
-  const VerdictTally verdicts = tally(entries);
-  if (verdicts.of(VerdictStatus::ok) == verdicts.all()) return;
-  to.page.paragraph(fmt::format("Not ok: {} of {} ({}).", verdicts.text(false),
-                                counted(verdicts.all(), "entry", "entries"),
-                                explore_link("which, and why", explore_probe(probe))));
+void write_failures(Writing& to, const EntryList& entries) {
   Table table({{"Entry"}, {"Verdict"}, {"Why"}});
   for (const Entry* entry : entries) {
     if (!is_failure(entry->verdict.status)) continue;
@@ -92,7 +89,6 @@ void write_not_ok(Writing& to, const std::string& probe, const EntryList& entrie
 void write_probe(Writing& to, const ProbeSummary& probe) {
   to.page.heading(3, escape_text(probe.name), probe_anchor(probe.name));
   if (!probe.question.empty()) to.page.paragraph("*" + escape_text(probe.question) + "*");
-  if (!probe.answer.empty()) to.page.paragraph("**" + escape_text(probe.answer) + "**");
   if (probe.status != ProbeStatus::complete) {
     to.page.paragraph(
         fmt::format("This probe is not complete ({}): {}.", words(probe.status), reason_of(probe)));
@@ -110,10 +106,10 @@ void write_probe(Writing& to, const ProbeSummary& probe) {
                            page_file(probe, section));
     to.page.paragraph(fmt::format("A page each: {}.", links));
   }
-  write_views(to, probe, "");
+  write_views(to, probe, "", false);
   if (pages.empty())  // a section without a page of its own stands here
-    for (const std::string& section : view_sections(probe)) write_views(to, probe, section);
-  write_not_ok(to, probe.name, entries);
+    for (const std::string& section : view_sections(probe)) write_views(to, probe, section, false);
+  write_failures(to, entries);
 }
 
 }  // namespace
@@ -127,23 +123,28 @@ std::string entry_link(const Entry& entry, const std::string& text) {
   return explore_link(text, "view=entry&name=" + url_encoded(entry.name));
 }
 
-void write_views(Writing& to, const ProbeSummary& probe, const std::string& section) {
+void write_views(Writing& to, const ProbeSummary& probe, const std::string& section, bool whole) {
   const std::string state = explore_probe(probe.name, section);
   to.page.explore(state);
-  std::string curves;
+  const auto here = [&](const View& view) {
+    return view.kind == View::Kind::steps ||
+           (view.kind == View::Kind::table && (whole || compares(view)));
+  };
+  std::string elsewhere;
   for (const View& view : probe.views)
-    if (view.section == section && view.kind != View::Kind::table && view.kind != View::Kind::steps)
-      curves += (curves.empty() ? "" : ", ") + explore_link(escape_text(view.title), state);
-  if (!curves.empty()) to.page.paragraph("Curves: " + curves + ".");
+    if (view.section == section && !here(view))
+      elsewhere += (elsewhere.empty() ? "" : "; ") + escape_text(view.title);
+  if (!elsewhere.empty())
+    to.page.paragraph(fmt::format("{}: {}.", explore_link("In the HTML page", state), elsewhere));
   for (const View& view : probe.views) {
-    if (view.section != section) continue;
+    if (view.section != section || !here(view)) continue;
     const EntryList shown = shown_by(view, entries_of(to.document, probe.name));
     if (shown.empty())
       to.page.paragraph(
           fmt::format("*{}: no entry was measured for it.*", escape_text(view.title)));
     else if (view.kind == View::Kind::table)
       write_view_table(to, view, shown);
-    else if (view.kind == View::Kind::steps)
+    else
       write_steps(to, view, shown);
   }
 }

@@ -28,9 +28,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   reports::write_facts(writing);
   reports::write_probes(writing);
   reports::write_claims(writing);
-  reports::write_counters(writing);
   reports::write_method(writing);
-  reports::write_raw_data(writing);
 
   const fs::path readme = folder / "README.md";
   write_file_atomically(readme, page.text());

@@ -39,16 +39,15 @@ std::vector<std::string> probes_with_facts(const Document& document);
 /// The memory's levels as a table. Nothing where facts name too few of them.
 void write_levels(Writing& to);
 void write_probes(Writing& to);
-/// The probe's views of that section: its curves as links to the HTML page, and its tables.
-void write_views(Writing& to, const ProbeSummary& probe, const std::string& section);
+/// The probe's views of that section: `whole`, all its tables; otherwise those alone that compare
+/// it with others. The HTML page has the rest.
+void write_views(Writing& to, const ProbeSummary& probe, const std::string& section, bool whole);
 /// Its state in the HTML page.
 std::string explore_probe(const std::string& probe, const std::string& section = "");
 /// Entries as steps, each against the one before.
 void write_steps(Writing& to, const View& view, const EntryList& shown);
 void write_claims(Writing& to);
-void write_counters(Writing& to);
 void write_method(Writing& to);
-void write_raw_data(Writing& to);
 
 /// The page of the memory hierarchy, which stands for itself; see has_atlas.
 void write_atlas(Writing& to);

@@ -16,7 +16,7 @@ namespace {
 
 /// A counter that changed by less, as a factor, explains nothing.
 constexpr double least_change = 1.25;
-constexpr std::size_t most_changes = 4;
+constexpr std::size_t most_changes = 2;
 constexpr double largest_factor = 100;
 
 /// What a counter must reach on one side, by its unit, for a change of it to matter.
@@ -171,8 +171,7 @@ bool is_first(const Entry& entry) {
 
 void write_steps(Writing& to, const View& view, const EntryList& shown) {
   Table table({{escape_text(capitalised(spaced(view.x)))},
-               {"What it adds"},
-               {"What it should gain"},
+               {"What it adds, *and should gain*"},
                {"What it gained, and what the counters say"}});
   const std::vector<Watched> watched = watched_columns(view, shown);
   const Entry* before = nullptr;
@@ -182,8 +181,9 @@ void write_steps(Writing& to, const View& view, const EntryList& shown) {
     const Entry* parent = parent_of(view, shown, *entry);
     const std::string than =
         parent == nullptr ? "the one before" : "its parent " + note(*entry, "parent");
-    table.add_row({escape_text(format_axis_value(view.x, *name)), note(*entry, "idea"),
-                   note(*entry, "gain"),
+    const std::string gain = note(*entry, "gain");
+    table.add_row({escape_text(format_axis_value(view.x, *name)),
+                   note(*entry, "idea") + (gain == "–" ? "" : "<br>*" + gain + "*"),
                    gained(watched, parent != nullptr ? parent : is_first(*entry) ? nullptr : before,
                           than, *entry)});
     if (entry->metric.value) before = entry;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "reports/facts.h"
 #include "reports/hierarchy.h"
@@ -54,21 +56,32 @@ std::string disagreement_sentence(const Disagreement& worst) {
                      escape_text(without_full_stop(entry.expected->model)));
 }
 
+/// How many are as expected, and why some are missing; empty where none was asked for.
 std::string counters_sentence(const Document& document) {
-  std::size_t expected = 0, good = 0, missing = 0;
+  std::size_t expected = 0, good = 0, others = 0;
+  std::map<std::string, std::size_t> missing;
   for (const Entry& entry : document.entries) {
     for (const Counter& counter : entry.counters) {
       const CounterFinding found = finding(counter);
-      missing += found == CounterFinding::missing;
-      expected += found != CounterFinding::missing && found != CounterFinding::not_expected;
+      if (found == CounterFinding::missing)
+        ++missing[counter.reason];
+      else if (found == CounterFinding::not_expected)
+        ++others;
+      else
+        ++expected;
       good += found == CounterFinding::equal || found == CounterFinding::within;
     }
   }
-  if (expected + missing == 0) return "";
-  std::string text = fmt::format("**Counters:** {} as expected",
-                                 share_text(good, expected, "counter is", "counters are"));
-  if (missing > 0) text += fmt::format(", {} missing", format_count(static_cast<double>(missing)));
-  return text + " ([which](#counters)).";
+  std::vector<std::string> parts;
+  if (expected > 0)
+    parts.push_back(share_text(good, expected, "counter is", "counters are") + " as expected");
+  if (others > 0)
+    parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
+  for (const auto& [reason, number] : missing)
+    parts.push_back(fmt::format(
+        "{} missing: {}", counted(number, "is", "are"),
+        reason.empty() ? "no reason is given" : escape_text(without_full_stop(reason))));
+  return parts.empty() ? "" : fmt::format("**Counters:** {}.", fmt::join(parts, "; "));
 }
 
 void write_findings(Writing& to) {
@@ -125,10 +138,12 @@ void write_answers(Writing& to) {
     for (const Entry* entry : closest_to_bound(entries))
       best = std::max(best, *share_of_bound(*entry));
     if (best >= 0) share = fmt::format("{:.1f}", best * 100);
+    const std::size_t bad = verdicts.all() - verdicts.of(VerdictStatus::ok);
+    const std::string not_ok = fmt::format("{} of {}", bad, verdicts.all());
     table.add_row(
         {fmt::format("[{}](#{})", escape_text(probe.name), probe_anchor(probe.name)),
          probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer), share,
-         fmt::format("{} of {}", verdicts.all() - verdicts.of(VerdictStatus::ok), verdicts.all())});
+         bad == 0 ? not_ok : explore_link(not_ok, explore_probe(probe.name))});
   }
   to.page.table("What the probes answer", table);
 }
@@ -178,12 +193,12 @@ void write_origin(Writing& to) {
   std::string line;
   for (const std::string& fact : facts) line += (line.empty() ? "" : " · ") + fact;
   to.page.paragraph(line);
-  to.page.paragraph(fmt::format(
-      "**{}**: every curve, entry, fact and rung, with search, zoom and their figures. "
-      "(`fathom report {}` makes that page again.) A figure with ~ is noisy: its samples or rounds "
-      "differ by more than {}.",
-      explore_link("Explore this result", "view=overview"), escape_text(to.document_name),
-      format_percent(noise_repeatability)));
+  to.page.paragraph(
+      fmt::format("**{}** in the HTML page beside this one, which `fathom report {}` makes: every "
+                  "curve, entry, fact and rung, with search, zoom and their figures. A figure with "
+                  "~ is noisy: its samples or rounds differ by more than {}.",
+                  explore_link("Explore this result", "view=overview"),
+                  escape_text(to.document_name), format_percent(noise_repeatability)));
 }
 
 void write_title(Writing& to) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The HTML page in Chromium: page_test.py FATHOM RECORDINGS WORK_FOLDER.
+"""The HTML page in Chromium, and how long the Markdown pages are there:
+page_test.py FATHOM RECORDINGS WORK_FOLDER.
 
-Needs Debian's chromium, chromium-driver and python3-selenium. The accessibility check needs
-axe-core, which `./fathom test --all` fetches (tools/setup/requirements/accessibility.txt); without
+Needs Debian's chromium, chromium-driver and python3-selenium, and for Markdown cmark-gfm, GitHub's
+own reader of it. The accessibility check needs axe-core, which `./fathom test --all` fetches (tools/setup/requirements/accessibility.txt); without
 it that test is skipped.
 """
 
@@ -13,6 +14,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import unittest
@@ -30,6 +32,22 @@ CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "his
           "compare", "probes"}
 H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
 H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
+ROOT = RECORDINGS.parent
+# What GitHub does with Markdown (github-markdown-css), as far as it sets heights and widths. The
+# font is the widest of those that a reader may have.
+GITHUB = """body { margin: 0; font: 16px/1.5 "DejaVu Sans", sans-serif; overflow-wrap: break-word }
+main { width: 1012px }
+h1, h2, h3 { margin: 24px 0 16px; font-weight: 600; line-height: 1.25 }
+h1 { font-size: 2em } h2 { font-size: 1.5em } h3 { font-size: 1.25em }
+h1, h2 { padding-bottom: .3em; border-bottom: 1px solid }
+p, ul, ol, blockquote, table, pre, details { margin: 0 0 16px }
+ul, ol { padding-left: 2em } li + li { margin-top: .25em }
+table { display: block; width: max-content; max-width: 100%; overflow: auto;
+        border-collapse: collapse }
+th, td { padding: 6px 13px; border: 1px solid } th { font-weight: 600 }
+code { font: 85% monospace; padding: .2em .4em; white-space: break-spaces }
+pre { padding: 16px; overflow: auto; line-height: 1.45; font-size: 85% }
+pre code { font-size: 100%; padding: 0; white-space: pre } img { max-width: 100% }"""
 
 
 def fathom(*arguments):
@@ -186,6 +204,9 @@ class Page(unittest.TestCase):
         WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
         self.assertIn("memory_latency/", self.main())
         self.assertIn("Interval", self.main())
+        self.assertRegex(self.main(), r"Measured by \d+ samples of [\d.]+ launch")
+        self.open(page("own", *H200), "view=entry&name=copy_bandwidth/stride/stores/bytes:4/stride:32")
+        self.assertIn("1,048,576 sectors 1,048,576 sectors", self.main())
 
     def test_facts_search_sort_filter_and_url(self):
         self.open(page("own", *H200), "view=facts")
@@ -197,6 +218,7 @@ class Page(unittest.TestCase):
         some = len(rows())
         self.assertTrue(0 < some < everything)
         self.assertIn("q=l2+bandwidth", self.state())
+        self.assertRegex(rows()[0].text, r"TB/s ± [\d.]+ %, [\d.]+ % of its bound")
         self.all("th button")[2].click()
         self.assertEqual(self.all("th")[2].get_attribute("aria-sort"), "ascending")
         values = self.script("[...document.querySelectorAll('[aria-sort]')].length")
@@ -391,6 +413,52 @@ class Page(unittest.TestCase):
                     self.assertEqual([(v["id"], v["nodes"][0]["html"][:200])
                                       for v in result["violations"]
                                       if v["impact"] in ("serious", "critical")], [])
+
+    def measured(self, file):
+        """Height of a Markdown page in screens of 1,000 px, and its tables wider than 1,012 px."""
+        html = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e",
+                               "autolink", "-e", "tagfilter", file], capture_output=True, text=True,
+                              check=True).stdout
+        shown = WORK / "markdown.html"
+        shown.write_text(f'<!doctype html><meta charset="utf-8"><base href="{file.parent.as_uri()}/">'
+                         f'<link rel="icon" href="data:,"><style>{GITHUB}</style>'
+                         f'<main>{html}</main>')
+        self.chrome.get("about:blank")
+        self.chrome.get(shown.as_uri())
+        wide = self.script("[...document.querySelectorAll('table')].filter("
+                           "t => t.scrollWidth > t.clientWidth).map(t => t.innerText.slice(0, 60))")
+        return self.script("document.querySelector('main').scrollHeight") / 1000, wide
+
+    def test_markdown_pages_have_at_most_ten_screens(self):
+        if not shutil.which("cmark-gfm"):
+            self.skipTest("cmark-gfm is not there")
+        self.size(1012)
+        files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+        # As this build writes them, also those that are not committed.
+        shutil.rmtree(WORK / "markdown", ignore_errors=True)
+        for result in sorted(RECORDINGS.glob("*/**/result.json")):
+            out = WORK / "markdown" / result.parent.relative_to(RECORDINGS)
+            ran = fathom("report", result, "--recordings", RECORDINGS, "--out", out)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            files += sorted(out.glob("*.md"))
+            for committed in result.parent.glob("report/*.md"):
+                self.assertEqual(committed.read_text(), (out / committed.name).read_text())
+        self.assertGreater(len(files), 45)
+        longest = 0
+        for file in files:
+            with self.subTest(file=str(file)):
+                screens, wide = self.measured(file)
+                self.assertGreater(screens, 0.3)
+                self.assertLess(screens, 4 if file == ROOT / "README.md" else 10)
+                self.assertEqual(wide, [])
+                self.assertLess(file.stat().st_size, 60_000)
+                longest = max(longest, screens)
+        print(f"{len(files)} Markdown pages, the longest of {longest:.1f} screens", file=sys.stderr)
+        # A page that is too long is seen to be.
+        long = WORK / "long.md"
+        long.write_text("a line\n\n" * 400 + "| a |\n| --- |\n| " + "x" * 200 + " |\n")
+        screens, wide = self.measured(long)
+        self.assertGreater(screens, 10)
 
     def test_markup_in_a_document_does_not_run(self):
         evil = ("</script><script>document.title='owned'</script>"

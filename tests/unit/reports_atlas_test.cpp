@@ -89,89 +89,80 @@ TEST_CASE("Facts stand by probe, those that say most of the levels first", "[rep
   CHECK(page.find("| DFMA: latency |") > at);
 }
 
-TEST_CASE("Quantities that several subjects have are columns, beside those that go with them",
-          "[reports]") {
-  std::vector<Fact> facts;
-  for (const char* name : {"FADD", "FFMA", "DFMA", "IMAD"}) {
-    facts.push_back(fact(std::string(name) + ".latency", name, "latency", 4, "cycles"));
-    facts.push_back(fact(std::string(name) + ".throughput", name, "throughput", 60, "ops/clk"));
+TEST_CASE("A page shows the facts that people quote, and links to the others", "[reports]") {
+  Document d = atlas_document();
+  const auto section = [&](const std::string& probe) {
+    const std::string page = atlas_of(d);
+    const std::size_t at = page.find("### " + probe + "\n");
+    REQUIRE(at != std::string::npos);
+    return page.substr(at, page.find("<a id=", at) - at);
+  };
+  // A level's, and what is published; not the atomic addition, and not what is missing.
+  d.facts.push_back(fact("atomic.latency", "shared memory, atomic add", "latency", 27, "cycles"));
+  d.facts.push_back(fact("texture.latency", "texture path", "latency", 88, "cycles"));
+  d.facts.back().published = Published{39, "a paper"};
+  CHECK_THAT(section("Memory latency"),
+             ContainsSubstring("**4 of 5 facts**") && ContainsSubstring("| L2: size | 60 MiB |") &&
+                 ContainsSubstring("| texture path: latency | 88 cycles |") &&
+                 !ContainsSubstring("atomic add") &&
+                 ContainsSubstring("[All 5 facts](index.html#view=facts&q=memory_latency)"));
+  // What is better than its bound cannot be, and is shown for that.
+  d.facts[d.facts.size() - 2].bound = Bound{30, "pipeline"};
+  d.facts[d.facts.size() - 2].better = Better::lower;
+  CHECK_THAT(section("Memory latency"), ContainsSubstring("27 cycles **better than its bound**") &&
+                                            !ContainsSubstring("[All"));
+  // Of a probe without either, the first twelve.
+  for (int i = 0; i < 20; ++i)
+    d.facts.push_back(fact("op" + std::to_string(i), "OP" + std::to_string(i), "latency", 4,
+                           "cycles", "instructions"));
+  CHECK_THAT(section("Instructions"), ContainsSubstring("**12 of 22 facts**") &&
+                                          ContainsSubstring("| OP9: latency |") &&
+                                          !ContainsSubstring("| OP10: latency |"));
+  // Too many for a page.
+  for (Fact& f : d.facts)
+    if (f.probe == "memory_latency") f.published = Published{1, "a paper"};
+  for (int i = 0; i < 40; ++i) d.facts.push_back(d.facts[d.facts.size() - 1]);
+  for (std::size_t i = d.facts.size() - 40; i < d.facts.size(); ++i) {
+    d.facts[i].probe = "memory_latency";
+    d.facts[i].published = Published{1, "a paper"};
   }
-  facts.push_back(fact("bar.latency", "BAR", "latency", 14, "cycles"));
-  for (const char* name : {"L1", "L2", "DRAM"}) {
-    facts.push_back(fact(std::string(name) + ".size", name, "size", 1024, "B"));
-  }
-  facts.push_back(fact("l1.line", "L1", "line size", 128, "B"));
-  facts.push_back(fact("again.latency", "FADD", "latency", 5, "cycles"));
-  facts.push_back(fact("none.latency", "VOTE", "latency", 0, "cycles"));
-  facts.back().value.reset();
-  reports::FactList list;
-  for (const Fact& f : facts) list.push_back(&f);
-
-  const reports::GroupedFacts grouped = reports::group_facts(list);
-  REQUIRE(grouped.grids.size() == 2);
-  CHECK(grouped.grids[0].quantities == std::vector<std::string>{"latency", "throughput"});
-  CHECK(grouped.grids[0].rows.size() == 5);
-  CHECK(grouped.grids[0].facts() == 9);
-  CHECK(grouped.grids[0].rows[4].subject == "BAR");
-  CHECK(grouped.grids[0].rows[4].facts[1] == nullptr);
-  CHECK(grouped.grids[1].quantities == std::vector<std::string>{"size"});
-  REQUIRE(grouped.others.size() == 2);  // the line size of one, and the second latency of FADD
-  CHECK(grouped.others[0]->id == "l1.line");
-  CHECK(grouped.others[1]->id == "again.latency");
+  CHECK_THAT(section("Memory latency"),
+             ContainsSubstring("[All 45 facts](index.html#view=facts&q=memory_latency)") &&
+                 !ContainsSubstring("| L2: size |"));
 }
 
 TEST_CASE("A source is spelled out once, in the header where all rows share it", "[reports]") {
-  reports::FactGrid grid{{"latency"}, {}};
   std::vector<Fact> facts{fact("a.latency", "A", "latency", 4, "cycles"),
                           fact("b.latency", "B", "latency", 8, "cycles"),
                           fact("c.latency", "C", "latency", 8, "cycles")};
+  reports::FactList list;
   for (Fact& f : facts) {
     f.published = Published{5, "a paper"};
     f.bound = Bound{100, "the schedulers"};
-    grid.rows.push_back({f.subject, {&f}});
+    list.push_back(&f);
   }
   reports::Notes same;
-  const std::string shared = reports::grid_table(grid, same).markdown();
-  CHECK_THAT(shared, ContainsSubstring("| Of its bound \\[1\\] | Published (off by) \\[2\\] |") &&
-                         ContainsSubstring("| A | 4 cycles | 4.0 % of 100 | 5 (-20.0 %) |"));
+  const std::string shared = reports::fact_table(list, same).markdown();
+  CHECK_THAT(shared,
+             ContainsSubstring("| Of its bound \\[1\\] | Published (off by) \\[2\\] |") &&
+                 ContainsSubstring("| A: latency | 4 cycles | 4.0 % of 100 | 5 (-20.0 %) |"));
   facts[0].published->source = "another";
   // A published figure that is the bound is not said twice.
   for (Fact& f : facts) f.bound->value = 1e6;
   facts[1].bound = Bound{5, "a paper"};
   facts[1].better = Better::lower;
   reports::Notes apart;
-  const std::string own = reports::grid_table(grid, apart).markdown();
-  CHECK_THAT(own, ContainsSubstring("| A | 4 cycles | 0.0 % of 1,000,000 \\[1\\] | 5 (-20.0 %) "
-                                    "\\[2\\] |"));
-  CHECK_THAT(own, ContainsSubstring("| B | 8 cycles | 62.5 % of 5 \\[3\\] | – |"));
+  const std::string own = reports::fact_table(list, apart).markdown();
+  CHECK_THAT(own, ContainsSubstring("| A: latency | 4 cycles | 0.0 % of 1,000,000 \\[1\\] | "
+                                    "5 (-20.0 %) \\[2\\] |"));
+  CHECK_THAT(own, ContainsSubstring("| B: latency | 8 cycles | 62.5 % of 5 \\[3\\] | – |"));
   CHECK(apart.list() ==
         std::vector<std::string>{"\\[1\\] the schedulers", "\\[2\\] another", "\\[3\\] a paper"});
   // A bound that no row comes near is no column.
   facts[1].bound = Bound{1e6, "the schedulers"};
   facts[1].better = Better::higher;
   reports::Notes few;
-  CHECK_THAT(reports::grid_table(grid, few).markdown(), !ContainsSubstring("Of its bound"));
-}
-
-TEST_CASE("Facts that are missing for one reason share a sentence", "[reports]") {
-  std::vector<Fact> facts;
-  for (const char* name : {"FENCE", "BAR", "BRA"}) {
-    facts.push_back(fact(std::string(name) + ".throughput", name, "throughput", 0, "ops/clk"));
-    facts.back().reason = "each waits for the one before.";
-  }
-  for (const char* quantity : {"bandwidth", "latency"}) {
-    facts.push_back(fact(std::string("peer.") + quantity, "another GPU", quantity, 0, ""));
-    facts.back().reason = "there is one GPU";
-  }
-  reports::FactList list;
-  for (Fact& f : facts) {
-    f.value.reset();
-    list.push_back(&f);
-  }
-  CHECK(reports::missing_facts(list) ==
-        std::vector<std::string>{
-            "Throughput of FENCE, BAR and BRA are missing: each waits for the one before.",
-            "Another GPU (bandwidth; latency) are missing: there is one GPU."});
+  CHECK_THAT(reports::fact_table(list, few).markdown(), !ContainsSubstring("Of its bound"));
 }
 
 TEST_CASE("Beside a published figure stands by how much this one deviates", "[reports]") {

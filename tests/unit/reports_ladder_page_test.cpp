@@ -85,8 +85,8 @@ TEST_CASE("Every heading and caption of a replayed ladder says so", "[reports]")
 
 TEST_CASE("Each step is held against the one before, by what changed most", "[reports]") {
   const std::string page = ladder_of(sample::ladder_document());
-  CHECK_THAT(page, ContainsSubstring("| row_major/02_coalesced | Lanes along a row of C. | A warp's loads of B become four sectors "
-                                     "instead of 32. | **3.1 TFLOP/s**, **6.89 ×** the one before<br>"));
+  CHECK_THAT(page, ContainsSubstring("| row_major/02_coalesced | Lanes along a row of C.<br>*A warp's loads of B become four sectors "
+                                     "instead of 32.* | **3.1 TFLOP/s**, **6.89 ×** the one before<br>"));
   CHECK_THAT(page, ContainsSubstring("global load sectors ÷ 6.76 (73 G → 10.8 G)"));
   // A rung whose counters are missing explains nothing, and neither does the one after it.
   CHECK_THAT(page, ContainsSubstring("**0.71 ×** the one before |") && ContainsSubstring("**2.68 ×** the one before |"));

@@ -110,6 +110,17 @@ views.push({
   }
 });
 
+// A counter that must equal its model is not rounded.
+const exact = (value, unit) => Number.isInteger(value) && unit !== 'B' ?
+    `${value.toLocaleString('en')} ${unit}` :
+    figure(value, unit);
+function measuredBy(e) {
+  if (!e.mode || e.mode === 'not timed') return 'not timed';
+  return `${e.samples} samples of ${e.launches ?? 1} launch${e.launches ? 'es' : ''}, ${e.mode}, by ${
+             e.timer ?? 'an unknown timer'}` +
+      (e.rest ? `, rested ${digits(e.rest)} times as long before each` : '') +
+      (e.stop ? `; ended by: ${e.stop}` : '');
+}
 // Everything that is known of one entry; each figure of the page leads here.
 views.push({
   id: 'entry',
@@ -128,6 +139,7 @@ views.push({
                      'none'
       ],
       ['Verdict', `${e.status ?? 'ok'} ${(e.reasons ?? []).join(' ')}`],
+      ...(e.unchecked ? [['Not checked', e.unchecked.join(' ')]] : []),
       ['Bound', e.bound ? `${figure(e.bound[0], unit)}: ${e.bound[1]}` : 'none'],
       [
         'Expected',
@@ -135,7 +147,7 @@ views.push({
             `${figure(e.expected[0], unit)} ± ${digits(e.expected[1] * 100)} %: ` + e.expected[2] :
             'none'
       ],
-      ['Samples', `${e.samples}`], ['SM clock', figure(e.clock, 'Hz')],
+      ['Measured by', measuredBy(e)], ['SM clock', figure(e.clock, 'Hz')],
       ['Power', e.power == null ? '–' : `${digits(e.power)} W`],
       ['Throttled by', (e.throttle ?? []).join(', ') || 'nothing'],
       ...Object.entries(e.axes).map(([k, v]) => [k, `${v}`]), ...Object.entries(e.notes ?? {}),
@@ -156,8 +168,8 @@ views.push({
               e.counters.map(
                   ([n, v, x]) =>
                       [docs[i].counters[n][0],
-                       typeof v === 'number' ? figure(v, docs[i].counters[n][2]) : `none: ${v}`,
-                       x == null ? '' : digits(x), docs[i].counters[n][1]]),
+                       typeof v === 'number' ? exact(v, docs[i].counters[n][2]) : `none: ${v}`,
+                       x == null ? '' : exact(x, docs[i].counters[n][2]), docs[i].counters[n][1]]),
               'Counters'));
   }
 });

@@ -131,6 +131,14 @@ views.push({
       const entry = docs[f.doc].byName.get(f.evidence?.[0]), text = figure(f.value, f.unit);
       const node =
           el('span', {title: range(f.interval, f.unit)}, entry ? entryLink(entry, text) : text);
+      const [low, high] = f.interval ?? [], wide = Math.max(high - f.value, f.value - low);
+      if (f.interval && f.value)
+        node.append(soft(` ± ${(100 * wide / Math.abs(f.value)).toFixed(1)} %`));
+      if (f.bound) {
+        const share = f.better === 'higher' ? f.value / f.bound[0] : f.bound[0] / f.value;
+        node.append(el('span', {class: 'soft', title: f.bound[1]},
+                       `, ${(100 * share).toFixed(1)} % of its bound`));
+      }
       if (isNoisy(f)) node.append(' ', el('span', {class: 'noisy'}, 'noisy'));
       return node;
     };
