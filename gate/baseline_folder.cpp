@@ -158,7 +158,7 @@ std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const
   const RunMetrics wanted = ratios_of(run);
   std::vector<RunMetrics> found;
   for (const RunMetrics& newest : newest_of_each()) {
-    if (!differences_of(ratios_of(newest), wanted, Allowed::nothing).empty()) continue;
+    if (!differences_of(ratios_of(newest), wanted).empty()) continue;
     for (RunMetrics& earlier : runs_like(newest)) found.push_back(ratios_of(std::move(earlier)));
   }
   std::ranges::stable_sort(found, {}, &RunMetrics::date);

@@ -10,6 +10,20 @@
 #include "results/format.h"
 
 namespace fathom::gate {
+namespace {
+
+/// Whether there is no metric that both sides have enough values of, other than by rules that leave
+/// out all of them: a pass would be one of nothing.
+bool nothing_compared(const CheckResult& result) {
+  const auto compared = [](const MetricDecision& metric) { return metric.evidence.has_value(); };
+  const auto left_out = [](const MetricDecision& metric) {
+    return metric.outcome == Outcome::ignored && !metric.rule.empty();
+  };
+  if (std::ranges::any_of(result.metrics, compared)) return false;
+  return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
+}
+
+}  // namespace
 
 std::string_view to_string(Outcome outcome) {
   constexpr std::array names{"unchanged", "improved", "regression", "inconclusive",
@@ -49,15 +63,6 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 std::size_t count(const CheckResult& result, Outcome outcome) {
   return static_cast<std::size_t>(
       std::ranges::count(result.metrics, outcome, &MetricDecision::outcome));
-}
-
-bool nothing_compared(const CheckResult& result) {
-  const auto compared = [](const MetricDecision& metric) { return metric.evidence.has_value(); };
-  const auto left_out = [](const MetricDecision& metric) {
-    return metric.outcome == Outcome::ignored && !metric.rule.empty();
-  };
-  if (std::ranges::any_of(result.metrics, compared)) return false;
-  return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
 }
 
 std::vector<std::string> why_undecided(const CheckResult& result) {

@@ -89,10 +89,6 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 
 std::size_t count(const CheckResult& result, Outcome outcome);
 
-/// Whether there is no metric that both sides have enough values of, other than by rules that leave
-/// out all of them: a pass would be one of nothing.
-bool nothing_compared(const CheckResult& result);
-
 /// Why there is no decision on the whole: the refusals, or that nothing was compared. Empty: there
 /// is one.
 std::vector<std::string> why_undecided(const CheckResult& result);

@@ -22,17 +22,18 @@ struct Difference {
 
 /// The facts of the identity, and the suite, that are not the same in both.
 std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
-                                      Allowed allowed);
+                                      Allowed allowed = Allowed::nothing);
 
 /// How two runs' identities differ, "driver: 580.95 and 590.44" each; empty if they agree. Runs of
 /// different programs (Fathom, another) differ in that alone.
 std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                        Allowed allowed);
+                                        Allowed allowed = Allowed::nothing);
 
 /// Why these runs cannot be compared: a replay among them, identities that differ. Each sentence
 /// once; empty if they can.
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
-                                     std::span<const RunMetrics> head, Allowed allowed);
+                                     std::span<const RunMetrics> head,
+                                     Allowed allowed = Allowed::nothing);
 
 /// Whether a metric is the ratio to an opponent of the same run.
 bool is_ratio(const std::string& unit, const std::string& name);

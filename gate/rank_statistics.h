@@ -12,10 +12,11 @@ namespace fathom::gate {
 // and for a value that is not finite.
 
 /// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
-/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all ways
-/// to choose which of the pooled mid-ranks are the head's, for up to `exact_limit` values together,
-/// with ties, which cost each metric its own table, for up to `exact_limit_with_ties`. Beyond that
-/// the normal approximation, corrected for ties and continuity (Lehmann, "Nonparametrics", 1975).
+/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all
+/// ways to choose which of the pooled mid-ranks are the head's, for up to `exact_limit` values
+/// together, with ties, which cost each metric its own table, for up to `exact_limit_with_ties`.
+/// Beyond that the normal approximation, corrected for ties and continuity (Lehmann,
+/// "Nonparametrics", 1975).
 double rank_test_greater(std::span<const double> base, std::span<const double> head);
 inline constexpr std::size_t exact_limit = 100;
 inline constexpr std::size_t exact_limit_with_ties = 40;

@@ -42,18 +42,15 @@ using Group = std::vector<std::size_t>;
 /// All groups of `size` of the runs but the last, which is the head; or so many of them by lot.
 std::vector<Group> groups_of(std::size_t runs, std::size_t size) {
   std::vector<Group> groups;
-  Group head(size);
-  std::iota(head.begin(), head.end(), runs - size);
   if (1 / smallest_rank_p(runs - size, size) <= static_cast<double>(most_groups) + 0.5) {
-    Group group(size);
-    std::iota(group.begin(), group.end(), 0);
-    while (group != head) {
-      groups.push_back(group);
-      std::size_t i = size - 1;  // the last that may go on
-      while (group[i] == runs - size + i) --i;
-      ++group[i];
-      for (; i + 1 < size; ++i) group[i + 1] = group[i] + 1;
-    }
+    std::vector<bool> chosen(runs);
+    std::fill_n(chosen.begin(), size, true);
+    do {
+      Group& group = groups.emplace_back();
+      for (std::size_t run = 0; run < runs; ++run)
+        if (chosen[run]) group.push_back(run);
+    } while (std::prev_permutation(chosen.begin(), chosen.end()));
+    groups.pop_back();  // the head
     return groups;
   }
   std::mt19937_64 generator(1);

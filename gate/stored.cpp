@@ -245,9 +245,9 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   result.mode = "stored";
   result.alpha = stored_alpha;
   result.rounds = head.size();
-  result.refusals = refusals_of(head, {}, Allowed::nothing);
+  result.refusals = refusals_of(head, {});
   if (!result.refusals.empty()) return result;
-  if (!baseline.empty()) result.refusals = refusals_of(baseline, head, Allowed::nothing);
+  if (!baseline.empty()) result.refusals = refusals_of(baseline, head);
   if (!result.refusals.empty()) return result;
   if (baseline.size() < fewest_baseline_runs) {
     result.refusals.push_back(fmt::format(
@@ -297,7 +297,7 @@ std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others) {
   std::vector<std::string> least;
   for (const RunMetrics& other : others) {
-    auto differences = differences_of(other, run, Allowed::nothing);
+    auto differences = differences_of(other, run);
     if (least.empty() || differences.size() < least.size()) least = std::move(differences);
   }
   for (std::string& difference : least)

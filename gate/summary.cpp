@@ -42,6 +42,12 @@ std::string value_text(const std::optional<double>& value, const MetricDecision&
   return value ? clean(format_quantity(*value, metric.unit)) : "";
 }
 
+/// "4 TB/s to 3 TB/s"; empty where a side has none.
+std::string values_text(const MetricDecision& metric) {
+  if (!metric.base || !metric.head) return "";
+  return value_text(metric.base, metric) + " to " + value_text(metric.head, metric);
+}
+
 std::string counts(const CheckResult& result) {
   std::vector<std::string> parts;
   for (const Outcome outcome :
@@ -152,14 +158,10 @@ std::string change_text(const MetricDecision& metric) {
 }
 
 std::string one_line(const MetricDecision& metric) {
-  std::string text = clean(metric.name) + ": ";
-  if (metric.base && metric.head)
-    text +=
-        fmt::format("{} to {}", value_text(metric.base, metric), value_text(metric.head, metric));
-  if (const std::string change = change_text(metric); !change.empty())
-    text += fmt::format(" ({})", change);
-  if (!metric.reason.empty())
-    text += (metric.base && metric.head ? ": " : "") + clean(metric.reason);
+  const std::string values = values_text(metric), change = change_text(metric);
+  std::string text = clean(metric.name) + ": " + values;
+  if (!change.empty()) text += fmt::format(" ({})", change);
+  if (!metric.reason.empty()) text += (values.empty() ? "" : ": ") + clean(metric.reason);
   return text;
 }
 
@@ -195,10 +197,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
       text += fmt::format(
           "  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
           padded(change_text(*metric), change_width), padded(log_text(metric->name), name_width));
-      if (metric->base && metric->head)
-        text += fmt::format("  {} to {}", log_text(value_text(metric->base, *metric)),
-                            log_text(value_text(metric->head, *metric)));
-      if (!metric->reason.empty()) text += "  " + log_text(metric->reason);
+      for (const std::string& more : {values_text(*metric), metric->reason})
+        if (!more.empty()) text += "  " + log_text(more);
       text += "\n";
     }
   }

@@ -91,8 +91,7 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
   if (arguments.ratios_only) keep_ratios(head);
   const std::size_t themselves = gate::leave_out_themselves(baseline, head);
   gate::CheckResult result = gate::check_stored(baseline, head, rules);
-  if (baseline.empty() && themselves == 0 &&
-      gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
+  if (baseline.empty() && themselves == 0 && gate::refusals_of(head, {}).empty()) {
     std::vector<gate::RunMetrics> others = folder.newest_of_each();
     if (arguments.ratios_only)
       for (gate::RunMetrics& run : others) run = gate::ratios_of(std::move(run));

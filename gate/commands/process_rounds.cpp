@@ -93,11 +93,11 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
                                     format_time(std::chrono::duration<double>(limit_).count()),
                                     last_words(log_path)));
   if (!is_usable(command, end.end)) {
+    const bool not_found = command.was_not_found(end.end);
     const std::string why = fmt::format(
         "{}ended with {}; {}{}.", which, end.end.describe(), last_words(log_path),
-        command.may_be_mistyped(end.end) ? ", and there is no folder of that name either" : "");
-    if (!ended_well_.contains(side) && command.was_not_found(end.end))
-      throw Error(ExitCode::bad_input, why);
+        not_found && command.is_one_word() ? ", and there is no folder of that name either" : "");
+    if (!ended_well_.contains(side) && not_found) throw Error(ExitCode::bad_input, why);
     throw RoundFailed(why);
   }
   ended_well_.insert(side);

@@ -123,10 +123,6 @@ bool SideCommand::was_not_found(const ProcessEnd& end) const {
          (end.status == not_found || end.status == not_executable);
 }
 
-bool SideCommand::may_be_mistyped(const ProcessEnd& end) const {
-  return was_not_found(end) && command_.find(' ') == std::string::npos;
-}
-
 bool SideCommand::can_select() const {
   return is_build() || command_.find(filter_word) != std::string::npos ||
          command_.find("FATHOM_CHECK_FILTER") != std::string::npos;

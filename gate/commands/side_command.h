@@ -37,8 +37,8 @@ class SideCommand {
   bool is_build() const { return !program_.empty(); }
   /// Whether the shell knows no such command, or may not run it.
   bool was_not_found(const ProcessEnd& end) const;
-  /// Whether a command that was not found may have been meant as a build's folder.
-  bool may_be_mistyped(const ProcessEnd& end) const;
+  /// Whether it may have been meant as a build's folder.
+  bool is_one_word() const { return command_.find(' ') == std::string::npos; }
   /// Whether it runs less where less is asked for.
   bool can_select() const;
   /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
