@@ -12,17 +12,15 @@
 
 namespace fathom::gate {
 
-/// Earlier runs in a folder: one file a run, in a subfolder for each identity. There is no index
-/// and nothing is ever rewritten: a file appears whole under a name made of its date and content,
-/// or not at all. So jobs may add at the same time, and a crash leaves at most a temporary file
-/// that nobody reads.
+/// Earlier runs in a folder: one file a run, in a subfolder for each identity. Nothing is ever
+/// rewritten: a file appears whole under a name made of its date and content, or not at all. So
+/// jobs may add at the same time, and a crash leaves at most a temporary file that nobody reads.
 class BaselineFolder {
  public:
   explicit BaselineFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
   /// Keeps the run and returns its file; the same run twice is there once. Throws Error(bad_input)
-  /// for a replay and for a run without any usable metric, Error(output_unwritable) and
-  /// Error(output_full).
+  /// for a replay and for a run without date or usable metric, and as write_file_atomically.
   std::filesystem::path add(const RunMetrics& run) const;
 
   struct Group {

@@ -62,8 +62,7 @@ struct CheckResult {
   std::string date;        ///< ISO 8601, of the check
   std::vector<MetricDecision> metrics;
   std::vector<std::string> refusals;  ///< why the two cannot be compared, or nothing can be decided
-  /// What ended the check before it decided anything, other than what makes it inconclusive: bad
-  /// input, an interrupt. `refusals` say why.
+  /// What ended the check before it decided anything: bad input, an interrupt; `refusals` say why.
   std::optional<ExitCode> ended;
   std::vector<std::string> notes;
   std::size_t rounds = 0, confirmation_rounds = 0;  ///< per side
@@ -80,8 +79,7 @@ struct ValueChange {
 std::optional<ValueChange> value_change(const MetricDecision& decision);
 
 /// The one figure that all outputs give for a metric's change, negative where its value fell: that
-/// estimate, or the ratio of the medians where there is no evidence; nothing where neither has a
-/// meaning.
+/// estimate, or without one the ratio of the medians; nothing where neither has a meaning.
 std::optional<double> change_of(const MetricDecision& decision);
 
 /// Those of one outcome, the largest change first.
@@ -89,8 +87,7 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 
 std::size_t count(const CheckResult& result, Outcome outcome);
 
-/// Why there is no decision on the whole: the refusals, or that nothing was compared. Empty: there
-/// is one.
+/// Why there is no decision on the whole, if there is none: the refusals, or nothing was compared.
 std::vector<std::string> why_undecided(const CheckResult& result);
 
 /// What ended it; else 1 for a regression, else 4 for a missing metric, else 3 for anything

@@ -11,8 +11,7 @@ namespace fathom::gate {
 /// What a comparison may be about, so that it must not stand in its way.
 enum class Allowed {
   nothing,
-  software  ///< toolkit, CUDA runtime and compatibility driver: what two builds on one machine
-            ///< differ in
+  software  ///< toolkit, CUDA runtime, compatibility driver: what builds of one machine differ in
 };
 
 /// A fact of which two runs have another value each, in words.
@@ -38,8 +37,8 @@ std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
 /// Whether a metric is the ratio to an opponent of the same run.
 bool is_ratio(const std::string& unit, const std::string& name);
 
-/// The run's ratios to opponents of the same run alone. They survive a change of machine, so that
-/// of the identity only the GPU's model stays and the toolkit, with which the opponents come.
+/// The run's ratios to opponents of the same run alone. They survive a change of machine: of the
+/// identity only the GPU's model stays and the toolkit, with which the opponents come.
 RunMetrics ratios_of(RunMetrics run);
 
 /// Sixteen hexadecimal digits that stand for program, suite and identity: runs with the same are

@@ -57,11 +57,11 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed);
 int confirmation_rounds_for(std::size_t suspects, double spare = 4);
 
 /// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
-/// counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what was seen
-/// before chose them, so it cannot also judge them. With them a few metrics run again that did not
-/// change: if those move too, the machine was disturbed, and the rounds are taken anew while there
-/// is time. A head whose first round fails is tried once more, after a round of the base: where
-/// that ends well and the head fails again, all metrics of the base are missing.
+/// counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what chose them
+/// cannot also judge them. A few metrics that did not change run with them: if those move too, the
+/// machine was disturbed, and the rounds are taken anew while there is time. A head whose first
+/// round fails is tried again after a round of the base: if that ends well and it fails again, all
+/// metrics of the base are missing.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

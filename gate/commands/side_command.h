@@ -25,9 +25,8 @@ std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path
 /// read_run_metrics reads, to the path that stands for {out} in it. {filter} stands for a regular
 /// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
 /// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
-/// build is run without counters and without the cases that only they can decide, which the gate
-/// does not read, and with each case sampled for a limited time: a round is one value of a metric,
-/// and rounds differ by more than its samples leave open.
+/// build is run without counters, which the gate does not read, and with each case sampled for a
+/// limited time, since rounds differ by more than samples leave open.
 class SideCommand {
  public:
   /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
@@ -76,9 +75,8 @@ class ProcessRounds : public RoundSource {
   ProcessRounds(SideCommand base, SideCommand head, std::filesystem::path folder,
                 std::chrono::milliseconds limit);
 
-  /// With the last words of its log: throws Error(interrupted), RoundFailed for a round that ended
-  /// badly, Error(inconclusive) for one that took too long, and Error(bad_input) for a command that
-  /// there is not, or that left no result.
+  /// Throws, with the last words of its log: Error(interrupted), RoundFailed for a round that ended
+  /// badly, Error(inconclusive) for one too long, Error(bad_input) for no command or no result.
   RunMetrics round(Side side, const std::vector<std::string>& only) override;
   double elapsed_s() const override;
   bool can_select() const override { return base_.can_select() && head_.can_select(); }
