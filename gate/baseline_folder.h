@@ -12,17 +12,15 @@
 
 namespace fathom::gate {
 
-/// Earlier runs in a folder: one file a run, in a subfolder for each identity. There is no index
-/// and nothing is ever rewritten: a file appears whole under a name made of its date and content,
-/// or not at all. So jobs may add at the same time, and a crash leaves at most a temporary file
-/// that nobody reads.
+/// Earlier runs in a folder: one file a run, in a subfolder for each identity. Nothing is ever
+/// rewritten: a file appears whole under a name made of its date and content, or not at all. So
+/// jobs may add at the same time, and a crash leaves at most a temporary file that nobody reads.
 class BaselineFolder {
  public:
   explicit BaselineFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
   /// Keeps the run and returns its file; the same run twice is there once. Throws Error(bad_input)
-  /// for a replay and for a run without any usable metric, Error(output_unwritable) and
-  /// Error(output_full).
+  /// for a replay and for a run without date or usable metric, and as write_file_atomically.
   std::filesystem::path add(const RunMetrics& run) const;
 
   struct Group {
@@ -40,8 +38,8 @@ class BaselineFolder {
   /// them; oldest first.
   std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
 
-  /// How many files there are with this run's identity.
-  std::size_t count_like(const RunMetrics& run) const;
+  /// The files of the runs with this run's identity.
+  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
 
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
@@ -63,7 +61,6 @@ class BaselineFolder {
   Pruned prune(const Pruning& pruning) const;
 
  private:
-  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
   std::filesystem::path folder_for(const RunMetrics& run) const;
 
   std::filesystem::path root_;

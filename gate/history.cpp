@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -24,8 +25,8 @@ Machine machine_of(const RunMetrics& run) {
 /// Values of one metric, and of which runs they are.
 struct Course {
   const MetricValue* first;
-  std::vector<double> values;
-  std::vector<std::size_t> runs;
+  std::vector<double> values{};
+  std::vector<std::size_t> runs{};
 };
 
 /// Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As far
@@ -35,13 +36,11 @@ double place_of(std::size_t index, std::size_t count) {
   return std::exp2(step * static_cast<double>(index));
 }
 
-void add_changes(const std::string& name, const Course& course, double effect,
-                 std::vector<HistoryChange>& changes) {
+void add_changes(const Course& course, double effect, std::vector<HistoryChange>& changes) {
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const auto [low, high] = std::minmax_element(course.values.begin(), course.values.end());
+  const auto [unit, high] = std::ranges::minmax(course.values);
   constexpr double widest = 1e6;
-  if (*high > widest * *low) return;
-  const double unit = *low;
+  if (high > widest * unit) return;
   std::vector<CurvePoint> curve;
   for (std::size_t i = 0; i < course.values.size(); ++i)
     curve.push_back({place_of(i, course.values.size()), {course.values[i] / unit}});
@@ -52,10 +51,9 @@ void add_changes(const std::string& name, const Course& course, double effect,
                        bool drift) {
     if (!(before > 0 && after > 0) || std::abs(std::log(after / before)) < std::log1p(effect))
       return;
-    const bool grew = after > before;
-    changes.push_back({name, course.first->unit, course.first->better, course.runs[first], before,
-                       after, drift, grew == (course.first->better == Better::lower),
-                       course.runs[last]});
+    const bool worse = (after > before) == (course.first->better == Better::lower);
+    changes.push_back({course.first->name, course.first->unit, course.runs[first], before, after,
+                       drift, worse, course.runs[last]});
   };
   for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
     const Regime& regime = cut.regimes[i];
@@ -70,42 +68,31 @@ void add_changes(const std::string& name, const Course& course, double effect,
 }
 
 MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double effect) {
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const auto* a, const auto* b) { return a->date < b->date; });
+  std::ranges::stable_sort(
+      runs, {}, [](const RunMetrics* run) -> auto& { return run->date; });
   MachineHistory history;
   std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<std::pair<std::string, Course>> courses;
+  std::vector<Course> courses;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     history.dates.push_back(runs[i]->date);
     std::vector<std::string>& changes = history.identity_changes.emplace_back();
     if (i > 0)
-      for (const auto& [fact, before, after] :
-           changed_facts(*runs[i - 1], *runs[i], Allowed::nothing))
+      for (const auto& [fact, before, after] : changed_facts(*runs[i - 1], *runs[i]))
         changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
     for (const MetricValue& metric : runs[i]->metrics) {
       if (!metric.problem.empty() || !(metric.value > 0)) continue;
       const auto [found, is_new] = places.try_emplace(metric.name, courses.size());
-      if (is_new) courses.push_back({metric.name, {&metric, {}, {}}});
-      Course& course = courses[found->second].second;
-      course.values.push_back(metric.value);
-      course.runs.push_back(i);
+      if (is_new) courses.push_back({&metric});
+      courses[found->second].values.push_back(metric.value);
+      courses[found->second].runs.push_back(i);
     }
   }
   history.metrics = courses.size();
-  if (runs.size() < fewest_history_runs) return history;
-  for (const auto& [name, course] : courses) {
-    if (course.values.size() < fewest_history_runs) continue;
-    const std::size_t before = history.changes.size();
-    add_changes(name, course, effect, history.changes);
-    if (history.changes.size() == before) continue;
-    std::vector<double> values(runs.size(), 0);
-    for (std::size_t i = 0; i < course.runs.size(); ++i) values[course.runs[i]] = course.values[i];
-    history.values.emplace_back(name, std::move(values));
-  }
-  std::stable_sort(history.changes.begin(), history.changes.end(),
-                   [](const HistoryChange& a, const HistoryChange& b) {
-                     return std::abs(std::log1p(a.relative())) > std::abs(std::log1p(b.relative()));
-                   });
+  for (const Course& course : courses)
+    if (course.values.size() >= fewest_history_runs) add_changes(course, effect, history.changes);
+  std::ranges::stable_sort(history.changes, std::greater<>(), [](const HistoryChange& change) {
+    return std::abs(std::log1p(change.relative()));
+  });
   return history;
 }
 

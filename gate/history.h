@@ -13,7 +13,6 @@ namespace fathom::gate {
 /// Where a metric changed for good, over the runs of one machine.
 struct HistoryChange {
   std::string metric, unit;
-  Better better = Better::lower;
   std::size_t run = 0;           ///< the first of the new level, or of the drift
   double before = 0, after = 0;  ///< levels; of a drift at its two ends
   bool drift = false;
@@ -30,8 +29,6 @@ struct MachineHistory {
   std::vector<std::vector<std::string>> identity_changes;
   std::size_t metrics = 0;
   std::vector<HistoryChange> changes;  ///< the largest first
-  /// Of each metric with a change: its values, 0 where a run lacks it.
-  std::vector<std::pair<std::string, std::vector<double>>> values;
 };
 
 /// Fewer runs than these have no history: two levels of three runs each.

@@ -11,8 +11,7 @@ namespace fathom::gate {
 /// What a comparison may be about, so that it must not stand in its way.
 enum class Allowed {
   nothing,
-  software  ///< toolkit, CUDA runtime and compatibility driver: what two builds on one machine
-            ///< differ in
+  software  ///< toolkit, CUDA runtime, compatibility driver: what builds of one machine differ in
 };
 
 /// A fact of which two runs have another value each, in words.
@@ -22,23 +21,24 @@ struct Difference {
 
 /// The facts of the identity, and the suite, that are not the same in both.
 std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
-                                      Allowed allowed);
+                                      Allowed allowed = Allowed::nothing);
 
 /// How two runs' identities differ, "driver: 580.95 and 590.44" each; empty if they agree. Runs of
 /// different programs (Fathom, another) differ in that alone.
 std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                        Allowed allowed);
+                                        Allowed allowed = Allowed::nothing);
 
 /// Why these runs cannot be compared: a replay among them, identities that differ. Each sentence
 /// once; empty if they can.
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
-                                     std::span<const RunMetrics> head, Allowed allowed);
+                                     std::span<const RunMetrics> head,
+                                     Allowed allowed = Allowed::nothing);
 
 /// Whether a metric is the ratio to an opponent of the same run.
 bool is_ratio(const std::string& unit, const std::string& name);
 
-/// The run's ratios to opponents of the same run alone. They survive a change of machine, so that
-/// of the identity only the GPU's model stays and the toolkit, with which the opponents come.
+/// The run's ratios to opponents of the same run alone. They survive a change of machine: of the
+/// identity only the GPU's model stays and the toolkit, with which the opponents come.
 RunMetrics ratios_of(RunMetrics run);
 
 /// Sixteen hexadecimal digits that stand for program, suite and identity: runs with the same are
