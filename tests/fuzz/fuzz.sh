@@ -23,7 +23,7 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format names query statistics strict_json utc_time
+add results atomic_file clean_text distributions format query statistics strict_json utc_time
 case $target in
   gate)
     seeds=$here/corpus
@@ -39,10 +39,9 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json fingerprint_json schema_check
+    add results document_from_json document_io document_to_json read_fields
     add models roofline
     add gate json_fields
-    sources+=("$build/generated/document_schema.cpp")
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done
