@@ -10,7 +10,8 @@
 
 namespace fathom {
 
-// The result document, once: names and order on disk, what values keep to, and what the schema says.
+// The result document, once: names and order on disk, what values keep to, and what the schema
+// says.
 
 inline constexpr FieldRule not_empty{.not_empty = true};
 inline constexpr FieldRule not_below_0{.least = 0};
@@ -23,9 +24,10 @@ constexpr FieldRule differs(const char* title) { return {.title = title}; }
 
 using NamedAxis = std::pair<std::string, AxisValue>;
 template <>
-inline constexpr auto fields_of<NamedAxis> =
-    field_list("axis", "A named value; in the probe's order", field("name", &NamedAxis::first),
-               field("value", &NamedAxis::second));
+inline constexpr auto fields_of<NamedAxis> = field_list("axis",
+                                                        "A named value; in the probe's order",
+                                                        field("name", &NamedAxis::first),
+                                                        field("value", &NamedAxis::second));
 
 template <>
 inline constexpr auto fields_of<Metric> = field_list(
@@ -42,29 +44,29 @@ inline constexpr auto fields_of<Interval> =
                field("method", &Interval::method));
 
 template <>
-inline constexpr auto fields_of<Bound> =
-    field_list("bound", "What physics allows: no value can be better", field("value", &Bound::value),
-               field("source", &Bound::source, about("Formula with its figures, or data sheet")),
-               field("clock_hz", &Bound::clock_hz,
-                     {.presence = Presence::if_set,
-                      .about = "The SM clock that it holds at, where it grows with that clock"}));
+inline constexpr auto fields_of<Bound> = field_list(
+    "bound", "What physics allows: no value can be better", field("value", &Bound::value),
+    field("source", &Bound::source, about("Formula with its figures, or data sheet")),
+    field("clock_hz", &Bound::clock_hz,
+          {.presence = Presence::if_set,
+           .about = "The SM clock that it holds at, where it grows with that clock"}));
 
 inline constexpr FieldRule tolerance{.least = 0, .about = "Relative; 0: must be equal"};
 
 template <>
-inline constexpr auto fields_of<Expectation> =
-    field_list("expectation", "What a model predicts", field("value", &Expectation::value),
-               field("tolerance", &Expectation::tolerance, tolerance),
-               field("model", &Expectation::model));
+inline constexpr auto fields_of<Expectation> = field_list(
+    "expectation", "What a model predicts", field("value", &Expectation::value),
+    field("tolerance", &Expectation::tolerance, tolerance), field("model", &Expectation::model));
 
 template <>
-inline constexpr auto fields_of<Opponent> = field_list(
-    "opponent", "Another implementation of the same work, timed alternately",
-    field("name", &Opponent::name), field("value", &Opponent::value),
-    field("ratio", &Opponent::ratio, about("Median of paired ratios; above 1: the entry is better")),
-    field("ratio_interval", &Opponent::ratio_interval),
-    field("notes", &Opponent::notes, later_about("What it ran, in words by name")),
-    field("samples", &Opponent::samples));
+inline constexpr auto fields_of<Opponent> =
+    field_list("opponent", "Another implementation of the same work, timed alternately",
+               field("name", &Opponent::name), field("value", &Opponent::value),
+               field("ratio", &Opponent::ratio,
+                     about("Median of paired ratios; above 1: the entry is better")),
+               field("ratio_interval", &Opponent::ratio_interval),
+               field("notes", &Opponent::notes, later_about("What it ran, in words by name")),
+               field("samples", &Opponent::samples));
 
 template <>
 inline constexpr auto fields_of<Counter> = field_list(
@@ -77,9 +79,10 @@ inline constexpr auto fields_of<Counter> = field_list(
     field("expected_model", &Counter::expected_model));
 
 template <>
-inline constexpr auto fields_of<Range> =
-    field_list("range", "Lowest, median and highest reading", field("low", &Range::low),
-               field("median", &Range::median), field("high", &Range::high));
+inline constexpr auto fields_of<Range> = field_list("range", "Lowest, median and highest reading",
+                                                    field("low", &Range::low),
+                                                    field("median", &Range::median),
+                                                    field("high", &Range::high));
 
 template <>
 inline constexpr auto fields_of<Telemetry> = field_list(
@@ -117,10 +120,9 @@ inline constexpr auto fields_of<Profile> =
                field("unit", &Profile::unit), field("values", &Profile::values));
 
 template <>
-inline constexpr auto fields_of<Verdict> =
-    field_list("verdict", "What the entry is worth, worst finding first",
-               field("status", &Verdict::status), field("reasons", &Verdict::reasons),
-               field("unchecked", &Verdict::unchecked));
+inline constexpr auto fields_of<Verdict> = field_list(
+    "verdict", "What the entry is worth, worst finding first", field("status", &Verdict::status),
+    field("reasons", &Verdict::reasons), field("unchecked", &Verdict::unchecked));
 
 inline constexpr auto entry_part = field_list(
     "entry", "Fathom's part of an entry", field("probe", &Entry::probe, not_empty),
@@ -134,8 +136,7 @@ inline constexpr auto entry_part = field_list(
     field("extras", &Entry::extras, about("Further figures by name")),
     field("notes", &Entry::notes, later_about("What was measured, in words by name")),
     field("telemetry", &Entry::telemetry), field("timing", &Entry::timing),
-    field("real_time_s", &Entry::real_time_s,
-          {.least = 0, .about = "Median time of one launch"}),
+    field("real_time_s", &Entry::real_time_s, {.least = 0, .about = "Median time of one launch"}),
     field("cpu_time_s", &Entry::cpu_time_s, not_below_0),
     field("samples", &Entry::samples, about("Of the metric, in the order taken")));
 
@@ -152,13 +153,17 @@ inline constexpr auto fields_of<Entry> = field_list(
     field("name", &Entry::name,
           {.not_empty = true, .about = "Begins with REPLAY/ in a replay, and only there"}),
     further<Entry>(add_numbers),
-    derived<Entry>("run_name", +[](const Entry& e) { return e.name; }),
+    derived<Entry>(
+        "run_name", +[](const Entry& e) { return e.name; }),
     constant("run_type", "iteration"), field("repetitions", &Entry::repetitions),
     field("repetition_index", &Entry::repetition_index),
-    derived<Entry>("threads", +[](const Entry&) { return std::int64_t{1}; }),
+    derived<Entry>(
+        "threads", +[](const Entry&) { return std::int64_t{1}; }),
     further<Entry>(add_error), field("iterations", &Entry::iterations),
-    derived<Entry>("real_time", +[](const Entry& e) { return e.real_time_s * 1e9; }, not_below_0),
-    derived<Entry>("cpu_time", +[](const Entry& e) { return e.cpu_time_s * 1e9; }, not_below_0),
+    derived<Entry>(
+        "real_time", +[](const Entry& e) { return e.real_time_s * 1e9; }, not_below_0),
+    derived<Entry>(
+        "cpu_time", +[](const Entry& e) { return e.cpu_time_s * 1e9; }, not_below_0),
     constant("time_unit", "ns"), further<Entry>(add_user_counters), part("fathom", entry_part));
 
 template <>
@@ -180,7 +185,8 @@ inline constexpr auto fields_of<Fingerprint> = field_list(
     field("memory_clock_max_hz", &Fingerprint::memory_clock_max_hz,
           differs("maximum memory clock in Hz")),
     field("power_limit_w", &Fingerprint::power_limit_w, differs("power limit in W")),
-    field("ecc", &Fingerprint::ecc, differs("ECC")), field("mig", &Fingerprint::mig, differs("MIG")),
+    field("ecc", &Fingerprint::ecc, differs("ECC")),
+    field("mig", &Fingerprint::mig, differs("MIG")),
     field("persistence", &Fingerprint::persistence, differs("persistence mode")),
     field("pcie_link", &Fingerprint::pcie_link, differs("PCIe link")),
     field("virtualization", &Fingerprint::virtualization, differs("virtualisation")),
@@ -189,10 +195,12 @@ inline constexpr auto fields_of<Fingerprint> = field_list(
           differs("confidential computing")));
 
 template <>
-inline constexpr auto fields_of<DeviceBound> =
-    field_list("device_bound", "A figure that others are held against",
-               field("name", &DeviceBound::name), field("unit", &DeviceBound::unit),
-               field("value", &DeviceBound::value), field("source", &DeviceBound::source));
+inline constexpr auto fields_of<DeviceBound> = field_list("device_bound",
+                                                          "A figure that others are held against",
+                                                          field("name", &DeviceBound::name),
+                                                          field("unit", &DeviceBound::unit),
+                                                          field("value", &DeviceBound::value),
+                                                          field("source", &DeviceBound::source));
 
 inline constexpr auto run_part = field_list(
     "run", "Fathom's part of the context", constant("schema_version", schema_version),
@@ -209,21 +217,22 @@ inline constexpr auto run_part = field_list(
     field("notes", &Document::notes, later_about("What else the run should be read with")));
 
 template <>
-inline constexpr auto fields_of<PlotMarker> =
-    field_list("marker", "A vertical line on a plot", field("x", &PlotMarker::x),
-               field("label", &PlotMarker::label));
+inline constexpr auto fields_of<PlotMarker> = field_list("marker", "A vertical line on a plot",
+                                                         field("x", &PlotMarker::x),
+                                                         field("label", &PlotMarker::label));
 
 template <>
-inline constexpr auto fields_of<PlotStretch> = field_list(
-    "stretch", "A level or a ramp over a plot's points, in the units of its axes",
-    field("first_x", &PlotStretch::first_x), field("first_y", &PlotStretch::first_y),
-    field("last_x", &PlotStretch::last_x), field("last_y", &PlotStretch::last_y),
-    field("label", &PlotStretch::label));
+inline constexpr auto fields_of<PlotStretch> =
+    field_list("stretch", "A level or a ramp over a plot's points, in the units of its axes",
+               field("first_x", &PlotStretch::first_x), field("first_y", &PlotStretch::first_y),
+               field("last_x", &PlotStretch::last_x), field("last_y", &PlotStretch::last_y),
+               field("label", &PlotStretch::label));
 
 template <>
-inline constexpr auto fields_of<PlotLevel> =
-    field_list("level", "A line across a plot at one value of y", field("y", &PlotLevel::y),
-               field("label", &PlotLevel::label));
+inline constexpr auto fields_of<PlotLevel> = field_list("level",
+                                                        "A line across a plot at one value of y",
+                                                        field("y", &PlotLevel::y),
+                                                        field("label", &PlotLevel::label));
 
 template <>
 inline constexpr auto fields_of<Term> =
@@ -322,8 +331,8 @@ inline constexpr auto fields_of<Document> = field_list(
                              about("Google Benchmark's; Fathom's own is fathom/schema_version")),
                     part("fathom", run_part))),
     field("benchmarks", &Document::entries),
-    part("fathom", field_list("", "What the run answers", field("probes", &Document::probes),
-                              field("claims", &Document::claims),
-                              field("facts", &Document::facts, later))));
+    part("fathom",
+         field_list("", "What the run answers", field("probes", &Document::probes),
+                    field("claims", &Document::claims), field("facts", &Document::facts, later))));
 
 }  // namespace fathom

@@ -17,13 +17,31 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Fields that Google Benchmark's readers give a meaning (its json_reporter.cc and tools/gbench): no
-/// counter may take such a name.
-const std::set<std::string> google_benchmark_fields{
-    "name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions",
-    "threads", "repetition_index", "aggregate_name", "aggregate_unit", "iterations",
-    "error_occurred", "error_message", "skipped", "skip_message", "real_time", "cpu_time",
-    "time_unit", "label", "big_o", "rms", "cpu_coefficient", "real_coefficient"};
+/// Fields that Google Benchmark's readers give a meaning (its json_reporter.cc and tools/gbench):
+/// no counter may take such a name.
+const std::set<std::string> google_benchmark_fields{"name",
+                                                    "family_index",
+                                                    "per_family_instance_index",
+                                                    "run_name",
+                                                    "run_type",
+                                                    "repetitions",
+                                                    "threads",
+                                                    "repetition_index",
+                                                    "aggregate_name",
+                                                    "aggregate_unit",
+                                                    "iterations",
+                                                    "error_occurred",
+                                                    "error_message",
+                                                    "skipped",
+                                                    "skip_message",
+                                                    "real_time",
+                                                    "cpu_time",
+                                                    "time_unit",
+                                                    "label",
+                                                    "big_o",
+                                                    "rms",
+                                                    "cpu_coefficient",
+                                                    "real_coefficient"};
 
 /// As Google Benchmark numbers its entries: one family per probe, one instance per case.
 class Numbering {

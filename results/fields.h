@@ -7,9 +7,9 @@
 
 namespace fathom {
 
-// The fields of a struct as a list that its reader, its writer, its schema and its list of differences
-// walk (results/read_fields.h, write_fields.h, schema_fields.h, differences.h). document_fields.h has
-// the lists of the result document.
+// The fields of a struct as a list that its reader, its writer, its schema and its list of
+// differences walk (read_fields.h, write_fields.h, schema_fields.h, merge.cpp). document_fields.h
+// has the lists of the result document.
 
 enum class Presence {
   required,
@@ -31,11 +31,11 @@ struct FieldRule {
 template <class Object, class Value>
 struct Field {
   const char* name;
-  Value Object::* member;
+  Value Object::*member;
   FieldRule rule;
 };
 template <class Object, class Value>
-constexpr Field<Object, Value> field(const char* name, Value Object::* member, FieldRule rule = {}) {
+constexpr Field<Object, Value> field(const char* name, Value Object::*member, FieldRule rule = {}) {
   return {name, member, rule};
 }
 

@@ -76,7 +76,8 @@ bool measured(const Claim& claim) {
          claim.verdict != ClaimVerdict::not_measured;
 }
 
-/// The figure with its probe's name before it, as a claim that several probes answered has it already.
+/// The figure with its probe's name before it, as a claim that several probes answered has it
+/// already.
 std::string attributed_figure(const Claim& claim) {
   const std::string prefix = claim.probe + ": ";
   return claim.figure.starts_with(prefix) ? claim.figure : prefix + claim.figure;

@@ -18,9 +18,8 @@ inline constexpr auto enum_words<Better> = std::to_array<std::string_view>({"hig
 template <>
 inline constexpr auto enum_words<Source> = std::to_array<std::string_view>({"measured", "replay"});
 template <>
-inline constexpr auto enum_words<VerdictStatus> =
-    std::to_array<std::string_view>({"ok", "noisy", "unexpected", "above_bound", "counter_mismatch",
-                                     "wrong_output", "failed"});
+inline constexpr auto enum_words<VerdictStatus> = std::to_array<std::string_view>(
+    {"ok", "noisy", "unexpected", "above_bound", "counter_mismatch", "wrong_output", "failed"});
 template <>
 inline constexpr auto enum_words<ProbeStatus> = std::to_array<std::string_view>(
     {"complete", "partial", "crashed", "timed_out", "failed", "interrupted"});
@@ -32,8 +31,7 @@ inline constexpr auto enum_words<View::Kind> =
     std::to_array<std::string_view>({"plot", "table", "heat_map", "roofline", "steps"});
 
 template <typename Enum>
-  requires(!enum_words<Enum>.empty())
-std::string_view to_string(Enum value) {
+requires(!enum_words<Enum>.empty()) std::string_view to_string(Enum value) {
   return enum_words<Enum>.at(static_cast<std::size_t>(value));
 }
 

@@ -59,7 +59,8 @@ bool read_plain(const nlohmann::json& json, const FieldRule& rule, Value& to) {
 /// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
 /// place of the first fault and what was expected there.
 template <class Value>
-void read_fields(const nlohmann::json& json, const JsonPlace& place, Value& to, const FieldRule& rule = {}) {
+void read_fields(const nlohmann::json& json, const JsonPlace& place, Value& to,
+                 const FieldRule& rule = {}) {
   const auto refuse = [&] { refuse_value(place, json, SchemaOfFields().of<Value>(rule)); };
   if constexpr (Listed<Value>) {
     read_list(fields_of<Value>, json, place, to);

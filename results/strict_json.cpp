@@ -68,7 +68,8 @@ class Guard final : public nlohmann::json_sax<Json> {
     if (!level.keys.insert(name).second) {
       const std::string where = path();
       refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
-                                  where.empty() ? "the outermost object" : where, quotable(name, max_quoted)));
+                                  where.empty() ? "the outermost object" : where,
+                                  quotable(name, max_quoted)));
     }
     if (level.keys.size() > max_keys) {
       refuse(origin_,
@@ -127,7 +128,8 @@ class Guard final : public nlohmann::json_sax<Json> {
     std::string path;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
       const Level& level = levels_[i];
-      path += level.is_object ? "/" + quotable(level.key, max_quoted) : fmt::format("/{}", level.index - 1);
+      path += level.is_object ? "/" + quotable(level.key, max_quoted)
+                              : fmt::format("/{}", level.index - 1);
     }
     if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
     return path;

@@ -1,4 +1,5 @@
-// The check of a document against the schema, held against a library's, which knows all of JSON Schema.
+// The check of a document against the schema, held against a library's, which knows all of JSON
+// Schema.
 
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -84,8 +85,18 @@ void compare(const Document& sample) {
   collect(document, "", "", kinds, places);
   int refused = 0, accepted = 0;
   for (const Json::json_pointer& place : places) {
-    const Json other_values{nullptr, true, 0, -1, 0.5, 1e30, "", "x", Json::array(), Json::object(),
-                            Json::array({1}), Json::object({{"x", 1}})};
+    const Json other_values{nullptr,
+                            true,
+                            0,
+                            -1,
+                            0.5,
+                            1e30,
+                            "",
+                            "x",
+                            Json::array(),
+                            Json::object(),
+                            Json::array({1}),
+                            Json::object({{"x", 1}})};
     for (std::size_t i = 0; i <= other_values.size(); ++i) {
       Json changed = document;
       if (i < other_values.size())
@@ -107,7 +118,8 @@ void compare(const Document& sample) {
 
 }  // namespace
 
-TEST_CASE("The schema's check accepts and refuses what a library for JSON Schema does", "[results]") {
+TEST_CASE("The schema's check accepts and refuses what a library for JSON Schema does",
+          "[results]") {
   compare(sample::document());
 }
 
