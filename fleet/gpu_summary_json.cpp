@@ -10,7 +10,6 @@
 
 #include "fleet/gpu_summary.h"
 #include "fleet/summary_json.h"
-#include "gate/json_fields.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/error.h"
@@ -22,8 +21,6 @@ namespace fathom::fleet {
 namespace {
 
 namespace dom = simdjson::dom;
-using gate::Fields;
-using gate::Place;
 using Json = nlohmann::ordered_json;
 
 /// More GPUs than a host has, and more of anything than a result has.
@@ -53,13 +50,6 @@ Json figures_json(const GpuSummary& s, Reading MetricFigures::*which) {
                 [which](const MetricFigures& figures) { return number(figures.*which); });
 }
 
-template <typename Enum>
-Enum word_of(const Fields& fields, std::string_view key, const char* expected) {
-  const auto value = from_string<Enum>(fields.text(key));
-  if (!value) fields.place().at(key).refuse(fmt::format("is none of {}", expected));
-  return *value;
-}
-
 GpuStatus status_of(const Fields& fields) {
   const std::string word = fields.text("status");
   for (const GpuStatus status : {GpuStatus::complete, GpuStatus::partial, GpuStatus::failed})
@@ -75,15 +65,13 @@ int count_of(const Fields& fields, std::string_view key) {
 }
 
 Health health_of(const Fields& own) {
-  const Fields f(own.member("health"), own.place().at("health"));
+  const Fields f = own.object("health");
   Health h;
   h.sm_clock_hz = f.optional_number("sm_clock_hz");
   h.memory_clock_hz = f.optional_number("memory_clock_hz");
   h.temperature_c = f.optional_number("temperature_c");
   h.power_w = f.optional_number("power_w");
-  const Place reasons = f.place().at("throttle_reasons");
-  for (const dom::element reason : f.list("throttle_reasons"))
-    h.throttle_reasons.push_back(gate::text_of(reason, reasons));
+  h.throttle_reasons = f.texts("throttle_reasons");
   h.power_limit_w = f.optional_number("power_limit_w");
   h.pcie_generation = f.optional_number("pcie_generation");
   h.pcie_width = f.optional_number("pcie_width");
@@ -97,30 +85,23 @@ Health health_of(const Fields& own) {
 
 /// Of before there was such a list: none.
 std::vector<std::string> counters_of(const Fields& own) {
-  std::vector<std::string> probes;
-  if (!own.has("counters_of")) return probes;
-  for (const dom::element probe : own.list("counters_of"))
-    probes.push_back(gate::text_of(probe, own.place().at("counters_of")));
-  return probes;
+  return own.has("counters_of") ? own.texts("counters_of") : std::vector<std::string>{};
 }
 
 Settings settings_of(const Fields& own) {
   Settings settings;
-  const Place place = own.place().at("settings");
-  dom::object object;
-  if (own.member("settings").get(object) != simdjson::SUCCESS) place.refuse("is no object");
-  const Fields checked(own.member("settings"), place);  // no key twice
-  for (const auto& [key, value] : object)
-    settings.emplace_back(std::string(key), gate::text_of(value, place.at(key)));
+  const Fields object = own.object("settings");
+  for (const auto& [key, value] : object.members())
+    settings.emplace_back(std::string(key), text_of(value, object.place().at(key)));
   std::sort(settings.begin(), settings.end());
   return settings;
 }
 
 void read_metrics(const Fields& own, GpuSummary& summary) {
-  const Fields f(own.member("metrics"), own.place().at("metrics"));
+  const Fields f = own.object("metrics");
   const Place names = f.place().at("name");
-  for (const dom::element name : f.list("name"))
-    summary.names.push_back({gate::text_of(name, names), "", Better::higher});
+  for (std::string& name : f.texts("name"))
+    summary.names.push_back({std::move(name), "", Better::higher});
   const std::size_t size = summary.names.size();
   if (size > most_metrics) names.refuse("has more metrics than any result");
   std::unordered_set<std::string_view> known;
@@ -139,17 +120,17 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
       place.refuse(fmt::format("has not as many as \"name\", which has {}", size));
   };
   each("unit", [&](std::size_t i, dom::element value, const Place& place) {
-    summary.names[i].unit = gate::text_of(value, place);
+    summary.names[i].unit = text_of(value, place);
   });
   each("better", [&](std::size_t i, dom::element value, const Place& place) {
-    const auto better = from_string<Better>(gate::text_of(value, place));
+    const auto better = from_string<Better>(text_of(value, place));
     if (!better) place.refuse("has one that is none of \"higher\", \"lower\"");
     summary.names[i].better = *better;
   });
   summary.figures.resize(size);
   const auto figures = [&](std::string_view key, Reading MetricFigures::*which) {
     each(key, [&, which](std::size_t i, dom::element value, const Place& place) {
-      if (!value.is_null()) summary.figures[i].*which = gate::number_of(value, place);
+      if (!value.is_null()) summary.figures[i].*which = number_of(value, place);
     });
   };
   figures("alone", &MetricFigures::alone);
@@ -237,8 +218,8 @@ void require_date(const GpuSummary& summary, const std::string& origin) {
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {
-  const gate::ParsedJson json(text, origin);
-  const Place place{&origin, nullptr, {}, std::nullopt};
+  const ParsedJson json(text, origin);
+  const Place place{&origin};
   const Fields own(json.root(), place);
   require_version(own, summary_key, summary_version, "a GPU's summary");
   GpuSummary s;
@@ -260,7 +241,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   s.counters_of = counters_of(own);
   s.settings = settings_of(own);
   s.health = health_of(own);
-  const Fields elapsed(own.member("elapsed_s"), own.place().at("elapsed_s"));
+  const Fields elapsed = own.object("elapsed_s");
   s.elapsed_s = {elapsed.optional_number("alone"), elapsed.optional_number("together"),
                  elapsed.optional_number("suite")};
   read_metrics(own, s);

@@ -15,8 +15,6 @@ namespace fathom::fleet {
 namespace {
 
 namespace dom = simdjson::dom;
-using gate::Fields;
-using gate::Place;
 using Json = nlohmann::ordered_json;
 
 std::string axis_text(const Entry& entry, const char* name) {
@@ -25,35 +23,23 @@ std::string axis_text(const Entry& entry, const char* name) {
 }
 
 LinkFact fact_of(const Fields& f) {
-  LinkFact fact{f.text("id"),
+  return {f.text("id"),
                 f.text("subject"),
                 f.text("quantity"),
                 f.text("unit"),
-                Better::higher,
+                word_of<Better>(f, "better", "\"higher\", \"lower\""),
                 f.optional_number("value"),
                 f.optional_number("bound"),
                 f.text("bound_source"),
                 f.text("reason")};
-  const auto better = from_string<Better>(f.text("better"));
-  if (!better) f.place().at("better").refuse("is none of \"higher\", \"lower\"");
-  fact.better = *better;
-  return fact;
 }
 
 LinkPair pair_of(const Fields& f, std::size_t kinds) {
   const double kind = f.number("kind");
   if (!(kind >= 0 && kind < static_cast<double>(kinds)))
-    f.place().at("kind").refuse("is not the number of a kind");
+    f.refuse("kind", "is not the number of a kind");
   return {static_cast<std::size_t>(kind), f.text("from"), f.text("to"), f.optional_number("value"),
           f.optional_number("bound")};
-}
-
-/// Each of a list's objects.
-template <typename Read>
-void each(const Fields& own, std::string_view key, Read read) {
-  const Place list = own.place().at(key);
-  std::size_t i = 0;
-  for (const dom::element value : own.list(key)) read(Fields(value, list.at(i++)));
 }
 
 }  // namespace
@@ -112,20 +98,20 @@ std::string to_text(const HostLinks& links) {
 }
 
 HostLinks parse_links(std::string_view text, const std::string& origin) {
-  const gate::ParsedJson json(text, origin);
-  const Fields own(json.root(), Place{&origin, nullptr, {}, std::nullopt});
+  const ParsedJson json(text, origin);
+  const Fields own(json.root(), Place{&origin});
   require_version(own, links_key, links_version, "a host's links");
   HostLinks links;
   links.host = own.text("host");
   links.run = own.text("run");
   links.machine = own.text_or("machine", "");
   links.elapsed_s = own.number("elapsed_s");
-  each(own, "facts", [&](const Fields& f) { links.facts.push_back(fact_of(f)); });
-  each(own, "kinds", [&](const Fields& f) {
+  own.each("facts", [&](const Fields& f) { links.facts.push_back(fact_of(f)); });
+  own.each("kinds", [&](const Fields& f) {
     links.kinds.push_back({f.text("engine"), f.text("direction"), f.text("unit")});
   });
-  each(own, "pairs",
-       [&](const Fields& f) { links.pairs.push_back(pair_of(f, links.kinds.size())); });
+  own.each("pairs",
+           [&](const Fields& f) { links.pairs.push_back(pair_of(f, links.kinds.size())); });
   return links;
 }
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fleet/gpu_summary.h"
-#include "gate/json_fields.h"
+#include "results/json_fields.h"
 
 namespace fathom::fleet {
 
@@ -11,6 +11,6 @@ namespace fathom::fleet {
 nlohmann::ordered_json to_json(const GpuSummary& summary);
 
 /// Throws Error(document_version) unless the document's member `key` has this version of `what`.
-void require_version(const gate::Fields& own, std::string_view key, int expected, const char* what);
+void require_version(const Fields& own, std::string_view key, int expected, const char* what);
 
 }  // namespace fathom::fleet

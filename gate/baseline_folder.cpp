@@ -45,10 +45,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::string file_stem(const RunMetrics& run, const std::string& text) {
-  return fmt::format("{}-{}", reports::slug(run.date), short_hash(text));
-}
-
 bool ends_in_hash(const std::string& name) {
   constexpr std::size_t digits = 16;
   return name.size() > digits && name[name.size() - digits - 1] == '-' &&
@@ -82,19 +78,13 @@ fs::path BaselineFolder::folder_for(const RunMetrics& run) const {
 }
 
 fs::path BaselineFolder::add(const RunMetrics& run) const {
-  if (run.replay)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is a replay of a recording: only measurements can be a baseline.",
-                            run.origin));
-  if (run.date.empty())
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("{} has no date, by which the runs of a baseline are ordered.", run.origin));
-  const bool any = std::any_of(run.metrics.begin(), run.metrics.end(),
-                               [](const MetricValue& metric) { return metric.problem.empty(); });
-  if (!any)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} has no metric with a usable value.", run.origin));
+  const auto refuse_if = [&](bool unfit, const char* why) {
+    if (unfit) throw Error(ExitCode::bad_input, run.origin + why);
+  };
+  refuse_if(run.replay, " is a replay of a recording: only measurements can be a baseline.");
+  refuse_if(run.date.empty(), " has no date, by which the runs of a baseline are ordered.");
+  refuse_if(std::ranges::none_of(run.metrics, &std::string::empty, &MetricValue::problem),
+            " has no metric with a usable value.");
   const fs::path folder = folder_for(run);
   std::error_code error;
   fs::create_directories(folder, error);
@@ -103,7 +93,8 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
                 fmt::format("{} cannot be made ({}): give another folder with --baseline.",
                             folder.string(), error.message()));
   const std::string text = baseline_text(run);
-  const fs::path file = folder / (file_stem(run, text) + ".json");
+  const fs::path file =
+      folder / fmt::format("{}-{}.json", reports::slug(run.date), short_hash(text));
   write_file_atomically(file, text);
   for (const fs::path& other : entries_of(folder))
     if (is_unfinished_of_add(other)) remove_abandoned(other);
@@ -135,8 +126,7 @@ ReadRuns read_runs(const std::vector<fs::path>& files) {
       if (is_there(file)) read.unreadable.push_back({file, error});
     }
   }
-  std::stable_sort(read.runs.begin(), read.runs.end(),
-                   [](const RunMetrics& a, const RunMetrics& b) { return a.date < b.date; });
+  std::ranges::stable_sort(read.runs, {}, &RunMetrics::date);
   return read;
 }
 
@@ -157,17 +147,11 @@ std::vector<RunMetrics> BaselineFolder::runs_like(const RunMetrics& run) const {
   ReadRuns read = read_runs(files_like(run));
   if (read.unreadable.empty()) return std::move(read.runs);
   const auto& [file, error] = read.unreadable.front();
-  throw Error(
-      error.code(),
-      fmt::format("{}{}", error.what(),
-                  is_lost_run(file, error)
-                      ? fmt::format(" `fathom baseline prune --baseline {}` removes such files.",
-                                    root_.string())
-                      : ""));
-}
-
-std::size_t BaselineFolder::count_like(const RunMetrics& run) const {
-  return files_like(run).size();
+  std::string why = error.what();
+  if (is_lost_run(file, error))
+    why +=
+        fmt::format(" `fathom baseline prune --baseline {}` removes such files.", root_.string());
+  throw Error(error.code(), why);
 }
 
 std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const {

@@ -40,8 +40,8 @@ class BaselineFolder {
   /// them; oldest first.
   std::vector<RunMetrics> ratios_like(const RunMetrics& run) const;
 
-  /// How many files there are with this run's identity.
-  std::size_t count_like(const RunMetrics& run) const;
+  /// The files of the runs with this run's identity.
+  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
 
   /// The newest run of each group that can be read, to say what is there instead.
   std::vector<RunMetrics> newest_of_each() const;
@@ -63,7 +63,6 @@ class BaselineFolder {
   Pruned prune(const Pruning& pruning) const;
 
  private:
-  std::vector<std::filesystem::path> files_like(const RunMetrics& run) const;
   std::filesystem::path folder_for(const RunMetrics& run) const;
 
   std::filesystem::path root_;

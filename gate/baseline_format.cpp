@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gate/parse.h"
@@ -25,65 +23,29 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<double> optional_number(dom::element value, const Place& place) {
-  if (value.is_null()) return std::nullopt;
-  return number_of(value, place);
-}
-
 MetricValue metric_of(dom::element element, const Place& at) {
-  enum Column {
-    name,
-    unit,
-    better,
-    value,
-    sm_clock,
-    memory_clock,
-    power,
-    throttle,
-    elapsed,
-    columns
-  };
-  MetricValue metric;
-  std::size_t column = 0;
+  constexpr std::size_t columns = 9, fewest = 7;
+  std::vector<dom::element> cells;
   for (const dom::element cell : list_of(element, at)) {
-    const Place place = at.at(column);
-    switch (column++) {
-      case name:
-        metric.name = text_of(cell, place);
-        break;
-      case unit:
-        metric.unit = text_of(cell, place);
-        break;
-      case better: {
-        const std::string word = text_of(cell, place);
-        if (word != "higher" && word != "lower") place.refuse("is none of \"higher\", \"lower\"");
-        metric.better = word == "higher" ? Better::higher : Better::lower;
-        break;
-      }
-      case value:
-        metric.value = number_of(cell, place);
-        break;
-      case sm_clock:
-        metric.state.sm_clock_hz = optional_number(cell, place);
-        break;
-      case memory_clock:
-        metric.state.memory_clock_hz = optional_number(cell, place);
-        break;
-      case power:
-        metric.state.power_w = optional_number(cell, place);
-        break;
-      case throttle:
-        for (const dom::element reason : list_of(cell, place))
-          metric.state.throttle_reasons.push_back(text_of(reason, place));
-        break;
-      case elapsed:
-        metric.elapsed_s = number_of(cell, place);
-        break;
-      default:
-        at.refuse("has more columns than a metric has");
-    }
+    if (cells.size() == columns) at.refuse("has more columns than a metric has");
+    cells.push_back(cell);
   }
-  if (column < throttle) at.refuse(fmt::format("has {} columns; expected: {}", column, +columns));
+  if (cells.size() < fewest)
+    at.refuse(fmt::format("has {} columns; expected: {}", cells.size(), columns));
+  const auto text = [&](std::size_t column) { return text_of(cells[column], at.at(column)); };
+  const auto number = [&](std::size_t column) { return number_of(cells[column], at.at(column)); };
+  const auto optional = [&](std::size_t column) {
+    return cells[column].is_null() ? std::nullopt : std::optional(number(column));
+  };
+  const auto better = from_string<Better>(text(2));
+  if (!better) at.at(2).refuse("is none of \"higher\", \"lower\"");
+  MetricValue metric{text(0), text(1), *better, number(3), 0, {}, {}};
+  metric.state = {optional(4), optional(5), optional(6), {}};
+  if (cells.size() > 7)
+    each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {
+      metric.state.throttle_reasons.push_back(text_of(reason, place));
+    });
+  if (cells.size() > 8) metric.elapsed_s = number(8);
   return metric;
 }
 
@@ -103,10 +65,9 @@ std::string baseline_text(const RunMetrics& run) {
   for (const MetricValue& metric : run.metrics) {
     if (!metric.problem.empty()) continue;
     const GpuState& state = metric.state;
-    Json row =
-        Json::array({metric.name, metric.unit, metric.better == Better::higher ? "higher" : "lower",
-                     metric.value, or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
-                     or_null(state.power_w)});
+    Json row = Json::array({metric.name, metric.unit, to_string(metric.better), metric.value,
+                            or_null(state.sm_clock_hz), or_null(state.memory_clock_hz),
+                            or_null(state.power_w)});
     if (!state.throttle_reasons.empty() || metric.elapsed_s > 0)
       row.push_back(state.throttle_reasons);
     if (metric.elapsed_s > 0) row.push_back(metric.elapsed_s);
@@ -126,7 +87,7 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")
-    document.place().at("program").refuse("is none of \"fathom\", \"google-benchmark\"");
+    document.refuse("program", "is none of \"fathom\", \"google-benchmark\"");
   run.fathom = program == "fathom";
   // A program may give none, and `add` kept such runs once.
   const std::string date = document.text("date");
@@ -134,11 +95,9 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.commit = document.text("commit");
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
-  run.identity = identity_of(document.member("identity"), document.place().at("identity"));
-  const Place rows = document.place().at("metrics");
-  std::size_t index = 0;
-  for (const dom::element row : rows_of(document, "metrics"))
-    run.metrics.push_back(metric_of(row, rows.at(index++)));
+  run.identity = identity_of(document.object("identity"));
+  each_row(document, "metrics",
+           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
 
 }  // namespace fathom::gate

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "results/format.h"
@@ -11,34 +12,19 @@
 namespace fathom::gate {
 
 std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::unchanged:
-      return "unchanged";
-    case Outcome::improved:
-      return "improved";
-    case Outcome::regression:
-      return "regression";
-    case Outcome::inconclusive:
-      return "inconclusive";
-    case Outcome::missing:
-      return "missing";
-    case Outcome::added:
-      return "added";
-    case Outcome::ignored:
-      return "ignored";
-  }
-  return "unknown";
+  constexpr std::array names{"unchanged", "improved", "regression", "inconclusive",
+                             "missing",   "added",    "ignored"};
+  return names.at(static_cast<std::size_t>(outcome));
 }
 
 std::optional<ValueChange> value_change(const MetricDecision& decision) {
   if (!decision.evidence || !decision.evidence->relative) return std::nullopt;
   const Evidence& evidence = *decision.evidence;
-  const double confidence = evidence.interval.confidence;
-  if (decision.better == Better::lower)
-    return ValueChange{std::expm1(evidence.worse), std::expm1(evidence.interval.low),
-                       std::expm1(evidence.interval.high), confidence};
-  return ValueChange{std::expm1(-evidence.worse), std::expm1(-evidence.interval.high),
-                     std::expm1(-evidence.interval.low), confidence};
+  const bool lower = decision.better == Better::lower;
+  const auto change = [&](double worse) { return std::expm1(lower ? worse : -worse); };
+  const auto& [low, high, confidence, method] = evidence.interval;
+  return ValueChange{change(evidence.worse), change(lower ? low : high), change(lower ? high : low),
+                     confidence};
 }
 
 std::optional<double> change_of(const MetricDecision& decision) {
@@ -62,8 +48,7 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 
 std::size_t count(const CheckResult& result, Outcome outcome) {
   return static_cast<std::size_t>(
-      std::count_if(result.metrics.begin(), result.metrics.end(),
-                    [&](const MetricDecision& metric) { return metric.outcome == outcome; }));
+      std::ranges::count(result.metrics, outcome, &MetricDecision::outcome));
 }
 
 bool nothing_compared(const CheckResult& result) {
@@ -93,24 +78,21 @@ ExitCode exit_code(const CheckResult& result) {
 }
 
 std::string headline(const CheckResult& result) {
-  const auto of = [&](Outcome outcome, const char* one, const char* many) {
-    return counted(count(result, outcome), one, many);
+  const auto of = [&](Outcome outcome, const char* one) {
+    return counted(count(result, outcome), one);
   };
   switch (exit_code(result)) {
     case ExitCode::check_failed:
-      return fmt::format("FAIL: {}{}", of(Outcome::regression, "regression", "regressions"),
+      return fmt::format("FAIL: {}{}", of(Outcome::regression, "regression"),
                          result.mode == "paired" ? " confirmed" : "");
     case ExitCode::metric_missing:
-      return fmt::format("FAIL: {} of the baseline missing",
-                         of(Outcome::missing, "metric", "metrics"));
+      return fmt::format("FAIL: {} of the baseline missing", of(Outcome::missing, "metric"));
     case ExitCode::inconclusive:
       if (const auto why = why_undecided(result); !why.empty())
         return "INCONCLUSIVE: " + why.front();
-      return fmt::format("INCONCLUSIVE: {} cannot be decided",
-                         of(Outcome::inconclusive, "metric", "metrics"));
+      return fmt::format("INCONCLUSIVE: {} cannot be decided", of(Outcome::inconclusive, "metric"));
     case ExitCode::ok:
-      return fmt::format("PASS: {}, no regression",
-                         counted(result.metrics.size(), "metric", "metrics"));
+      return fmt::format("PASS: {}, no regression", counted(result.metrics.size(), "metric"));
     default:
       return fmt::format("ERROR: {}", fmt::join(result.refusals, " "));
   }

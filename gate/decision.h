@@ -14,28 +14,27 @@ namespace fathom::gate {
 enum class Outcome { unchanged, improved, regression, inconclusive, missing, added, ignored };
 std::string_view to_string(Outcome outcome);
 
-/// How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
-struct GateOptions {
-  double effect = 0.01;     ///< changes below this never fail
-  double noise_factor = 3;  ///< nor those below this many times the metric's own noise floor
-  /// Probability of a false alarm in the whole suite, by Holm's procedure. Half of the promised 1
-  /// %, since ranks of rounds that drift are not quite exchangeable.
-  double alpha = 0.005;
-  double confidence = 0.95;  ///< of intervals
-};
+// How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
+inline constexpr double effect_that_counts = 0.01;  ///< smaller changes never fail
+inline constexpr double noise_factor = 3;  ///< nor those below so many times the metric's noise
+/// Probability of a false alarm in a whole suite of a paired check, by Holm's procedure. Half of
+/// the promised 1 %, since ranks of rounds that drift are not quite exchangeable.
+inline constexpr double paired_alpha = 0.005;
+inline constexpr double stored_alpha = 0.02;  ///< the same against earlier runs, by ranks
+inline constexpr double interval_confidence = 0.95;
 
-/// Of one metric's rounds or runs: how much worse head is than base, on the scale of logarithms
-/// where all values are above zero, else in the metric's unit; and how sure that is.
+/// One metric's rounds or runs: how much worse head is than base, on the scale of logarithms where
+/// all values are above zero, else in the metric's unit; and how sure that is.
 struct Evidence {
-  bool relative = true;    ///< logarithms
-  double worse = 0;        ///< Hodges-Lehmann estimate; above zero: worse
-  Interval interval;       ///< of it
+  bool relative = true;  ///< logarithms
+  double worse = 0;      ///< Hodges-Lehmann estimate; above zero: worse
+  Interval interval;     ///< of it
   /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
   /// single run from the earlier ones.
   double noise_floor = 0;
-  double threshold = 0;  ///< the least `worse` that counts, or in the stored mode that would show
-  double p = 1;          ///< that it is no worse than half the threshold for effects, or than runs
-                         ///< that did not change
+  double least = 0;      ///< the effect that counts, on this scale
+  double threshold = 0;  ///< the least `worse` that is no noise, or in the stored mode would show
+  double p = 1;          ///< that it is no worse than half of `least`, or than unchanged runs
 };
 
 struct MetricDecision {
@@ -49,6 +48,11 @@ struct MetricDecision {
   bool repeated = false;             ///< decided on fresh rounds
   std::string reason;                ///< why it is not simply unchanged; one sentence
   std::string rule;                  ///< the reason that the user's rule for it gives
+
+  void decide(Outcome what, std::string why) {
+    outcome = what;
+    reason = std::move(why);
+  }
 };
 
 /// What `fathom check` found.
@@ -64,7 +68,7 @@ struct CheckResult {
   std::vector<std::string> notes;
   std::size_t rounds = 0, confirmation_rounds = 0;  ///< per side
   double elapsed_s = 0;
-  GateOptions options;
+  double alpha = paired_alpha;
 };
 
 /// How the metric's value changed, relative, by the Hodges-Lehmann estimate, and its interval;

@@ -23,6 +23,7 @@ double mid_hinge(const std::vector<double>& values) {
 /// How far apart two things are that should not be, and how far noise puts them, relative.
 struct Sign {
   double apart = 0, noise = limit;
+  double ratio() const { return apart / noise; }
   bool shows() const { return apart > noise; }
 };
 
@@ -52,9 +53,9 @@ Sign spread_of_rounds(const std::vector<MetricSeries>& series) {
                       std::sqrt(static_cast<double>(deviations.size())));
     }
     if (shifts.size() < 2) continue;
-    const auto [low, high] = std::minmax_element(shifts.begin(), shifts.end());
-    const Sign side{*high - *low, std::max(limit, beyond_noise * median(noise))};
-    if (side.apart / side.noise > found.apart / found.noise) found = side;
+    const auto [low, high] = std::ranges::minmax(shifts);
+    const Sign side{high - low, std::max(limit, beyond_noise * median(noise))};
+    if (side.ratio() > found.ratio()) found = side;
   }
   return found;
 }
@@ -66,10 +67,8 @@ Sign shift_of_sides(const std::vector<MetricSeries>& steady) {
   for (const MetricSeries& metric : steady) {
     const Badness values = badness_of(metric);
     if (!values.relative || values.base.empty() || values.head.empty()) continue;
-    shifts.push_back(hodges_lehmann(values.base, values.head));
-    noise.push_back(spread_of_sides(values.base, values.head) *
-                    std::sqrt(1 / static_cast<double>(values.base.size()) +
-                              1 / static_cast<double>(values.head.size())));
+    shifts.push_back(shift_of(values.base, values.head).estimate);
+    noise.push_back(values.noise_floor());
   }
   if (shifts.size() < enough) return {};
   std::sort(shifts.begin(), shifts.end());
@@ -77,37 +76,37 @@ Sign shift_of_sides(const std::vector<MetricSeries>& steady) {
           std::max(limit, beyond_noise * median(noise))};
 }
 
-template <class Act>
-void each_round(const Rounds& rounds, const Act& act) {
+std::vector<const RunMetrics*> runs_of(const Rounds& rounds) {
+  std::vector<const RunMetrics*> runs;
   for (const auto* side : {&rounds.base, &rounds.head})
-    for (const RunMetrics& run : *side) act(run);
+    for (const RunMetrics& run : *side) runs.push_back(&run);
+  return runs;
 }
 
 std::optional<double> fewest_processes(const Rounds& rounds, std::optional<double> fewest) {
-  each_round(rounds, [&](const RunMetrics& run) {
-    if (run.other_processes)
-      fewest = std::min(*run.other_processes, fewest.value_or(*run.other_processes));
-  });
+  for (const RunMetrics* run : runs_of(rounds))
+    if (run->other_processes)
+      fewest = std::min(*run->other_processes, fewest.value_or(*run->other_processes));
   return fewest;
 }
 
 /// What rounds say of themselves, beside the metrics' values.
 std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
-  std::size_t all = 0, visited = 0, unsteady = 0;
+  const auto runs = runs_of(rounds);
+  std::size_t visited = 0, unsteady = 0;
   double worst = 0;
-  each_round(rounds, [&](const RunMetrics& run) {
-    ++all;
-    visited += run.other_processes && *run.other_processes > fewest;
-    unsteady += run.unsteadiness && *run.unsteadiness > limit;
-    worst = std::max(worst, run.unsteadiness.value_or(0));
-  });
+  for (const RunMetrics* run : runs) {
+    visited += run->other_processes && *run->other_processes > fewest;
+    unsteady += run->unsteadiness && *run->unsteadiness > limit;
+    worst = std::max(worst, run->unsteadiness.value_or(0));
+  }
   if (visited > 0)
-    return fmt::format("another process used the GPU during {} of {} rounds", visited, all);
+    return fmt::format("another process used the GPU during {} of {} rounds", visited, runs.size());
   if (unsteady > 0)
     return fmt::format(
         "in {} of {} rounds what one process measured several times differed by up to {} in the "
         "median",
-        unsteady, all, format_percent(worst));
+        unsteady, runs.size(), format_percent(worst));
   return {};
 }
 
@@ -129,7 +128,7 @@ std::string disturbance_of_fresh(const Rounds& fresh, const Rounds& before,
   if (!said.empty()) return said;
   const Sign spread = spread_of_rounds(steady), shift = shift_of_sides(steady);
   if (!spread.shows() && !shift.shows()) return {};
-  const bool rounds = spread.apart / spread.noise >= shift.apart / shift.noise;
+  const bool rounds = spread.ratio() >= shift.ratio();
   return fmt::format("metrics that had not changed before differ by {} between {}",
                      format_percent(rounds ? spread.apart : shift.apart),
                      rounds ? "rounds of one side" : "the sides");

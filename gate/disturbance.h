@@ -10,16 +10,14 @@ namespace fathom::gate {
 
 // Whether something else used the machine while rounds ran. Then they decide nothing: what became
 // slower may be that, and what did not become slower may have been hidden by it. The signs, each
-// with more than 1 % as its limit, the least effect that counts by default; of the last two also
-// with more than the rounds' own noise explains, which may be more than that for good:
+// above 1 %, the last two also above what the rounds' own noise explains:
 //   - another process used the GPU in some rounds and not in others (one that was there all the
 //     time, idle or not, hit both sides alike);
 //   - what one process measured several times differed, in the median over its metrics;
-//   - the rounds of one side differ as a whole;
+//   - the rounds of one side differ as a whole, by the mid-hinge over the metrics: a load may slow
+//     a third of them and leave the rest, and a median would not move;
 //   - at least two of the metrics that had not changed before differ between the sides.
-// As a whole is the mid-hinge over the metrics, the mean of the quartiles: a load may slow a third
-// of them and leave the rest, and a median would not move. Fewer than five metrics cannot tell
-// noise of one from a disturbance of all.
+// Fewer than five metrics cannot tell noise of one from a disturbance of all.
 
 /// The rounds of both sides.
 struct Rounds {

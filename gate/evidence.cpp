@@ -1,31 +1,24 @@
 #include "gate/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <utility>
 
 #include "gate/rank_statistics.h"
+#include "results/names.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
 
 /// Below half of the effect that counts a change is none: that is where the tests' hypothesis ends.
-constexpr double margin_share = 0.5;
-
-double threshold_for(double noise_floor, const GateOptions& options, double least) {
-  return std::max(least, options.noise_factor * noise_floor);
-}
-
-/// The effect on the scale of the values: of a logarithm, or of the base's own size.
-double on_scale(double effect, const Badness& values) {
-  return values.relative ? std::log1p(effect) : effect * std::abs(median(values.base));
-}
-
-std::vector<double> moved_back(std::vector<double> values, double by) {
-  for (double& value : values) value -= by;
-  return values;
+std::vector<double> moved_back(const Badness& values, double effect) {
+  std::vector<double> head = values.head;
+  const double margin = values.on_scale(effect * 0.5);
+  for (double& value : head) value -= margin;
+  return head;
 }
 
 std::string in_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
@@ -33,19 +26,27 @@ std::string in_words(const std::string& unit) { return unit.empty() ? "no unit" 
 }  // namespace
 
 std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
-                                    std::span<const RunMetrics> head) {
+                                    std::span<const RunMetrics> head, const Rules& rules) {
   std::vector<MetricSeries> all;
   std::unordered_map<std::string_view, std::size_t> places;
   const auto add = [&](const RunMetrics& run, bool is_head, std::size_t number) {
     for (const MetricValue& metric : run.metrics) {
       const auto [found, is_new] = places.try_emplace(metric.name, all.size());
-      if (is_new) all.push_back({metric.name, metric.unit, metric.better, {}, {}, {}, {}});
+      if (is_new) {
+        MetricSeries& added = all.emplace_back();
+        added.name = metric.name;
+        added.unit = metric.unit;
+        added.better = metric.better;
+        added.rule = find_rule(rules, metric.name);
+      }
       MetricSeries& series = all[found->second];
-      if (metric.unit != series.unit)
-        series.redefined = "from " + in_words(series.unit) + " to " + in_words(metric.unit);
-      else if (metric.better != series.better)
-        series.redefined = std::string("to ") +
-                           (metric.better == Better::lower ? "lower" : "higher") + " is better";
+      if (metric.unit != series.unit) {
+        series.other_unit = true;
+        series.redefined = fmt::format("its unit went from {} to {}", in_words(series.unit),
+                                       in_words(metric.unit));
+      } else if (metric.better != series.better) {
+        series.redefined = fmt::format("it went to {} is better", fathom::to_string(metric.better));
+      }
       if (metric.problem.empty()) {
         (is_head ? series.head : series.base).push_back(metric);
         (is_head ? series.head_runs : series.base_runs).push_back(number);
@@ -62,8 +63,8 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
 Badness badness_of(const MetricSeries& series) {
   const auto above_zero = [](const MetricValue& metric) { return metric.value > 0; };
   Badness values;
-  values.relative = std::all_of(series.base.begin(), series.base.end(), above_zero) &&
-                    std::all_of(series.head.begin(), series.head.end(), above_zero);
+  values.relative =
+      std::ranges::all_of(series.base, above_zero) && std::ranges::all_of(series.head, above_zero);
   const double sign = series.better == Better::lower ? 1 : -1;
   const auto convert = [&](const std::vector<MetricValue>& metrics, std::vector<double>& to) {
     for (const MetricValue& metric : metrics)
@@ -74,12 +75,16 @@ Badness badness_of(const MetricSeries& series) {
   return values;
 }
 
-double spread_of_sides(std::span<const double> base, std::span<const double> head) {
+double Badness::on_scale(double effect) const {
+  return relative ? std::log1p(effect) : effect * std::abs(median(base));
+}
+
+double Badness::spread() const {
   std::vector<double> residuals;
-  for (const auto& side : {base, head}) {
-    if (side.size() < 2) continue;
-    const double centre = median(side);
-    for (const double value : side) residuals.push_back(value - centre);
+  for (const auto* side : {&base, &head}) {
+    if (side->size() < 2) continue;
+    const double centre = median(*side);
+    for (const double value : *side) residuals.push_back(value - centre);
   }
   if (residuals.size() < 4) return 0;
   // Two medians were fitted: as of a standard deviation, n - 2 are left.
@@ -87,36 +92,37 @@ double spread_of_sides(std::span<const double> base, std::span<const double> hea
   return robust_spread(residuals) * std::sqrt(n / (n - 2));
 }
 
+double Badness::noise_floor() const {
+  return spread() *
+         std::sqrt(1 / static_cast<double>(base.size()) + 1 / static_cast<double>(head.size()));
+}
+
 double usual_spread(const std::vector<MetricSeries>& series) {
   std::vector<double> spreads;
   for (const MetricSeries& metric : series) {
     const Badness values = badness_of(metric);
     if (values.relative && !values.base.empty() && !values.head.empty())
-      spreads.push_back(spread_of_sides(values.base, values.head));
+      spreads.push_back(values.spread());
   }
   return spreads.empty() ? 0 : median(spreads);
 }
 
-Evidence evidence_of_rounds(const MetricSeries& series, const GateOptions& options, double effect) {
+Evidence evidence_of_rounds(const MetricSeries& series) {
   const Badness values = badness_of(series);
-  const double least = on_scale(effect, values);
-  const Shift shift = shift_of(values.base, values.head, options.confidence);
-  const double rounds_of_base = static_cast<double>(values.base.size()),
-               rounds_of_head = static_cast<double>(values.head.size());
-  const double floor = spread_of_sides(values.base, values.head) *
-                       std::sqrt(1 / rounds_of_base + 1 / rounds_of_head);
-  const double margin = on_scale(effect * margin_share, values);
+  const double least = values.on_scale(series.effect()), floor = values.noise_floor();
+  const Shift shift = shift_of(values.base, values.head, interval_confidence);
   return {values.relative,
           shift.estimate,
           shift.interval,
           floor,
-          threshold_for(floor, options, least),
-          rank_test_greater(values.base, moved_back(values.head, margin))};
+          least,
+          std::max(least, noise_factor * floor),
+          rank_test_greater(values.base, moved_back(values, series.effect()))};
 }
 
-double least_p_with_more(const MetricSeries& series, double effect, std::size_t more) {
+double least_p_with_more(const MetricSeries& series, std::size_t more) {
   Badness values = badness_of(series);
-  values.head = moved_back(values.head, on_scale(effect * margin_share, values));
+  values.head = moved_back(values, series.effect());
   const double best = std::min(std::ranges::min(values.base), std::ranges::min(values.head));
   const double worst = std::max(std::ranges::max(values.base), std::ranges::max(values.head));
   values.base.insert(values.base.end(), more, best - 1 - std::abs(best));

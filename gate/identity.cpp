@@ -9,37 +9,28 @@
 namespace fathom::gate {
 namespace {
 
-const std::set<std::string>& software_facts() {
-  static const std::set<std::string> names{"toolkit", "cuda_runtime", "cuda_driver"};
-  return names;
-}
-
 std::string shown(const std::string& value) { return value.empty() ? "not known" : value; }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): names files, protects nothing.
-class Hash {
- public:
-  void add(const std::string& text) {
+/// FNV-1a, 64 bits (Fowler, Noll, Vo), of texts: names files, protects nothing.
+std::string hash_of(const std::vector<std::string>& texts) {
+  std::uint64_t value = 0xcbf29ce484222325u;
+  const auto step = [&](unsigned char byte) { value = (value ^ byte) * 0x100000001b3u; };
+  for (const std::string& text : texts) {
     for (const char c : text) step(static_cast<unsigned char>(c));
     step(0xff);  // no byte of UTF-8: "ab" + "c" differs from "a" + "bc"
   }
-  std::string digits() const { return fmt::format("{:016x}", value_); }
-
- private:
-  void step(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3u; }
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
+  return fmt::format("{:016x}", value);
+}
 
 void add_once(std::vector<std::string>& to, const std::string& sentence) {
-  if (std::find(to.begin(), to.end(), sentence) == to.end()) to.push_back(sentence);
+  if (std::ranges::find(to, sentence) == to.end()) to.push_back(sentence);
 }
 
 }  // namespace
 
 std::string fact_of(const RunMetrics& run, const std::string& name) {
-  for (const auto& [key, value] : run.identity) {
+  for (const auto& [key, value] : run.identity)
     if (key == name) return value;
-  }
   return {};
 }
 
@@ -49,11 +40,11 @@ std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& 
   if (base.suite != head.suite)
     differences.push_back({"suite", shown(base.suite), shown(head.suite)});
   std::set<std::string> names;
-  for (const auto* run : {&base, &head}) {
+  for (const auto* run : {&base, &head})
     for (const auto& [name, value] : run->identity) names.insert(name);
-  }
+  static const std::set<std::string> software{"toolkit", "cuda_runtime", "cuda_driver"};
   for (const std::string& name : names) {
-    if (allowed == Allowed::software && software_facts().contains(name)) continue;
+    if (allowed == Allowed::software && software.contains(name)) continue;
     const std::string before = fact_of(base, name), after = fact_of(head, name);
     if (before != after) differences.push_back({name, shown(before), shown(after)});
   }
@@ -72,23 +63,19 @@ std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
                                      std::span<const RunMetrics> head, Allowed allowed) {
   std::vector<std::string> refusals;
-  for (const auto& side : {base, head}) {
-    for (const RunMetrics& run : side) {
+  for (const auto& side : {base, head})
+    for (const RunMetrics& run : side)
       if (run.replay)
         add_once(refusals, fmt::format("{} is a replay of a recording: nothing in it was measured "
                                        "there",
                                        run.origin));
-    }
-  }
   if (!refusals.empty() || base.empty()) return refusals;
-  for (const auto& side : {base, head}) {
-    for (const RunMetrics& run : side) {
+  const std::string what =
+      head.empty() ? "not all of the results are of one thing: different " : "different ";
+  for (const auto& side : {base, head})
+    for (const RunMetrics& run : side)
       for (const std::string& difference : differences_of(base.front(), run, allowed))
-        add_once(refusals, (head.empty() ? "not all of the results are of one thing: different "
-                                         : "different ") +
-                               difference);
-    }
-  }
+        add_once(refusals, what + difference);
   return refusals;
 }
 
@@ -100,30 +87,21 @@ RunMetrics ratios_of(RunMetrics run) {
   static const std::set<std::string> facts{"gpu_name", "compute_capability", "sms", "toolkit",
                                            "cuda_runtime"};
   std::erase_if(run.identity, [](const auto& fact) { return !facts.contains(fact.first); });
-  std::erase_if(run.metrics, [](const MetricValue& metric) {
-    return !is_ratio(metric.unit, metric.name);
-  });
+  std::erase_if(run.metrics,
+                [](const MetricValue& metric) { return !is_ratio(metric.unit, metric.name); });
   return run;
 }
 
-std::string short_hash(const std::string& text) {
-  Hash hash;
-  hash.add(text);
-  return hash.digits();
-}
+std::string short_hash(const std::string& text) { return hash_of({text}); }
 
 std::string identity_key(const RunMetrics& run) {
-  Hash hash;
-  hash.add(run.fathom ? "fathom" : "google-benchmark");
-  hash.add(run.suite);
+  std::vector<std::string> texts{run.fathom ? "fathom" : "google-benchmark", run.suite};
   Identity sorted = run.identity;
-  std::sort(sorted.begin(), sorted.end());
-  for (const auto& [name, value] : sorted) {
-    if (value.empty()) continue;  // a fact that a later version adds changes nothing where unknown
-    hash.add(name);
-    hash.add(value);
-  }
-  return hash.digits();
+  std::ranges::sort(sorted);
+  for (const auto& [name, value] : sorted)
+    // A fact that a later version adds changes nothing where unknown.
+    if (!value.empty()) texts.insert(texts.end(), {name, value});
+  return hash_of(texts);
 }
 
 }  // namespace fathom::gate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "gate/decision.h"
 
@@ -15,8 +16,8 @@ std::string terminal_table(const CheckResult& result, bool colour);
 std::string markdown_summary(const CheckResult& result);
 
 /// GitHub's workflow commands, one a line: errors for regressions, missing metrics and what ended
-/// the check, warnings for what is inconclusive, notices for improvements. At most ten of a kind, which is what GitHub
-/// shows of one step.
+/// the check, warnings for what is inconclusive, notices for improvements. At most ten of a kind,
+/// which is what GitHub shows of one step.
 std::string github_annotations(const CheckResult& result);
 
 /// JUnit's XML as CI servers read it: a test case a metric; regressions and missing metrics failed,
@@ -25,6 +26,11 @@ std::string junit_xml(const CheckResult& result);
 
 /// Everything, as JSON.
 std::string decision_json(const CheckResult& result);
+
+/// Text of a document for a line of a terminal, which may be that of a CI job's log: no line break,
+/// nothing that a terminal obeys, and nothing that a CI server takes for a command: "::error ..."
+/// at the start of a line (GitHub), "##[...]" and "##vso[...]" anywhere (GitHub, Azure).
+std::string log_text(std::string_view text);
 
 /// A sentence without line breaks on one metric: "copy_bandwidth/...: 4.286 TB/s to 4.153 TB/s
 /// (-3.1 %): worse by ...".

@@ -7,8 +7,6 @@
 #include <random>
 
 #include "gate/confirmation.h"
-#include "gate/disturbance.h"
-#include "gate/evidence.h"
 #include "gate/verdicts.h"
 #include "results/format.h"
 
@@ -24,29 +22,25 @@ class PairedCheck {
   PairedCheck(RoundSource& source, const PairedOptions& options, const Rules& rules)
       : source_(source), options_(options), rules_(rules) {
     result_.mode = "paired";
-    result_.options = options.gate;
   }
 
   CheckResult check() {
     Rounds all;
     const std::vector<Side> order = round_order(options_.rounds, options_.seed);
-    Taken taken{};
     try {
-      taken = take_rounds_until_quiet(order, all);
+      const Taken taken = take_rounds_until_quiet(order, all);
+      result_.rounds = all.base.size();
+      if (taken == Taken::all) decide(all);
+      if (taken == Taken::out_of_time)
+        result_.refusals.push_back(fmt::format(
+            "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
+            "raise --time-limit, or measure less",
+            all.base.size() + all.head.size(), order.size(), format_time(source_.elapsed_s()),
+            format_time(options_.time_limit_s)));
     } catch (const RoundFailed& failed) {
       if (!head_never_works(all)) throw;
       miss_all(all, failed);
-      result_.elapsed_s = source_.elapsed_s();
-      return std::move(result_);
     }
-    result_.rounds = all.base.size();
-    if (taken == Taken::all) decide(all);
-    if (taken == Taken::out_of_time)
-      result_.refusals.push_back(fmt::format(
-          "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
-          "raise --time-limit, or measure less",
-          all.base.size() + all.head.size(), order.size(), format_time(source_.elapsed_s()),
-          format_time(options_.time_limit_s)));
     result_.elapsed_s = source_.elapsed_s();
     return std::move(result_);
   }
@@ -59,7 +53,7 @@ class PairedCheck {
     Taken taken{};
     while (true) {
       const double began_s = source_.elapsed_s();
-      taken = take_rounds(source_, order, {}, {options_.time_limit_s}, all, result_);
+      taken = take_rounds(source_, order, {}, options_.time_limit_s, 0, all, result_);
       const double took_s = source_.elapsed_s() - began_s;
       if (taken != Taken::all || !options_.replace_disturbed ||
           source_.elapsed_s() + 2 * took_s > options_.time_limit_s ||
@@ -71,7 +65,7 @@ class PairedCheck {
     }
     if (discarded > 0)
       result_.notes.push_back(fmt::format("{} of first rounds was disturbed, and measured anew",
-                                          counted(discarded, "set", "sets")));
+                                          counted(discarded, "set")));
     return taken;
   }
 
@@ -101,35 +95,36 @@ class PairedCheck {
 
   void miss_all(const Rounds& all, const RoundFailed& failed) {
     result_.notes.push_back("the head failed again after a round of --base that did not");
-    for (const MetricSeries& series : series_of(all.base, {})) {
-      result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
-      MetricDecision& decision = result_.metrics.back();
-      if (decision.outcome == Outcome::missing) decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+    for (const MetricSeries& series : series_of(all.base, {}, rules_)) {
+      MetricDecision& decision = result_.metrics.emplace_back(first_decision(series));
+      if (decision.outcome == Outcome::missing)
+        decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
     }
   }
 
   void decide(const Rounds& all) {
-    series_ = series_of(all.base, all.head);
+    series_ = series_of(all.base, all.head, rules_);
     const double round_s =
         (source_.elapsed_s() - round_began_s_) / (2.0 * static_cast<double>(result_.rounds));
     usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(result_.rounds));
     for (const MetricSeries& series : series_) {
-      result_.metrics.push_back(first_decision(series, find_rule(rules_, series.name)));
-      require_all_rounds(series, result_.metrics.back());
-      screen(series, result_.metrics.back());
+      MetricDecision& decision = result_.metrics.emplace_back(first_decision(series));
+      require_all_rounds(series, decision);
+      screen(series, decision);
     }
     if (stop_if_disturbed(all)) return;
     for (auto* group : {&found_.suspects, &found_.improvements})
       std::stable_sort(group->begin(), group->end(), worst_first);
     found_.improvements.resize(std::min(found_.improvements.size(), improvements_shown));
     choose_controls();
-    Confirmation(source_, options_, rules_, all, overhead_of(round_s), result_).decide(found_);
+    const double overhead_s = overhead_of(round_s);
+    confirm(std::move(found_), source_, options_, rules_, all, overhead_s, result_);
   }
 
   /// What a round takes beside measuring; all of it where no round can leave anything out.
   double overhead_of(double round_s) {
     if (!source_.can_select()) {
-      for (auto* group : {&found_.suspects, &found_.improvements, &found_.controls})
+      for (auto* group : found_.groups())
         for (Candidate& candidate : *group) candidate.elapsed_s = 0;
       return round_s;
     }
@@ -149,34 +144,27 @@ class PairedCheck {
         (series.base.size() == rounds && series.head.size() == rounds))
       return;
     const bool lost = series.head.size() < rounds;
-    decision.outcome = lost ? Outcome::missing : Outcome::inconclusive;
-    decision.reason = fmt::format("the {} has it in {} of {} rounds.", lost ? "head" : "base",
-                                  lost ? series.head.size() : series.base.size(), rounds);
-  }
-
-  double effect_of(const MetricSeries& series) const {
-    return effect_for(find_rule(rules_, series.name), options_.gate);
+    decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
+                    fmt::format("the {} has it in {} of {} rounds.", lost ? "head" : "base",
+                                lost ? series.head.size() : series.base.size(), rounds));
   }
 
   void screen(const MetricSeries& series, MetricDecision& decision) {
     if (decision.outcome != Outcome::unchanged) return;
-    decision.evidence = evidence_of_rounds(series, options_.gate, effect_of(series));
-    const Evidence& evidence = *decision.evidence;
-    const double counts = least_effect(evidence, series, effect_of(series));
+    const Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
+    const double counts = evidence.least, elapsed_s = elapsed_of(series);
     const std::size_t index = result_.metrics.size() - 1;
     const double severity = evidence.worse / std::max(counts, 1e-300);
-    const double elapsed_s = elapsed_of(series);
     // Where all metrics are noisy, what they have in common is surer than four values of one.
-    const bool noisy = evidence.relative && options_.gate.noise_factor * usual_noise_ > counts;
+    const bool noisy = evidence.relative && noise_factor * usual_noise_ > counts;
     const double noise =
         noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
-    if (looks_worse(evidence, series, effect_of(series)) && evidence.worse > noise)
+    if (looks_worse(evidence) && evidence.worse > noise)
       found_.suspects.push_back({index, severity, elapsed_s});
     else if (-evidence.worse > std::max(counts, evidence.noise_floor))
       found_.improvements.push_back({index, -severity, elapsed_s});
     else if (evidence.relative)
-      found_.controls.push_back(
-          {index, -options_.gate.noise_factor * evidence.noise_floor / counts, elapsed_s});
+      found_.controls.push_back({index, -noise_factor * evidence.noise_floor / counts, elapsed_s});
   }
 
   /// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
@@ -205,9 +193,9 @@ class PairedCheck {
     result_.refusals.push_back(why + ": the machine was disturbed, measure again");
     for (const Candidate& suspect : found_.suspects) {
       MetricDecision& decision = result_.metrics[suspect.index];
-      decision.outcome = Outcome::inconclusive;
-      decision.reason = fmt::format("it looked worse by {}, but the machine was disturbed.",
-                                    change_words(decision));
+      decision.decide(Outcome::inconclusive,
+                      fmt::format("it looked worse by {}, but the machine was disturbed.",
+                                  change_words(decision)));
     }
     return true;
   }

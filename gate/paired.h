@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -36,14 +34,13 @@ class RoundSource {
 };
 
 struct PairedOptions {
-  GateOptions gate;
   int rounds = 2;  ///< of all metrics, per side; even
   /// Of the suspects, per side; 0: as many as the test needs, with some to spare. More are taken
   /// where so few could not be sure of them.
   int confirmation_rounds = 0;
   std::size_t max_suspects = 32;
-  double time_limit_s = 180;  ///< of the check: no round begins that would pass it
-  std::uint64_t seed = 1;     ///< of the order of the rounds
+  double time_limit_s = 180;      ///< of the check: no round begins that would pass it
+  std::uint64_t seed = 1;         ///< of the order of the rounds
   bool replace_disturbed = true;  ///< rounds, as far as the time goes; else they end the check
 };
 
@@ -57,16 +54,14 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
 /// Rounds per side for which the rank test can be sure enough of one of `suspects` metrics, with a
 /// factor of `spare` for ranks that are not perfectly apart; even, at least 6.
-int confirmation_rounds_for(std::size_t suspects, double alpha, double spare = 4);
+int confirmation_rounds_for(std::size_t suspects, double spare = 4);
 
 /// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
-/// counts, and by their own noise, are suspects and are measured anew in fresh rounds, which alone
-/// decide (what was seen before chose them, so it cannot also judge them), and are measured no
-/// longer once no further round could confirm them. With them a few metrics run again that did not
-/// change: if those move too, the machine was disturbed, and the rounds are taken anew while there is
-/// time. A head whose first round fails is tried
-/// once more, after a round of the base: where that ends well and the head fails again, all metrics
-/// of the base are missing.
+/// counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what was seen
+/// before chose them, so it cannot also judge them. With them a few metrics run again that did not
+/// change: if those move too, the machine was disturbed, and the rounds are taken anew while there
+/// is time. A head whose first round fails is tried once more, after a round of the base: where
+/// that ends well and the head fails again, all metrics of the base are missing.
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate

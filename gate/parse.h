@@ -2,17 +2,18 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gate/json_fields.h"
 #include "gate/run_metrics.h"
+#include "results/json_fields.h"
 
 namespace fathom::gate {
 
-// The kinds of document that the gate reads. Each fills `run`, whose origin is set; names are
-// checked by the caller.
+// The kinds of document that the gate reads. Each fills `run`, whose origin is set; names and
+// figures are checked by the caller.
 
 void parse_fathom(const Fields& document, RunMetrics& run);
 void parse_google_benchmark(const Fields& document, RunMetrics& run);
@@ -33,22 +34,26 @@ void parse_csv(std::string_view text, RunMetrics& run);
 /// A folder of Criterion's. Throws as read_run_metrics.
 RunMetrics read_criterion(const std::filesystem::path& folder);
 
-/// The identity of another program's run: its name, and FATHOM_MACHINE or the host. Where the file
-/// names none, it is taken to be of the host that reads it.
-Identity identity_of_program(const std::string& program, const std::string& host);
+/// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
+std::string machine_or(const std::string& host);
+
+/// The identity of another program's run: its name and its machine's. Where the file names no
+/// `host`, it is taken to be of the one that reads it.
+Identity identity_of_program(const std::string& program, const std::string& host = "");
 
 /// When a file was written: the date of a run that says none.
 std::string date_of_file(std::filesystem::file_time_type time);
 
-/// The rows of a run's measurements; refuses more of them than any run has, since the gate holds
-/// those of all runs at once.
-simdjson::dom::array rows_of(const Fields& document, std::string_view key);
+/// Hands on the rows of a run's measurements; refuses more of them than any run has, since the gate
+/// holds those of all runs at once.
+void each_row(const Fields& document, std::string_view key,
+              const std::function<void(simdjson::dom::element, const Place&)>& use);
 
 /// A run's date, by which runs are ordered. Refuses what is no time in UTC.
 std::string date_of(std::string text, const Place& place);
 
 /// The members of an object as texts, in its order; null is an empty text.
-Identity identity_of(simdjson::dom::element element, const Place& place);
+Identity identity_of(const Fields& fields);
 
 /// A metric's value is at most this, either way: powers and sums of such do not overflow.
 inline constexpr double largest_value = 1e200;
@@ -58,5 +63,38 @@ inline constexpr double smallest_value = 1e-18;
 
 inline constexpr const char* baseline_key = "fathom_baseline";
 inline constexpr int baseline_version = 2;  ///< 1 has no seconds
+
+/// The number that all of a text is.
+std::optional<double> number_in(std::string_view text);
+
+/// Seconds in a unit of time; 0 for another unit.
+double seconds_in(const std::string& unit);
+
+/// The metrics of a file with rows of samples. Rows with one name count as one metric.
+class PooledMetrics {
+ public:
+  /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
+  /// there with another unit or direction. Times are in seconds from here on, whatever their unit.
+  /// `elapsed_s` is the wall time of them all, 0 where it is not known.
+  void add(const std::string& name, std::string unit, Better better, std::vector<double> samples,
+           double elapsed_s, const Place& place);
+  /// A row without a usable sample, and why.
+  void add_problem(const std::string& name, const std::string& problem);
+  /// Seconds that count where no row has a sample.
+  void add_median(const std::string& name, double seconds, const Place& place);
+  /// Each metric with the median of its samples, in the order of the file.
+  void move_into(RunMetrics& run);
+
+ private:
+  struct Pool {
+    MetricValue metric;
+    std::vector<double> samples;
+    std::optional<double> median{};
+  };
+  Pool& pool(const std::string& name, const std::string& unit, Better better);
+
+  std::vector<Pool> pools_;
+  std::map<std::string, std::size_t> by_name_;
+};
 
 }  // namespace fathom::gate

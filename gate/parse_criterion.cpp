@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gate/pooled.h"
+#include "gate/parse.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
 
@@ -47,8 +47,7 @@ template <typename Use>
 void with_json(const fs::path& file, Use use) {
   const std::string text = read_file_up_to(file, largest_estimate), origin = file.string();
   const ParsedJson json(text, origin);
-  const Place place{&origin, nullptr, {}, std::nullopt};
-  use(Fields(json.root(), place));
+  use(Fields(json.root(), Place{&origin}));
 }
 
 }  // namespace
@@ -71,15 +70,15 @@ RunMetrics read_criterion(const fs::path& folder) {
       with_json(result / "benchmark.json",
                 [&](const Fields& fields) { name = fields.text_or("full_id", name); });
     with_json(result / "estimates.json", [&](const Fields& fields) {
-      const Fields median(fields.member("median"), fields.place().at("median"));
-      metrics.add(name, "ns", Better::lower, {median.number("point_estimate")}, 0, fields.place());
+      metrics.add(name, "ns", Better::lower, {fields.object("median").number("point_estimate")}, 0,
+                  fields.place());
     });
     const auto written = fs::last_write_time(result / "estimates.json", failed);
     if (!failed) newest = std::max(newest, written);
   }
   metrics.move_into(run);
   run.date = date_of_file(newest);
-  run.identity = identity_of_program("criterion", "");
+  run.identity = identity_of_program("criterion");
   return run;
 }
 

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
-#include "gate/pooled.h"
+#include "gate/parse.h"
 #include "results/clean_text.h"
 #include "results/error.h"
 #include "results/strict_json.h"
@@ -77,12 +76,10 @@ std::string_view trimmed(std::string_view text) {
 }
 
 double sample_of(std::string_view text, const CsvLines& lines) {
-  text = trimmed(text);
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    lines.refuse(fmt::format("has the sample \"{}\"; expected: a number", quotable(text)));
-  return value;
+  const auto value = number_in(trimmed(text));
+  if (!value || !std::isfinite(*value))
+    lines.refuse(fmt::format("has the sample \"{}\"; expected: a number", quotable(trimmed(text))));
+  return *value;
 }
 
 }  // namespace
@@ -97,21 +94,19 @@ void parse_csv(std::string_view text, RunMetrics& run) {
   lines.next(fields);
   if (fields.size() < 4 || trimmed(fields[3]) != "sample")
     lines.refuse(fmt::format("does not begin \"{}\", which the header of a result does", header));
-  run.identity = identity_of_program("csv", "");
-  const Place place{&run.origin, nullptr, {}, std::nullopt};
+  run.identity = identity_of_program("csv");
+  const Place place{&run.origin};
   constexpr std::size_t most_lines = 200'000;
   PooledMetrics metrics;
   for (std::size_t count = 0; lines.next(fields); ++count) {
     if (count == most_lines) lines.refuse("is one more than any run has");
     if (fields.size() < 4) lines.refuse("has no sample");
-    const std::string_view better = trimmed(fields[2]);
-    if (better != "higher" && better != "lower")
-      lines.refuse("says neither \"higher\" nor \"lower\" in its third column");
+    const auto better = from_string<Better>(trimmed(fields[2]));
+    if (!better) lines.refuse("says neither \"higher\" nor \"lower\" in its third column");
     std::vector<double> samples;
     for (std::size_t i = 3; i < fields.size(); ++i)
       if (!trimmed(fields[i]).empty()) samples.push_back(sample_of(fields[i], lines));
-    metrics.add(clean(fields[0]), clean(trimmed(fields[1])),
-                better == "higher" ? Better::higher : Better::lower, std::move(samples), 0, place);
+    metrics.add(clean(fields[0]), clean(trimmed(fields[1])), *better, std::move(samples), 0, place);
   }
   metrics.move_into(run);
 }

@@ -2,16 +2,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <cstdlib>
 #include <ctime>
-#include <map>
 #include <set>
 
 #include "gate/parse.h"
-#include "results/clean_text.h"
-#include "results/format.h"
-#include "results/statistics.h"
 #include "results/utc_time.h"
 
 // What the fields of Google Benchmark's JSON mean: its docs/user_guide.md and src/json_reporter.cc.
@@ -21,35 +15,15 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-double seconds_in(const std::string& unit, const Place& place) {
-  if (unit == "ns") return 1e-9;
-  if (unit == "us") return 1e-6;
-  if (unit == "ms") return 1e-3;
-  if (unit == "s") return 1;
-  place.refuse("is none of \"ns\", \"us\", \"ms\", \"s\"");
-}
-
-/// All rows of one name.
-struct Rows {
-  std::vector<double> times;
-  std::optional<double> aggregate_median;
-  double elapsed_s = 0;
-  std::string problem;
-};
-
 /// The context's facts that stay the same from run to run of one machine and build type; the clock
-/// that it also names is a reading of the moment. A container's host name is another one each time:
-/// FATHOM_MACHINE says instead which machine it is.
+/// that it also names is a reading of the moment.
 Identity identity_of_context(const Fields& context) {
-  const char* machine = std::getenv("FATHOM_MACHINE");
-  const std::string host = context.text_or("host_name", "");
-  Identity identity{{"host_name", machine && *machine ? machine : host}};
+  Identity identity{{"host_name", machine_or(context.text_or("host_name", ""))}};
   const auto cpus = context.optional_number("num_cpus");
   identity.emplace_back("num_cpus", cpus ? fmt::format("{}", *cpus) : "");
-  if (context.has("cpu_scaling_enabled")) {
+  if (context.has("cpu_scaling_enabled"))
     identity.emplace_back("cpu_scaling_enabled",
                           context.truth_or("cpu_scaling_enabled", false) ? "true" : "false");
-  }
   identity.emplace_back("library_build_type", context.text_or("library_build_type", ""));
   return identity;
 }
@@ -121,58 +95,34 @@ Kind kind_of(const Fields& row, const std::set<std::string>& names) {
           aggregate};
 }
 
-void add_row(const Fields& row, const std::set<std::string>& names, std::vector<std::string>& order,
-             std::map<std::string, Rows>& rows) {
+void add_row(const Fields& row, const std::set<std::string>& names, PooledMetrics& metrics) {
   const auto [name, aggregate] = kind_of(row, names);
   if (!aggregate.empty() && aggregate != "median") return;
-  const auto [found, is_new] = rows.try_emplace(name);
-  if (is_new) order.push_back(name);
-  Rows& of_name = found->second;
-  if (const std::string failure = failure_of(row); !failure.empty()) {
-    of_name.problem = failure;
-    return;
-  }
-  const double time = row.number("real_time") *
-                      seconds_in(row.text_or("time_unit", "ns"), row.place().at("time_unit"));
-  // Others of the same name might hide it in their median.
-  const bool too_small = time != 0 && std::abs(time) < smallest_value;
-  if (too_small || !(std::abs(time) <= largest_value))
-    row.place()
-        .at("real_time")
-        .refuse(fmt::format("is {} than any measurement's: \"{}\"",
-                            too_small ? "smaller" : "larger", quotable(name)));
-  if (!aggregate.empty()) {
-    of_name.aggregate_median = time;
-    return;
-  }
-  of_name.times.push_back(time);
-  of_name.elapsed_s += time * row.optional_number("iterations").value_or(1);
+  if (const std::string failure = failure_of(row); !failure.empty())
+    return metrics.add_problem(name, failure);
+  const std::string unit = row.text_or("time_unit", "ns");
+  if (!std::set<std::string>{"ns", "us", "ms", "s"}.contains(unit))
+    row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
+  const Place place = row.place().at("real_time");
+  const double time = row.number("real_time"), seconds = time * seconds_in(unit);
+  if (!aggregate.empty()) return metrics.add_median(name, seconds, place);
+  metrics.add(name, unit, Better::lower, {time},
+              seconds * row.optional_number("iterations").value_or(1), place);
 }
 
 }  // namespace
 
 void parse_google_benchmark(const Fields& document, RunMetrics& run) {
-  const Fields context(document.member("context"), document.place().at("context"));
+  const Fields context = document.object("context");
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
-  std::vector<std::string> order;
-  std::map<std::string, Rows> rows;
-  const Place place = document.place().at("benchmarks");
   std::set<std::string> names;
-  const dom::array all = rows_of(document, "benchmarks");
-  std::size_t index = 0;
-  for (const dom::element row : all) names.insert(Fields(row, place.at(index++)).text("name"));
-  index = 0;
-  for (const dom::element row : all) add_row(Fields(row, place.at(index++)), names, order, rows);
-  for (const std::string& name : order) {
-    const Rows& of_name = rows.at(name);
-    MetricValue metric{name, "s", Better::lower, 0, of_name.elapsed_s, {}, of_name.problem};
-    if (!of_name.times.empty())
-      metric.value = median(of_name.times);
-    else if (of_name.aggregate_median)
-      metric.value = *of_name.aggregate_median;
-    run.metrics.push_back(std::move(metric));
-  }
+  each_row(document, "benchmarks",
+           [&](dom::element row, const Place& at) { names.insert(Fields(row, at).text("name")); });
+  PooledMetrics metrics;
+  each_row(document, "benchmarks",
+           [&](dom::element row, const Place& at) { add_row(Fields(row, at), names, metrics); });
+  metrics.move_into(run);
 }
 
 }  // namespace fathom::gate

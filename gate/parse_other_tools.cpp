@@ -7,9 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "gate/pooled.h"
+#include "gate/parse.h"
 #include "results/clean_text.h"
-#include "results/statistics.h"
 
 // hyperfine (--export-json), pytest-benchmark (--benchmark-json) and nvbench (--json, --jsonbin).
 
@@ -22,33 +21,18 @@ double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// The elements of a list as objects, each with its place.
+/// nvbench writes null for an empty list.
 template <typename Use>
-void each_object(dom::array list, const Place& place, Use use) {
-  std::size_t index = 0;
-  for (const dom::element element : list) {
-    const Place at = place.at(index++);
-    use(Fields(element, at));
-  }
-}
-
-template <typename Use>
-void each_object(const Fields& fields, std::string_view key, Use use) {
-  // nvbench writes null for an empty list.
-  if (fields.has(key) && fields.member(key).is_null()) return;
-  each_object(fields.list(key), fields.place().at(key), use);
+void each_if_any(const Fields& fields, std::string_view key, Use use) {
+  if (!fields.has(key) || !fields.member(key).is_null()) fields.each(key, use);
 }
 
 /// A number that nvbench writes as a text, or wrote as a number in old versions.
 std::optional<double> number_or_text(const Fields& fields, std::string_view key) {
-  const dom::element value = fields.member(key);
-  if (value.is_null()) return std::nullopt;
-  if (!value.is_string()) return number_of(value, fields.place().at(key));
-  const std::string text = text_of(value, fields.place().at(key));
-  double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size())
-    fields.place().at(key).refuse(fmt::format("is \"{}\"; expected: a number", quotable(text)));
+  if (!fields.member(key).is_string()) return fields.optional_number(key);
+  const std::string text = fields.text(key);
+  const auto number = number_in(text);
+  if (!number) fields.refuse(key, fmt::format("is \"{}\"; expected: a number", quotable(text)));
   return number;
 }
 
@@ -64,12 +48,10 @@ struct StateTime {
 StateTime state_time(const std::string& benchmark, const Fields& state, bool with_device) {
   StateTime time;
   time.name = benchmark;
-  each_object(state, "axis_values", [&](const Fields& axis) {
-    const dom::element value = axis.member("value");
-    time.name +=
-        "/" + axis.text("name") + "=" +
-        (value.is_string() ? text_of(value, axis.place().at("value"))
-                           : fmt::format("{}", number_of(value, axis.place().at("value"))));
+  each_if_any(state, "axis_values", [&](const Fields& axis) {
+    time.name += "/" + axis.text("name") + "=" +
+                 (axis.member("value").is_string() ? axis.text("value")
+                                                   : fmt::format("{}", axis.number("value")));
   });
   const auto device = state.optional_number("device");  // none of a benchmark of the CPU alone
   if (with_device && device) time.name += fmt::format("/Device={}", *device);
@@ -77,13 +59,13 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
     time.problem = "it was skipped: " + state.text_or("skip_reason", "no reason");
     return time;
   }
-  each_object(state, "summaries", [&](const Fields& summary) {
+  each_if_any(state, "summaries", [&](const Fields& summary) {
     const std::string tag = summary.text_or("tag", "");
     const bool samples =
         tag == "nv/json/bin:nv/cold/sample_times" || tag == "nv/json/bin:nv/cpu_only/sample_times";
     const bool gpu = tag == "nv/cold/time/gpu/mean", cpu = tag == "nv/cpu_only/time/cpu/mean";
     if (!samples && !gpu && !cpu) return;
-    each_object(summary, "data", [&](const Fields& data) {
+    each_if_any(summary, "data", [&](const Fields& data) {
       const std::string name = data.text("name");
       if (samples && name == "filename") time.sample_file = data.text("value");
       if (samples && name == "size") time.samples = number_or_text(data, "value");
@@ -96,29 +78,36 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
 
 }  // namespace
 
-Identity identity_of_program(const std::string& program, const std::string& host) {
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string machine_or(const std::string& host) {
   const char* machine = std::getenv("FATHOM_MACHINE");
+  return machine && *machine ? machine : host;
+}
+
+Identity identity_of_program(const std::string& program, const std::string& host) {
   char here[256] = "";
   if (host.empty()) gethostname(here, sizeof here - 1);
-  return {{"program", program},
-          {"host_name", machine && *machine ? machine
-                        : host.empty()      ? here
-                                            : host}};
+  return {{"program", program}, {"host_name", machine_or(host.empty() ? here : host)}};
 }
 
 void parse_hyperfine(const Fields& document, RunMetrics& run) {
-  run.identity = identity_of_program("hyperfine", "");
+  run.identity = identity_of_program("hyperfine");
   PooledMetrics metrics;
-  each_object(rows_of(document, "results"), document.place().at("results"), [&](const Fields& row) {
+  each_row(document, "results", [&](dom::element element, const Place& at) {
+    const Fields row(element, at);
     const std::string name = row.text("command");
     std::vector<double> times;
-    if (row.has("times") && !row.member("times").is_null()) {
-      std::size_t index = 0;
-      for (const dom::element time : row.list("times"))
-        times.push_back(number_of(time, row.place().at("times").at(index++)));
-    } else {
+    if (row.has("times") && !row.member("times").is_null())
+      each_of(row.list("times"), row.place().at("times"),
+              [&](dom::element time, const Place& at) { times.push_back(number_of(time, at)); });
+    else
       times.push_back(row.number("median"));
-    }
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
@@ -130,10 +119,10 @@ void parse_hyperfine(const Fields& document, RunMetrics& run) {
 }
 
 void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
-  const Fields machine(document.member("machine_info"), document.place().at("machine_info"));
+  const Fields machine = document.object("machine_info");
   run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
   if (machine.has("cpu")) {
-    const Fields cpu(machine.member("cpu"), machine.place().at("cpu"));
+    const Fields cpu = machine.object("cpu");
     run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
     const auto count = cpu.optional_number("count");
     run.identity.emplace_back("num_cpus", count ? fmt::format("{}", *count) : "");
@@ -142,33 +131,33 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
   const std::string date = document.text("datetime");
   run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
   PooledMetrics metrics;
-  each_object(rows_of(document, "benchmarks"), document.place().at("benchmarks"),
-              [&](const Fields& row) {
-                const Fields stats(row.member("stats"), row.place().at("stats"));
-                metrics.add(row.text_or("fullname", row.text_or("name", "")), "s", Better::lower,
-                            {stats.number("median")}, stats.optional_number("total").value_or(0),
-                            row.place());
-              });
+  each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
+    const Fields row(element, at);
+    const Fields stats = row.object("stats");
+    metrics.add(row.text_or("fullname", row.text_or("name", "")), "s", Better::lower,
+                {stats.number("median")}, stats.optional_number("total").value_or(0), row.place());
+  });
   metrics.move_into(run);
 }
 
 void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& files) {
   std::map<double, std::string> devices;
-  each_object(document, "devices",
+  each_if_any(document, "devices",
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
   std::set<double> used;
-  std::vector<StateTime> states;
   const auto each_state = [&](auto use) {
-    each_object(rows_of(document, "benchmarks"), document.place().at("benchmarks"),
-                [&](const Fields& benchmark) {
-                  const std::string name = benchmark.text("name");
-                  if (!benchmark.member("states").is_null()) rows_of(benchmark, "states");
-                  each_object(benchmark, "states", [&](const Fields& state) { use(name, state); });
-                });
+    each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
+      const Fields benchmark(element, at);
+      const std::string name = benchmark.text("name");
+      if (benchmark.member("states").is_null()) return;
+      each_row(benchmark, "states",
+               [&](dom::element state, const Place& at) { use(name, Fields(state, at)); });
+    });
   };
   each_state([&](const std::string&, const Fields& state) {
     if (const auto device = state.optional_number("device")) used.insert(*device);
   });
+  std::vector<StateTime> states;
   each_state([&](const std::string& name, const Fields& state) {
     states.push_back(state_time(name, state, used.size() > 1));
   });
@@ -194,7 +183,7 @@ void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& f
   std::string gpus;
   for (const auto& [id, name] : devices)
     if (used.contains(id)) gpus += (gpus.empty() ? "" : ", ") + name;
-  run.identity = identity_of_program("nvbench", "");
+  run.identity = identity_of_program("nvbench");
   run.identity.emplace_back("gpu_name", gpus);
   run.identity.emplace_back("statistic", sampled ? "median of samples" : "mean");
 }

@@ -165,10 +165,6 @@ double smallest_rank_p(std::size_t base, std::size_t head) {
   return p;
 }
 
-double hodges_lehmann(std::span<const double> base, std::span<const double> head) {
-  return fathom::median(differences_of(base, head));
-}
-
 Shift shift_of(std::span<const double> base, std::span<const double> head, double confidence) {
   if (!(confidence > 0 && confidence < 1)) {
     throw std::invalid_argument("a confidence is between 0 and 1");

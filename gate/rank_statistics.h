@@ -12,12 +12,10 @@ namespace fathom::gate {
 // and for a value that is not finite.
 
 /// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
-/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact for up to
-/// `exact_limit` values together, with ties (of which no two metrics have the same, so that each
-/// costs its own table) for up to `exact_limit_with_ties`: the distribution over all ways to choose
-/// which of the pooled mid-ranks are the head's, given those ranks. Beyond that the normal
-/// approximation with the variance corrected for ties and for continuity (Lehmann,
-/// "Nonparametrics", 1975).
+/// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all ways
+/// to choose which of the pooled mid-ranks are the head's, for up to `exact_limit` values together,
+/// with ties, which cost each metric its own table, for up to `exact_limit_with_ties`. Beyond that
+/// the normal approximation, corrected for ties and continuity (Lehmann, "Nonparametrics", 1975).
 double rank_test_greater(std::span<const double> base, std::span<const double> head);
 inline constexpr std::size_t exact_limit = 100;
 inline constexpr std::size_t exact_limit_with_ties = 40;
@@ -27,13 +25,10 @@ inline constexpr std::size_t exact_limit_with_ties = 40;
 double smallest_rank_p(std::size_t base, std::size_t head);
 
 /// Hodges and Lehmann's estimate of how much larger head is than base (1963): the median of all
-/// pairwise differences.
-double hodges_lehmann(std::span<const double> base, std::span<const double> head);
-
-/// The same with its interval.
+/// pairwise differences; and its interval from two of them, by the rank test's distribution.
 struct Shift {
   double estimate = 0;
-  Interval interval;  ///< from two of the ordered differences, by the rank test's distribution
+  Interval interval;
 };
 
 /// The narrowest such interval that reaches `confidence`; the whole range of the differences, with

@@ -1,7 +1,6 @@
 #include "gate/rules.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <simdjson.h>
 
 #include <charconv>
@@ -73,6 +72,10 @@ std::string from_ascii(std::string_view escaped) {
   return text;
 }
 
+[[noreturn]] void refuse_rules(const std::string& origin, const std::string& what) {
+  throw Error(ExitCode::bad_input, origin + what + ".");
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& origin) : origin_(origin) {}
@@ -80,69 +83,68 @@ class Reader {
   Rules read(const toml::table& file) const {
     Rules rules;
     for (const auto& [key, value] : file) {
-      if (key.str() != "metric") refuse(value, unknown(std::string(key.str()), {"metric"}));
+      if (key.str() != "metric") refuse_key(value, key.str(), {"metric"});
       const toml::array* list = value.as_array();
-      if (!list) refuse(value, "`metric` is not a list of tables; expected: [[metric]]");
+      if (!list) refuse_at(value, "`metric` is not a list of tables; expected: [[metric]]");
       for (const toml::node& item : *list) rules.push_back(rule(item));
     }
     return rules;
   }
 
  private:
-  [[noreturn]] void refuse(const toml::node& at, const std::string& what) const {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}, line {}: {}.", origin_, at.source().begin.line,
-                            printable(from_ascii(what))));
+  [[noreturn]] void refuse_at(const toml::node& at, const std::string& what) const {
+    refuse_rules(origin_,
+                 fmt::format(", line {}: {}", at.source().begin.line, printable(from_ascii(what))));
   }
 
-  static std::string unknown(const std::string& key, const std::vector<std::string>& known) {
-    return fmt::format("there is no key `{}`.{} A rule has name, threshold or ignore, and reason",
-                       key, did_you_mean(key, known));
+  [[noreturn]] void refuse_key(const toml::node& at, std::string_view key,
+                               const std::vector<std::string>& known) const {
+    refuse_at(at, fmt::format("there is no key `{}`.{} A rule has name, threshold or ignore, and "
+                              "reason",
+                              key, did_you_mean(std::string(key), known)));
   }
 
-  std::string text(const toml::node& at, const char* key) const {
+  std::string text(const toml::node& at, std::string_view key) const {
     const auto value = at.value<std::string>();
     if (!at.is_string() || !value || value->find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse(at, fmt::format("`{}` is not a text, or an empty one", key));
+      refuse_at(at, fmt::format("`{}` is not a text, or an empty one", key));
     return from_ascii(*value);
   }
 
   Rule rule(const toml::node& at) const {
     const toml::table* table = at.as_table();
-    if (!table) refuse(at, "`metric` holds something else than tables; expected: [[metric]]");
+    if (!table) refuse_at(at, "`metric` holds something else than tables; expected: [[metric]]");
     Rule rule;
     for (const auto& [key, value] : *table) {
       if (key.str() == "name") {
-        rule.pattern = text(value, "name");
+        rule.pattern = text(value, key.str());
       } else if (key.str() == "reason") {
-        rule.reason = text(value, "reason");
+        rule.reason = text(value, key.str());
       } else if (key.str() == "ignore") {
-        if (!value.is_boolean()) refuse(value, "`ignore` is neither true nor false");
+        if (!value.is_boolean()) refuse_at(value, "`ignore` is neither true nor false");
         rule.ignore = *value.value<bool>();
       } else if (key.str() == "threshold") {
         rule.threshold = threshold(value);
       } else {
-        refuse(value, unknown(std::string(key.str()), {"name", "reason", "ignore", "threshold"}));
+        refuse_key(value, key.str(), {"name", "reason", "ignore", "threshold"});
       }
     }
-    if (rule.pattern.empty()) refuse(at, "this rule has no `name`");
-    if (rule.reason.empty())
-      refuse(at,
-             fmt::format("the rule for `{}` has no `reason`: say why it is there", rule.pattern));
+    if (rule.pattern.empty()) refuse_at(at, "this rule has no `name`");
+    const std::string which = fmt::format("the rule for `{}` ", rule.pattern);
+    if (rule.reason.empty()) refuse_at(at, which + "has no `reason`: say why it is there");
     if (rule.ignore == rule.threshold.has_value())
-      refuse(at, fmt::format("the rule for `{}` needs either `threshold` or `ignore = true`",
-                             rule.pattern));
+      refuse_at(at, which + "needs either `threshold` or `ignore = true`");
     return rule;
   }
 
   double threshold(const toml::node& at) const {
     const auto value = at.is_number() ? at.value<double>() : std::nullopt;
     if (!value || !(*value > 0 && *value < 100))
-      refuse(at, "`threshold` is not a number above 0 and below 1; 0.03 means 3 %");
+      refuse_at(at, "`threshold` is not a number above 0 and below 1; 0.03 means 3 %");
     // Nobody wants to hear of what became twice as slow only, and many think in percent.
     if (*value >= 1)
-      refuse(at, fmt::format("`threshold = {0}` would be {1:.6g} %; for {0} % write {2:.6g}",
-                             *value, 100 * *value, *value / 100));
+      refuse_at(at, fmt::format("`threshold = {0}` would be {1:.6g} %; for {0} % write {2:.6g}",
+                                *value, 100 * *value, *value / 100));
     return *value;
   }
 
@@ -153,28 +155,20 @@ class Reader {
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
   if (!simdjson::validate_utf8(text.data(), text.size()))
-    throw Error(ExitCode::bad_input, fmt::format("{} is not UTF-8, which TOML is.", origin));
+    refuse_rules(origin, " is not UTF-8, which TOML is");
   text = without_byte_order_mark(text);
   try {
     return Reader(origin).read(toml::parse(to_ascii(text), origin));
   } catch (const toml::parse_error& error) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}, line {}: is not TOML: {}.", origin, error.source().begin.line,
-                            printable(from_ascii(error.description()))));
+    refuse_rules(origin, fmt::format(", line {}: is not TOML: {}", error.source().begin.line,
+                                     printable(from_ascii(error.description()))));
   } catch (const std::invalid_argument&) {
-    throw Error(ExitCode::bad_input, fmt::format("{} is not TOML.", origin));
+    refuse_rules(origin, " is not TOML");
   }
 }
 
 Rules read_rules(const std::filesystem::path& path) {
   return parse_rules(read_file_up_to(path, size_limit), path.string());
-}
-
-const Rule* find_rule(const Rules& rules, const std::string& metric) {
-  for (const Rule& rule : rules) {
-    if (fnmatch(rule.pattern.c_str(), metric.c_str(), 0) == 0) return &rule;
-  }
-  return nullptr;
 }
 
 }  // namespace fathom::gate

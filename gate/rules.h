@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fnmatch.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,6 +28,10 @@ Rules parse_rules(std::string_view toml, const std::string& origin);
 Rules read_rules(const std::filesystem::path& path);
 
 /// Null where no rule matches.
-const Rule* find_rule(const Rules& rules, const std::string& metric);
+inline const Rule* find_rule(const Rules& rules, const std::string& metric) {
+  for (const Rule& rule : rules)
+    if (fnmatch(rule.pattern.c_str(), metric.c_str(), 0) == 0) return &rule;
+  return nullptr;
+}
 
 }  // namespace fathom::gate

@@ -21,61 +21,58 @@
 namespace fathom::gate {
 namespace {
 
-/// Longer names are no benchmark's, and every output would have to carry them.
-constexpr std::size_t longest_name = 1000;
+[[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
+  throw Error(ExitCode::document_malformed, fmt::format("{}: {}.", origin, what));
+}
 
 void check_names(const RunMetrics& run) {
+  constexpr std::size_t longest = 1000;  // every output has to carry them
   std::unordered_set<std::string_view> names;
   for (const MetricValue& metric : run.metrics) {
-    if (metric.name.empty() || metric.name.size() > longest_name) {
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: has a name of {} characters; a benchmark's has 1 to {}.",
-                              run.origin, metric.name.size(), longest_name));
-    }
-    if (!names.insert(metric.name).second) {
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: has two metrics named \"{}\"; each may be there once.",
-                              run.origin, quotable(metric.name)));
-    }
+    if (metric.name.empty() || metric.name.size() > longest)
+      refuse_document(run.origin,
+                      fmt::format("has a name of {} characters; a benchmark's has 1 to {}",
+                                  metric.name.size(), longest));
+    if (!names.insert(metric.name).second)
+      refuse_document(run.origin,
+                      fmt::format("has two metrics named \"{}\"; each may be there once",
+                                  quotable(metric.name)));
   }
 }
 
-/// Figures that no measurement has would overflow in what is computed from them.
-void check_figures(RunMetrics& run) {
-  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9, longest_s = 1e9;
+/// Figures that no measurement has would overflow in what is computed from them, and a time or a
+/// rate of zero or below would be the largest of improvements.
+void check_figures(MetricValue& metric, const std::string& origin) {
+  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9;
+  const auto refuse_value = [&](const char* what, double value, const char* side, double limit) {
+    refuse_document(origin, fmt::format("the {} of \"{}\" is {:g}, and no measurement's is {} {:g}",
+                                        what, quotable(metric.name), value, side, limit));
+  };
+  const auto check = [&](std::optional<double>& value, double largest, const char* what) {
+    if (value && !(std::abs(*value) <= largest)) refuse_value(what, *value, "above", largest);
+    if (value && !(*value > 0)) value.reset();
+  };
+  const double value = metric.value;
+  if (value != 0 && std::abs(value) < smallest_value)
+    refuse_value("value", value, "below", smallest_value);
+  if (!(std::abs(value) <= largest_value)) refuse_value("value", value, "above", largest_value);
+  check(metric.state.sm_clock_hz, largest_clock_hz, "SM clock");
+  check(metric.state.memory_clock_hz, largest_clock_hz, "memory clock");
+  check(metric.state.power_w, largest_power_w, "power");
+  const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
+  if (metric.problem.empty() && time_or_rate && !(value > 0))
+    metric.problem = fmt::format("its value is {}, and no time or rate that was measured is",
+                                 format_quantity(value, metric.unit));
+}
+
+void check(RunMetrics& run) {
+  constexpr double longest_s = 1e9;
+  check_names(run);
   run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
   if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
   for (MetricValue& metric : run.metrics) {
-    if (metric.value != 0 && std::abs(metric.value) < smallest_value)
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: the value of \"{}\" is {:g}, and no measurement's is below "
-                              "{:g}.",
-                              run.origin, quotable(metric.name), metric.value, smallest_value));
-    const auto refuse_above = [&](double value, double largest, const char* what) {
-      if (std::abs(value) <= largest) return;
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: the {} of \"{}\" is {:g}, and no measurement's is above {:g}.",
-                              run.origin, what, quotable(metric.name), value, largest));
-    };
-    const auto check = [&](std::optional<double>& value, double largest, const char* what) {
-      if (value) refuse_above(*value, largest, what);
-      if (value && !(*value > 0)) value.reset();
-    };
-    refuse_above(metric.value, largest_value, "value");
-    check(metric.state.sm_clock_hz, largest_clock_hz, "SM clock");
-    check(metric.state.memory_clock_hz, largest_clock_hz, "memory clock");
-    check(metric.state.power_w, largest_power_w, "power");
+    check_figures(metric, run.origin);
     metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, longest_s);
-  }
-}
-
-/// A time or a rate of zero or below would be the largest of improvements.
-void leave_out_impossible(RunMetrics& run) {
-  for (MetricValue& metric : run.metrics) {
-    const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
-    if (metric.problem.empty() && time_or_rate && !(metric.value > 0))
-      metric.problem = fmt::format("its value is {}, and no time or rate that was measured is",
-                                   format_quantity(metric.value, metric.unit));
   }
 }
 
@@ -91,17 +88,12 @@ std::optional<std::vector<double>> samples_beside(const std::filesystem::path& r
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   const std::string bytes = read_file_up_to(path, largest_result);
   if (static_cast<double>(bytes.size()) != count * sizeof(float))
-    throw Error(ExitCode::document_malformed,
-                fmt::format("{}: holds {} bytes, and {} says {} samples of four bytes.",
-                            path.string(), bytes.size(), result.string(), count));
-  std::vector<double> samples;
-  samples.reserve(bytes.size() / sizeof(float));
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-    float sample = 0;  // little-endian, as every host that has a GPU
-    std::memcpy(&sample, bytes.data() + at, sizeof sample);
-    samples.push_back(sample);
-  }
-  return samples;
+    refuse_document(path.string(),
+                    fmt::format("holds {} bytes, and {} says {} samples of four bytes",
+                                bytes.size(), result.string(), count));
+  std::vector<float> samples(bytes.size() / sizeof(float));
+  std::memcpy(samples.data(), bytes.data(), bytes.size());  // little-endian, as every GPU's host
+  return std::vector<double>(samples.begin(), samples.end());
 }
 
 bool is_fathom(const Fields& document) {
@@ -109,34 +101,9 @@ bool is_fathom(const Fields& document) {
   return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
 }
 
-}  // namespace
-
-simdjson::dom::array rows_of(const Fields& document, std::string_view key) {
-  constexpr std::size_t most_rows = 200'000;
-  const simdjson::dom::array rows = document.list(key);
-  if (rows.size() > most_rows)
-    document.place().at(key).refuse(
-        fmt::format("has more than {} rows, more than any run", most_rows));
-  return rows;
-}
-
-std::string date_of(std::string text, const Place& place) {
-  if (!is_utc_time(text))
-    place.refuse(fmt::format("is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\"",
-                             quotable(text)));
-  return text;
-}
-
-std::string date_of_file(std::filesystem::file_time_type time) {
-  return utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
-      std::chrono::file_clock::to_sys(time)));
-}
-
-namespace {
-
 void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files) {
   const ParsedJson json(text, run.origin);
-  const Place place{&run.origin, nullptr, {}, std::nullopt};
+  const Place place{&run.origin};
   const Fields document(json.root(), place);
   const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);
@@ -162,13 +129,32 @@ RunMetrics parse_any(std::string_view text, const std::string& origin, const Sam
     parse_csv(text, run);
   else
     parse_json(text, run, files);
-  check_names(run);
-  check_figures(run);
-  leave_out_impossible(run);
+  check(run);
   return run;
 }
 
 }  // namespace
+
+void each_row(const Fields& document, std::string_view key,
+              const std::function<void(simdjson::dom::element, const Place&)>& use) {
+  constexpr std::size_t most_rows = 200'000;
+  const simdjson::dom::array rows = document.list(key);
+  if (rows.size() > most_rows)
+    document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
+  each_of(rows, document.place().at(key), use);
+}
+
+std::string date_of(std::string text, const Place& place) {
+  if (!is_utc_time(text))
+    place.refuse(fmt::format("is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\"",
+                             quotable(text)));
+  return text;
+}
+
+std::string date_of_file(std::filesystem::file_time_type time) {
+  return utc_time(std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+      std::chrono::file_clock::to_sys(time)));
+}
 
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   return parse_any(text, origin, [](const std::string&, double) { return std::nullopt; });
@@ -179,9 +165,7 @@ RunMetrics read_run_metrics(const std::filesystem::path& path) {
   RunMetrics run;
   if (std::filesystem::is_directory(path, failed)) {
     run = read_criterion(path);
-    check_names(run);
-    check_figures(run);
-    leave_out_impossible(run);
+    check(run);
     return run;
   }
   run = parse_any(

@@ -67,8 +67,8 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 
 /// The same of a file, with nvbench's sample files beside it, or of the folder that Criterion
-/// leaves. A run of another tool without a date has the file's. Throws Error(bad_input) if it cannot
-/// be read, and Error(document_malformed) if it is larger than `largest_result`.
+/// leaves. A run of another tool without a date has the file's. Throws Error(bad_input) if it
+/// cannot be read, and Error(document_malformed) if it is larger than `largest_result`.
 RunMetrics read_run_metrics(const std::filesystem::path& path);
 
 /// A run as the text of a baseline: one line a metric, a hundred bytes or so.

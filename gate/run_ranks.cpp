@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -17,22 +16,6 @@ namespace {
 
 /// More groups than these are drawn by lot, of which the head is one, so that the level stays.
 constexpr std::size_t most_groups = 1000;
-
-std::vector<double> known(std::span<const double> values) {
-  std::vector<double> found;
-  std::ranges::copy_if(values, std::back_inserter(found), [](double x) { return !std::isnan(x); });
-  return found;
-}
-
-double standard_deviation(double sum, double squares, double count) {
-  return std::sqrt(std::max(0.0, squares - sum * sum / count) / (count - 1));
-}
-
-double standard_deviation(const std::vector<double>& values) {
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value, squares += value * value;
-  return standard_deviation(sum, squares, static_cast<double>(values.size()));
-}
 
 /// Where a line through the earlier values leads: the median slope of pairs half of them apart.
 class Trend {
@@ -86,7 +69,7 @@ std::vector<Group> groups_of(std::size_t runs, std::size_t size) {
 /// One metric, made ready for all groups.
 class Scores {
  public:
-  Scores(const RunValues& metric, double floor) : worse_(metric.worse), floor_(floor) {
+  explicit Scores(const RunValues& metric) : worse_(metric.worse) {
     for (std::size_t run = 0; run < worse_.size(); ++run) {
       if (std::isnan(worse_[run])) continue;
       order_.push_back(run);
@@ -95,6 +78,10 @@ class Scores {
     }
     std::ranges::sort(order_, {}, [&](std::size_t run) { return worse_[run]; });
   }
+
+  /// The spread of all runs, and what a spread of some of them is at least.
+  double spread() const { return standard_deviation(sum_, squares_, order_.size()); }
+  double floor = 0;
 
   /// The median and the spread of the runs that are not in the group.
   struct Others {
@@ -112,8 +99,7 @@ class Scores {
       above = worse_[run];
       if (seen++ >= count / 2) break;
     }
-    return {(below + above) / 2,
-            std::max(floor_, standard_deviation(sum, squares, static_cast<double>(count)))};
+    return {(below + above) / 2, std::max(floor, standard_deviation(sum, squares, count))};
   }
 
   bool has(const Group& group) const {
@@ -137,8 +123,13 @@ class Scores {
   }
 
  private:
+  static double standard_deviation(double sum, double squares, std::size_t count) {
+    const double n = static_cast<double>(count);
+    return std::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1));
+  }
+
   std::span<const double> worse_;
-  double floor_, sum_ = 0, squares_ = 0;
+  double sum_ = 0, squares_ = 0;
   std::vector<std::size_t> order_;
   std::vector<double> up_, down_;
 };
@@ -148,22 +139,22 @@ double in_spreads(double distance, double spread) {
   return distance > 0 ? std::numeric_limits<double>::infinity() : 0;
 }
 
-/// Spreads below this are taken for this: of a metric's own effect a third, since less noise makes
-/// no difference; and what three quarters of the metrics exceed, since a few runs may agree by
-/// chance.
-std::vector<double> floors_of(const std::vector<RunValues>& metrics) {
-  std::vector<double> spreads, floors, of_relative;
-  for (const RunValues& metric : metrics) {
-    spreads.push_back(standard_deviation(known(metric.worse)));
-    if (metric.relative) of_relative.push_back(spreads.back());
-  }
+/// Spreads below the floor are taken for it: of a metric's own effect a third, since less noise
+/// makes no difference; and what three quarters of the metrics exceed, since a few runs may agree
+/// by chance.
+std::vector<Scores> scores_of(const std::vector<RunValues>& metrics) {
+  std::vector<Scores> scores(metrics.begin(), metrics.end());
+  std::vector<double> of_relative;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (metrics[i].relative) of_relative.push_back(scores[i].spread());
   const double usual = of_relative.empty() ? 0 : quantile(of_relative, 0.25);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const double least = metrics[i].least / 3;
-    floors.push_back(metrics[i].relative ? std::max(least, usual)
-                                         : (least > 0 ? least : spreads[i]));
+    scores[i].floor = metrics[i].relative ? std::max(least, usual)
+                      : least > 0         ? least
+                                          : scores[i].spread();
   }
-  return floors;
+  return scores;
 }
 
 /// By which factor a run is beyond the farthest of so many others no more often than this, where
@@ -258,12 +249,12 @@ RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, d
   if (metrics.empty()) return ranks;
   const std::size_t runs = metrics.front().worse.size(), results = runs - earlier;
   const std::vector<Group> groups = groups_of(runs, results);
-  const std::vector<double> floors = floors_of(metrics);
+  std::vector<Scores> all_scores = scores_of(metrics);
   std::vector<double> worst(groups.size(), 0), best(groups.size(), 0);
   Group head(results);
   std::iota(head.begin(), head.end(), earlier);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    Scores scores(metrics[i], floors[i]);
+    Scores& scores = all_scores[i];
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (!scores.has(groups[g])) continue;
       const auto others = scores.others(groups[g]);

@@ -11,10 +11,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "gate/evidence.h"
+#include "gate/clock_attribution.h"
 #include "gate/history.h"
 #include "gate/identity.h"
-#include "gate/physics.h"
 #include "gate/rank_statistics.h"
 #include "gate/run_ranks.h"
 #include "gate/verdicts.h"
@@ -23,9 +22,6 @@
 
 namespace fathom::gate {
 namespace {
-
-/// How many unchanged suites may fail, as a share.
-constexpr double false_alarms = 0.02;
 
 /// A suite of which no metric would have shown less than this could see nothing.
 constexpr double blind = 0.5;
@@ -49,30 +45,25 @@ std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> run
 
 /// What needs no test: as `first_decision`, and what the earlier runs or the new results do not all
 /// have.
-MetricDecision decision_without_test(const MetricSeries& series, const Rule* rule, bool is_expected,
-                                     std::size_t results, const GateOptions& options) {
-  MetricDecision decision = first_decision(series, rule);
-  if (decision.outcome == Outcome::unchanged && series.head.size() < results) {
-    decision.outcome = Outcome::missing;
-    decision.reason = fmt::format("only {} of the {} new results have it.", series.head.size(), results);
-  }
+MetricDecision decision_without_test(const MetricSeries& series, bool is_expected,
+                                     std::size_t results) {
+  MetricDecision decision = first_decision(series);
+  if (decision.outcome == Outcome::unchanged && series.head.size() < results)
+    decision.decide(Outcome::missing, fmt::format("only {} of the {} new results have it.",
+                                                  series.head.size(), results));
   if (decision.outcome == Outcome::missing && !is_expected) {
-    decision.outcome = Outcome::unchanged;
-    decision.reason = "most of the last runs of the baseline lack it.";
-    return decision;
+    decision.decide(Outcome::unchanged, "most of the last runs of the baseline lack it.");
+  } else if (decision.outcome == Outcome::unchanged && series.base.size() < fewest_baseline_runs) {
+    // Too few to say that it is worse, and no reason to say that it is not.
+    const Evidence evidence = evidence_of_rounds(series);
+    const bool worse = evidence.worse > 0 && evidence.worse >= evidence.least;
+    decision.decide(
+        worse ? Outcome::inconclusive : Outcome::added,
+        fmt::format("{}only {} of the earlier runs {} it, and {} are needed to decide.",
+                    worse ? fmt::format("worse by {}, but ", change_words(decision)) : "",
+                    series.base.size(), series.base.size() == 1 ? "has" : "have",
+                    fewest_baseline_runs));
   }
-  if (decision.outcome != Outcome::unchanged || series.base.size() >= fewest_baseline_runs)
-    return decision;
-  // Too few to say that it is worse, and no reason to say that it is not.
-  const double effect = effect_for(rule, options);
-  const Evidence evidence = evidence_of_rounds(series, options, effect);
-  const bool worse =
-      evidence.worse > 0 && evidence.worse >= least_effect(evidence, series, effect);
-  decision.outcome = worse ? Outcome::inconclusive : Outcome::added;
-  decision.reason = fmt::format(
-      "{}only {} of the earlier runs {} it, and {} are needed to decide.",
-      worse ? fmt::format("worse by {}, but ", change_words(decision)) : "", series.base.size(),
-      series.base.size() == 1 ? "has" : "have", fewest_baseline_runs);
   return decision;
 }
 
@@ -86,19 +77,20 @@ struct Tested {
 std::vector<std::size_t> places_in_time(std::span<const RunMetrics> runs) {
   std::vector<std::size_t> order(runs.size()), places(runs.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t run) -> auto& { return runs[run].date; });
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t run) -> auto& { return runs[run].date; });
   for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = i;
   return places;
 }
 
 RunValues values_of(const MetricSeries& series, const std::vector<std::size_t>& places,
-                    std::size_t results, double effect) {
+                    std::size_t results) {
   const Badness badness = badness_of(series);
   RunValues values;
   values.relative = badness.relative;
   values.follows = badness.relative && !is_ratio(series.unit, series.name);
   const double centre = median(badness.base);
-  values.least = badness.relative ? std::log1p(effect) : effect * std::abs(centre);
+  values.least = badness.on_scale(series.effect());
   values.worse.assign(places.size() + results, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < badness.base.size(); ++i)
     values.worse[places[series.base_runs[i]]] = badness.base[i] - centre;
@@ -107,43 +99,42 @@ RunValues values_of(const MetricSeries& series, const std::vector<std::size_t>& 
   return values;
 }
 
-Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t earlier,
-                     double confidence) {
+Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t earlier) {
   std::vector<double> base, head;
   for (std::size_t run = 0; run < values.worse.size(); ++run)
-    if (!std::isnan(values.worse[run]))
-      (run < earlier ? base : head).push_back(values.worse[run]);
-  const Shift shift = shift_of(base, head, confidence);
-  const double counts = std::max(values.least, rank.limit);
-  return {values.relative, shift.estimate, shift.interval, rank.spread, counts, rank.p};
+    if (!std::isnan(values.worse[run])) (run < earlier ? base : head).push_back(values.worse[run]);
+  const Shift shift = shift_of(base, head, interval_confidence);
+  return {values.relative, shift.estimate, shift.interval,
+          rank.spread,     values.least,   std::max(values.least, rank.limit),
+          rank.p};
 }
 
 class StoredCheck {
  public:
-  StoredCheck(const std::vector<MetricSeries>& series, const Rules& rules, std::size_t earlier,
-              CheckResult& result)
-      : series_(series), rules_(rules), earlier_(earlier), result_(result) {}
+  StoredCheck(const std::vector<MetricSeries>& series, std::size_t earlier, CheckResult& result)
+      : series_(series), earlier_(earlier), result_(result) {}
 
   void decide(Tested& tested) {
     const auto factor = take_out_common_factor(tested.values, earlier_);
-    const double counts = std::log1p(result_.options.effect);
+    const double counts = std::log1p(effect_that_counts);
     if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
       tell_machine(*factor);
     if (!factor && !tested.values.empty())
-      result_.notes.push_back(fmt::format(
-          "fewer than {} metrics: a slower machine cannot be told from slower code",
-          fewest_for_common_factor));
-    const RunRanks ranks = rank_runs(tested.values, earlier_, false_alarms);
+      result_.notes.push_back(
+          fmt::format("fewer than {} metrics: a slower machine cannot be told from slower code",
+                      fewest_for_common_factor));
+    const RunRanks ranks = rank_runs(tested.values, earlier_, stored_alpha);
     for (std::size_t i = 0; i < tested.places.size(); ++i) {
       MetricDecision& decision = result_.metrics[tested.places[i]];
-      decision.evidence = evidence_of(tested.values[i], ranks.worse[i], earlier_,
-                                      result_.options.confidence);
+      decision.evidence = evidence_of(tested.values[i], ranks.worse[i], earlier_);
       decision.adjusted_p = ranks.worse[i].p;
       const double worse = decision.evidence->worse, least = tested.values[i].least;
-      if (worse > 0 && worse >= least)
+      if (worse > 0 && worse >= least) {
         judge_worse(series_[tested.places[i]], ranks.worse[i], decision);
-      else if (worse < 0 && -worse >= least && ranks.better[i].sure && !moved_)
-        judge_better(ranks.better[i], decision);
+      } else if (worse < 0 && -worse >= least && ranks.better[i].sure && !moved_) {
+        decision.adjusted_p = ranks.better[i].p;
+        decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
+      }
     }
     if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
   }
@@ -164,42 +155,32 @@ class StoredCheck {
 
   void judge_worse(const MetricSeries& series, const RunRank& rank, MetricDecision& decision) {
     if (!rank.sure && !rank.suspect) return;
-    decision.outcome = Outcome::inconclusive;
+    const std::string by = change_words(decision);
     if (moved_) {
-      decision.reason = fmt::format("worse by {} beside what all metrics have moved by.",
-                                    change_words(decision));
-      return;
-    }
-    const Rule* rule = find_rule(rules_, series.name);
-    const auto clock = clock_explanation(series, *decision.evidence, result_.options,
-                                         effect_for(rule, result_.options));
-    if (clock) {
-      decision.reason = *clock;
+      decision.decide(Outcome::inconclusive,
+                      fmt::format("worse by {} beside what all metrics have moved by.", by));
+    } else if (const auto clock = clock_explanation(series, *decision.evidence)) {
+      decision.decide(Outcome::inconclusive, *clock);
     } else if (rank.sure) {
-      decision.outcome = Outcome::regression;
-      decision.reason = fmt::format("worse by {} than {} earlier runs ({}).{}",
-                                    change_words(decision), decision.base_runs, p_words(rank.p),
-                                    clock_remark(series));
+      decision.decide(Outcome::regression,
+                      fmt::format("worse by {} than {} earlier runs ({}).{}", by,
+                                  decision.base_runs, p_words(rank.p), clock_remark(series)));
     } else {
       const std::size_t results = result_.rounds;
-      decision.reason = fmt::format(
-          "worse by {}, more than any metric between {} earlier runs, of which {} cannot be sure: "
-          "give {} more of the same commit.",
-          change_words(decision), earlier_, counted(results, "result", "results"),
-          results_needed(earlier_, results, false_alarms) - results);
+      decision.decide(
+          Outcome::inconclusive,
+          fmt::format("worse by {}, more than any metric between {} earlier runs, of which {} "
+                      "cannot be sure: give {} more of the same commit.",
+                      by, earlier_, counted(results, "result"),
+                      results_needed(earlier_, results, stored_alpha) - results));
     }
-  }
-
-  static void judge_better(const RunRank& rank, MetricDecision& decision) {
-    decision.outcome = Outcome::improved;
-    decision.adjusted_p = rank.p;
-    decision.reason = fmt::format("better by {}.", change_words(decision));
   }
 
   void tell_what_would_pass() {
     std::vector<double> limits;
     for (const MetricDecision& metric : result_.metrics)
-      if (metric.evidence && metric.evidence->relative) limits.push_back(metric.evidence->threshold);
+      if (metric.evidence && metric.evidence->relative)
+        limits.push_back(metric.evidence->threshold);
     if (limits.empty()) return;
     const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
     std::ranges::sort(limits);
@@ -220,7 +201,6 @@ class StoredCheck {
   }
 
   const std::vector<MetricSeries>& series_;
-  const Rules& rules_;
   std::size_t earlier_;
   CheckResult& result_;
   bool moved_ = false;
@@ -243,7 +223,7 @@ void tell_drift(std::span<const RunMetrics> baseline, std::span<const RunMetrics
     }
   std::size_t drifts = 0;
   const HistoryChange* largest = nullptr;
-  const auto histories = history_of(runs, result.options.effect);
+  const auto histories = history_of(runs, effect_that_counts);
   for (const MachineHistory& history : histories)
     for (const HistoryChange& change : history.changes) {
       if (!change.drift || !change.worse) continue;
@@ -260,11 +240,10 @@ void tell_drift(std::span<const RunMetrics> baseline, std::span<const RunMetrics
 }  // namespace
 
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
-                         const GateOptions& options, const Rules& rules) {
+                         const Rules& rules) {
   CheckResult result;
   result.mode = "stored";
-  result.options = options;
-  result.options.alpha = false_alarms;
+  result.alpha = stored_alpha;
   result.rounds = head.size();
   result.refusals = refusals_of(head, {}, Allowed::nothing);
   if (!result.refusals.empty()) return result;
@@ -274,29 +253,26 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
     result.refusals.push_back(fmt::format(
         "the baseline has {} of this identity and {} are needed: add more with `fathom baseline "
         "add`",
-        baseline.size() == 1 ? "1 run" : fmt::format("{} runs", baseline.size()),
-        fewest_baseline_runs));
+        counted(baseline.size(), "run"), fewest_baseline_runs));
     return result;
   }
-  const std::vector<MetricSeries> series = series_of(baseline, head);
+  const std::vector<MetricSeries> series = series_of(baseline, head, rules);
   const auto expected = expected_of(baseline);
   const std::vector<std::size_t> places = places_in_time(baseline);
   Tested tested;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    const Rule* rule = find_rule(rules, series[i].name);
-    MetricDecision decision = decision_without_test(
-        series[i], rule, expected.contains(series[i].name), head.size(), options);
+    MetricDecision decision =
+        decision_without_test(series[i], expected.contains(series[i].name), head.size());
     if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
       tested.places.push_back(i);
-      tested.values.push_back(
-          values_of(series[i], places, head.size(), effect_for(rule, options)));
+      tested.values.push_back(values_of(series[i], places, head.size()));
     }
     result.metrics.push_back(std::move(decision));
   }
   std::unordered_set<std::string_view> drifting;
   for (std::size_t i = 0; i < tested.places.size(); ++i)
     if (drifts(tested.values[i], baseline.size())) drifting.insert(series[tested.places[i]].name);
-  StoredCheck(series, rules, baseline.size(), result).decide(tested);
+  StoredCheck(series, baseline.size(), result).decide(tested);
   tell_drift(baseline, head, drifting, result);
   return result;
 }

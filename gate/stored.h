@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "gate/decision.h"
@@ -17,10 +16,10 @@ inline constexpr std::size_t fewest_baseline_runs = 5;
 /// Compares new runs, one or several of the same thing, with earlier ones of the same identity, by
 /// ranks of whole runs (gate/run_ranks.h), what moves all metrics alike taken out. Where that moved
 /// itself, the check is inconclusive; so is what looks worse where so few results cannot be sure. A
-/// metric that fewer than `fewest_baseline_runs` have is not decided; one that most of the last five
-/// have and the new runs lack is missing.
+/// metric that fewer than `fewest_baseline_runs` have is not decided; one that most of the last
+/// five have and the new runs lack is missing.
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
-                         const GateOptions& options, const Rules& rules);
+                         const Rules& rules);
 
 /// Takes out of the baseline what is one of these results itself, added before it was checked: of
 /// the same date and values. Returns how many.

@@ -1,11 +1,11 @@
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "gate/log_text.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "results/clean_text.h"
@@ -21,13 +21,10 @@ constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconc
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
 
-/// What intervals have where nothing else is said. Of the two rounds a side that find suspects none
-/// has as much.
-constexpr double interval_confidence = GateOptions{}.confidence;
-
 std::string interval_text(const MetricDecision& metric) {
   const auto change = value_change(metric);
   if (!change) return "";
+  // Two rounds a side, which find suspects, cannot be as sure as the others.
   const bool as_said = change->confidence > interval_confidence - 0.005;
   return fmt::format(
       "{} to {}{}", format_signed_percent(change->low), format_signed_percent(change->high),
@@ -46,23 +43,19 @@ std::string value_text(const std::optional<double>& value, const MetricDecision&
 }
 
 std::string counts(const CheckResult& result) {
-  std::string text = counted(result.metrics.size(), "metric", "metrics") + ": ";
-  const char* separator = "";
+  std::vector<std::string> parts;
   for (const Outcome outcome :
        {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
-        Outcome::unchanged, Outcome::added, Outcome::ignored}) {
-    const std::size_t number = count(result, outcome);
-    if (number == 0) continue;
-    text += fmt::format("{}{} {}", separator, format_count(number), to_string(outcome));
-    separator = ", ";
-  }
-  return text;
+        Outcome::unchanged, Outcome::added, Outcome::ignored})
+    if (const std::size_t number = count(result, outcome); number > 0)
+      parts.push_back(fmt::format("{} {}", format_count(number), to_string(outcome)));
+  return fmt::format("{}: {}", counted(result.metrics.size(), "metric"), fmt::join(parts, ", "));
 }
 
 std::string method(const CheckResult& result) {
   if (result.mode == "stored") return fmt::format("{} against {}.", result.head, result.base);
   if (result.rounds == 0) return fmt::format("{} in all.", format_time(result.elapsed_s));
-  return fmt::format("{} a side{}, {} in all.", counted(result.rounds, "round", "rounds"),
+  return fmt::format("{} a side{}, {} in all.", counted(result.rounds, "round"),
                      result.confirmation_rounds > 0
                          ? fmt::format(", {} more of the suspects", result.confirmation_rounds)
                          : "",
@@ -72,11 +65,10 @@ std::string method(const CheckResult& result) {
 /// Metrics that no change short of 5 % would show in: worth knowing, no reason to fail.
 std::size_t hardly_guarded(const CheckResult& result) {
   constexpr double wide = 0.05;
-  return static_cast<std::size_t>(std::count_if(
-      result.metrics.begin(), result.metrics.end(), [&](const MetricDecision& metric) {
-        return metric.evidence && metric.evidence->relative &&
-               metric.evidence->threshold > std::log1p(std::max(wide, result.options.effect));
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(result.metrics, [](const auto& metric) {
+    return metric.evidence && metric.evidence->relative &&
+           metric.evidence->threshold > std::log1p(wide);
+  }));
 }
 
 fmt::text_style style_of(Outcome outcome) {
@@ -142,6 +134,17 @@ std::string padded(const std::string& text, std::size_t width) {
 }
 
 }  // namespace
+
+std::string log_text(std::string_view raw) {
+  std::string text = clean(raw);
+  // A space inside what would begin a command; the reader sees what it was.
+  const auto start = text.find_first_not_of(' ');
+  if (start != std::string::npos && std::string_view(text).substr(start).starts_with("::"))
+    text.insert(start + 1, " ");
+  for (auto at = text.find("##"); at != std::string::npos; at = text.find("##", at))
+    text.insert(++at, " ");
+  return text;
+}
 
 std::string change_text(const MetricDecision& metric) {
   const auto change = change_of(metric);
@@ -212,10 +215,9 @@ std::string markdown_summary(const CheckResult& result) {
   page.heading(1, "fathom check: " + reports::escape_text(headline(result)), "check");
   page.paragraph(reports::escape_text(method(result)) + " " +
                  (result.metrics.empty() ? "" : reports::escape_text(counts(result)) + "."));
-  std::vector<std::string> sentences;
-  for (const std::string& why : why_undecided(result))
-    sentences.push_back(reports::escape_text(why));
-  for (const std::string& note : result.notes) sentences.push_back(reports::escape_text(note));
+  std::vector<std::string> sentences = why_undecided(result);
+  sentences.insert(sentences.end(), result.notes.begin(), result.notes.end());
+  for (std::string& sentence : sentences) sentence = reports::escape_text(sentence);
   if (!sentences.empty()) page.list(sentences);
   using reports::Align;
   std::vector<const MetricDecision*> to_tell;

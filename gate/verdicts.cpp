@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "gate/physics.h"
+#include "gate/clock_attribution.h"
 #include "gate/rank_statistics.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -13,79 +13,71 @@ namespace fathom::gate {
 namespace {
 
 std::optional<double> median_of(const std::vector<MetricValue>& metrics) {
-  if (metrics.empty()) return std::nullopt;
   std::vector<double> values;
   for (const MetricValue& metric : metrics) values.push_back(metric.value);
-  return median(values);
+  return median_or_none(values);
 }
 
 void take_values(const MetricSeries& series, MetricDecision& decision) {
-  decision.base = median_of(series.base);
-  decision.head = median_of(series.head);
   decision.base_runs = series.base.size();
   decision.head_runs = series.head.size();
+  if (series.other_unit) return;  // the values have no common median
+  decision.base = median_of(series.base);
+  decision.head = median_of(series.head);
 }
 
-std::vector<Evidence> evidence_for(const std::vector<MetricSeries>& series,
-                                   const std::vector<MetricDecision*>& decisions,
-                                   const Rules& rules, const GateOptions& options) {
-  std::vector<Evidence> all;
+void take_evidence(const std::vector<MetricSeries>& series,
+                   const std::vector<MetricDecision*>& decisions) {
   std::vector<double> p;
-  for (const MetricSeries& metric : series) {
-    all.push_back(
-        evidence_of_rounds(metric, options, effect_for(find_rule(rules, metric.name), options)));
-    p.push_back(all.back().p);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p);
   for (std::size_t i = 0; i < series.size(); ++i) {
     take_values(series[i], *decisions[i]);
-    decisions[i]->evidence = all[i];
-    decisions[i]->adjusted_p = adjusted[i];
+    decisions[i]->evidence = evidence_of_rounds(series[i]);
     decisions[i]->repeated = true;
+    p.push_back(decisions[i]->evidence->p);
   }
-  return all;
+  const std::vector<double> adjusted = holm_adjusted(p);
+  for (std::size_t i = 0; i < series.size(); ++i) decisions[i]->adjusted_p = adjusted[i];
+}
+
+/// Whether the fresh rounds are sure that it is worse, and by `counts` at least.
+bool is_sure(const MetricDecision& decision, double counts) {
+  return *decision.adjusted_p <= paired_alpha && decision.evidence->worse > 0 &&
+         decision.evidence->worse >= counts;
+}
+
+/// Why a change that is significant is none of the program's; empty: it is one.
+std::string objection_to(const MetricSeries& series, const Evidence& evidence) {
+  if (evidence.worse >= evidence.threshold) return clock_explanation(series, evidence).value_or("");
+  return fmt::format("it is too noisy to tell: only changes above {} count, {} times its noise.",
+                     evidence.relative ? format_percent(std::expm1(evidence.threshold))
+                                       : format_number(evidence.threshold),
+                     format_number(noise_factor));
 }
 
 }  // namespace
 
-double effect_for(const Rule* rule, const GateOptions& options) {
-  return rule && rule->threshold ? *rule->threshold : options.effect;
-}
+bool looks_worse(const Evidence& evidence) { return evidence.worse > 0.5 * evidence.least; }
 
-double least_effect(const Evidence& evidence, const MetricSeries& series, double effect) {
-  if (evidence.relative) return std::log1p(effect);
-  return effect * std::abs(median_of(series.base).value_or(0));
-}
-
-bool looks_worse(const Evidence& evidence, const MetricSeries& series, double effect) {
-  constexpr double suspicious_share = 0.5;
-  return evidence.worse > suspicious_share * least_effect(evidence, series, effect);
-}
-
-MetricDecision first_decision(const MetricSeries& series, const Rule* rule) {
+MetricDecision first_decision(const MetricSeries& series) {
   MetricDecision decision;
   decision.name = series.name;
   decision.unit = series.unit;
   decision.better = series.better;
-  if (rule) decision.rule = rule->reason;
+  if (series.rule) decision.rule = series.rule->reason;
   take_values(series, decision);
-  if (rule && rule->ignore) {
-    decision.outcome = Outcome::ignored;
-    decision.reason = rule->reason;
-  } else if (series.base.empty() && series.head.empty()) {
-    decision.outcome = Outcome::ignored;
-    decision.reason = "neither side has a value: " + series.problem + ".";
-  } else if (series.base.empty()) {
-    decision.outcome = Outcome::added;
-    decision.reason = "the base has no such metric.";
-  } else if (!series.problem.empty() || series.head.empty()) {
-    decision.outcome = Outcome::missing;
-    decision.reason =
-        series.problem.empty() ? "it is in the baseline and not here." : series.problem + ".";
-  } else if (!series.redefined.empty()) {
-    decision.outcome = Outcome::inconclusive;
-    decision.reason = "it is not the same metric throughout: it went " + series.redefined + ".";
-  }
+  if (series.rule && series.rule->ignore)
+    decision.decide(Outcome::ignored, series.rule->reason);
+  else if (series.base.empty() && series.head.empty())
+    decision.decide(Outcome::ignored, "neither side has a value: " + series.problem + ".");
+  else if (series.base.empty())
+    decision.decide(Outcome::added, "the base has no such metric.");
+  else if (!series.problem.empty())
+    decision.decide(Outcome::missing, series.problem + ".");
+  else if (series.head.empty())
+    decision.decide(Outcome::missing, "it is in the baseline and not here.");
+  else if (!series.redefined.empty())
+    decision.decide(Outcome::inconclusive,
+                    "it is not the same metric throughout: " + series.redefined + ".");
   return decision;
 }
 
@@ -102,65 +94,44 @@ std::string p_words(double p) {
   return p < least ? "p < 1e-06" : fmt::format("p = {:.2g}", p);
 }
 
-std::string objection_to(const MetricSeries& series, const Evidence& evidence,
-                         const GateOptions& options, double effect) {
-  if (evidence.worse < evidence.threshold) {
-    const double floor = evidence.relative ? std::expm1(evidence.threshold) : 0;
-    return fmt::format(
-        "it is too noisy to tell: only changes above {} count, {} times its noise.",
-        evidence.relative ? format_percent(floor) : format_number(evidence.threshold),
-        format_number(options.noise_factor));
-  }
-  return clock_explanation(series, evidence, options, effect).value_or("");
-}
-
 void judge_suspects(const std::vector<MetricSeries>& series,
-                    const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                    const GateOptions& options, const std::string& disturbed) {
-  const std::vector<Evidence> all = evidence_for(series, decisions, rules, options);
+                    const std::vector<MetricDecision*>& decisions, const std::string& disturbed) {
+  take_evidence(series, decisions);
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision& decision = *decisions[i];
     if (!disturbed.empty()) {
       // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
-      decision.outcome = Outcome::inconclusive;
-      decision.reason += " Of the fresh rounds: " + disturbed;
-      continue;
+      decision.decide(Outcome::inconclusive,
+                      decision.reason + " Of the fresh rounds: " + disturbed);
+    } else if (!is_sure(decision, decision.evidence->least)) {
+      decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
+    } else if (const std::string why = objection_to(series[i], *decision.evidence); !why.empty()) {
+      decision.decide(Outcome::inconclusive, why);
+    } else {
+      decision.decide(Outcome::regression,
+                      fmt::format("worse by {} in {} and {} fresh rounds ({}).{}",
+                                  change_words(decision), decision.base_runs, decision.head_runs,
+                                  p_words(*decision.adjusted_p), clock_remark(series[i])));
     }
-    const double effect = effect_for(find_rule(rules, series[i].name), options);
-    const bool significant = *decision.adjusted_p <= options.alpha;
-    if (!significant || all[i].worse <= 0 ||
-        all[i].worse < least_effect(all[i], series[i], effect)) {
-      decision.outcome = Outcome::unchanged;
-      decision.reason += " Fresh rounds do not confirm it.";
-      continue;
-    }
-    decision.reason = objection_to(series[i], all[i], options, effect);
-    decision.outcome = decision.reason.empty() ? Outcome::regression : Outcome::inconclusive;
-    if (decision.outcome == Outcome::regression)
-      decision.reason =
-          fmt::format("worse by {} in {} and {} fresh rounds ({}).", change_words(decision),
-                      decision.base_runs, decision.head_runs, p_words(*decision.adjusted_p)) +
-          clock_remark(series[i]);
   }
 }
 
 void judge_improvements(const std::vector<MetricSeries>& series,
-                        const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                        const GateOptions& options, const std::string& disturbed) {
+                        const std::vector<MetricDecision*>& decisions,
+                        const std::string& disturbed) {
   std::vector<MetricSeries> turned;
   for (const MetricSeries& metric : series) turned.push_back(mirrored(metric));
-  const std::vector<Evidence> all = evidence_for(turned, decisions, rules, options);
+  take_evidence(turned, decisions);
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision& decision = *decisions[i];
-    const double effect = effect_for(find_rule(rules, series[i].name), options);
-    const bool improved = disturbed.empty() && *decision.adjusted_p <= options.alpha &&
-                          all[i].worse > 0 && all[i].worse >= all[i].threshold &&
-                          !clock_explanation(turned[i], all[i], options, effect);
-    decision.outcome = improved ? Outcome::improved : Outcome::unchanged;
-    decision.reason = improved ? fmt::format("better by {}.", change_words(decision))
-                               : decision.reason + " Fresh rounds do not confirm it.";
-    // Back to the direction in which everything else is told.
     Evidence& evidence = *decision.evidence;
+    const bool improved = disturbed.empty() && is_sure(decision, evidence.threshold) &&
+                          !clock_explanation(turned[i], evidence);
+    if (improved)
+      decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
+    else
+      decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
+    // Back to the direction in which everything else is told.
     evidence.worse = -evidence.worse;
     evidence.interval = {-evidence.interval.high, -evidence.interval.low,
                          evidence.interval.confidence, evidence.interval.method};

@@ -3,25 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "gate/decision.h"
 #include "gate/evidence.h"
-#include "gate/rules.h"
 
 namespace fathom::gate {
 
 // The steps from evidence to a verdict that both modes share.
 
-/// The least relative effect that counts for a metric, by its rule or by default.
-double effect_for(const Rule* rule, const GateOptions& options);
-
-/// The same on the scale of the evidence.
-double least_effect(const Evidence& evidence, const MetricSeries& series, double effect);
-
 /// By half of what counts: worth another look.
-bool looks_worse(const Evidence& evidence, const MetricSeries& series, double effect);
+bool looks_worse(const Evidence& evidence);
 
 /// Medians, and what is decided without any statistics: ignored, missing, added; else unchanged.
-MetricDecision first_decision(const MetricSeries& series, const Rule* rule);
+MetricDecision first_decision(const MetricSeries& series);
 
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);
@@ -33,16 +25,11 @@ std::string p_words(double p);
 /// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged.
 /// `decisions[i]` is of `series[i]`.
 void judge_suspects(const std::vector<MetricSeries>& series,
-                    const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                    const GateOptions& options, const std::string& disturbed);
+                    const std::vector<MetricDecision*>& decisions, const std::string& disturbed);
 
 /// The same for what may have become better: improved or unchanged.
 void judge_improvements(const std::vector<MetricSeries>& series,
-                        const std::vector<MetricDecision*>& decisions, const Rules& rules,
-                        const GateOptions& options, const std::string& disturbed);
-
-/// What the evidence for a change that is significant amounts to; empty reason: it is one.
-std::string objection_to(const MetricSeries& series, const Evidence& evidence,
-                         const GateOptions& options, double effect);
+                        const std::vector<MetricDecision*>& decisions,
+                        const std::string& disturbed);
 
 }  // namespace fathom::gate

@@ -8,7 +8,7 @@
 #include "gate/baseline_folder.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/identity.h"
-#include "gate/log_text.h"
+#include "gate/outputs.h"
 #include "gate/stored.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
@@ -25,15 +25,6 @@ struct BaselineArguments {
   bool dry_run = false;
 };
 
-using Arguments = std::shared_ptr<BaselineArguments>;
-
-void add_folder(CLI::App& app, const Arguments& arguments) {
-  app.add_option("--baseline", arguments->folder, "Folder of the baseline")
-      ->check(not_empty())
-      ->type_name("DIR")
-      ->required();
-}
-
 ExitCode add(const BaselineArguments& arguments) {
   const gate::BaselineFolder folder(arguments.folder);
   // All are read before the first is kept: a bad one among them leaves the folder as it was.
@@ -41,19 +32,18 @@ ExitCode add(const BaselineArguments& arguments) {
   for (const std::string& file : arguments.results) runs.push_back(gate::read_run_metrics(file));
   for (const gate::RunMetrics& run : runs) {
     const auto file = folder.add(run);
-    const std::size_t there = folder.count_like(run);
-    const auto kept = static_cast<std::size_t>(std::ranges::count_if(
-        run.metrics, [](const auto& metric) { return metric.problem.empty(); }));
+    const std::size_t there = folder.files_like(run).size();
+    const auto kept = static_cast<std::size_t>(
+        std::ranges::count_if(run.metrics, &std::string::empty, &gate::MetricValue::problem));
     const std::size_t left_out = run.metrics.size() - kept;
-    fmt::print("{}: {}{}; {} of this identity{}\n", gate::log_text(file.string()),
-               counted(kept, "metric"),
-               left_out == 0 ? ""
-                             : fmt::format(", {} left out without a usable value",
-                                           format_count(static_cast<double>(left_out))),
-               counted(there, "run"),
-               there < gate::fewest_baseline_runs
-                   ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
-                   : "");
+    fmt::print(
+        "{}: {}{}; {} of this identity{}\n", gate::log_text(file.string()), counted(kept, "metric"),
+        left_out == 0 ? ""
+                      : fmt::format(", {} left out without a usable value", format_count(left_out)),
+        counted(there, "run"),
+        there < gate::fewest_baseline_runs
+            ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
+            : "");
   }
   return ExitCode::ok;
 }
@@ -123,7 +113,10 @@ Commands add_baseline(CLI::App& app) {
   const auto command = [&](const char* name, const char* description,
                            ExitCode (*act)(const BaselineArguments&)) {
     CLI::App* sub = app.add_subcommand(name, description);
-    add_folder(*sub, arguments);
+    sub->add_option("--baseline", arguments->folder, "Folder of the baseline")
+        ->check(not_empty())
+        ->type_name("DIR")
+        ->required();
     commands[name] = {sub, [=] { return with_gate_codes([&] { return act(*arguments); }); }};
     return sub;
   };

@@ -17,6 +17,7 @@
 #include "gate/stored.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/format.h"
 #include "results/utc_time.h"
 #include "tools/suites.h"
 #include "tools/temporary_folder.h"
@@ -29,21 +30,17 @@ namespace fs = std::filesystem;
 struct CheckArguments {
   std::vector<std::string> results;
   std::string baseline, base, head, config, keep;
-  int rounds = 2, confirmation_rounds = 0;
+  gate::PairedOptions options{.seed = 0};  ///< 0: from the clock
   gate::BuildRound round;
-  double time_limit_s = 180, round_limit_s = 600;
-  std::uint64_t seed = 0;
+  double round_limit_s = 600;
   CheckOutputs outputs;
   bool inconclusive_passes = false, ratios_only = false;
   std::vector<CLI::Option*> of_paired;  ///< flags that the stored mode has no use for
+
+  bool is_paired() const { return !base.empty(); }
 };
 
-/// A round as long as the whole check may take decides nothing.
-std::chrono::milliseconds round_limit(const CheckArguments& arguments) {
-  const std::chrono::duration<double> limit(
-      std::min(arguments.round_limit_s, arguments.time_limit_s));
-  return std::chrono::ceil<std::chrono::milliseconds>(limit);
-}
+[[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::bad_input, why); }
 
 gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
   std::unique_ptr<TemporaryFolder> temporary;
@@ -53,17 +50,16 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
     folder = temporary->path();
   }
   using gate::Side;
+  // A round as long as the whole check may take decides nothing.
+  const std::chrono::duration<double> limit(
+      std::min(arguments.round_limit_s, arguments.options.time_limit_s));
   gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
                              {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
-                             round_limit(arguments));
-  gate::PairedOptions options;
-  options.rounds = arguments.rounds;
-  options.confirmation_rounds = arguments.confirmation_rounds;
-  options.time_limit_s = arguments.time_limit_s;
-  options.seed =
-      arguments.seed != 0
-          ? arguments.seed
-          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+                             std::chrono::ceil<std::chrono::milliseconds>(limit));
+  gate::PairedOptions options = arguments.options;
+  if (options.seed == 0)
+    options.seed =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   gate::CheckResult result = gate::check_paired(rounds, options, rules);
   result.base = arguments.base;
   result.head = arguments.head;
@@ -75,10 +71,7 @@ void keep_ratios(std::vector<gate::RunMetrics>& results) {
   for (gate::RunMetrics& run : results) {
     run = gate::ratios_of(std::move(run));
     if (run.metrics.empty())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} has no ratio to an opponent, and --ratios-only compares nothing "
-                              "else.",
-                              run.origin));
+      refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
   }
 }
 
@@ -89,10 +82,7 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
     std::error_code unknown;  // a file that cannot be read says so itself
     const fs::path same = fs::weakly_canonical(file, unknown);
     if (!given.insert(unknown ? fs::path(file) : same).second)
-      throw Error(
-          ExitCode::bad_input,
-          fmt::format("{} is given twice, and several results count as rounds of their own.",
-                      file));
+      refuse(file + " is given twice, and several results count as rounds of their own.");
     head.push_back(gate::read_run_metrics(file));
   }
   const gate::BaselineFolder folder(arguments.baseline);
@@ -100,7 +90,7 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
       arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   if (arguments.ratios_only) keep_ratios(head);
   const std::size_t themselves = gate::leave_out_themselves(baseline, head);
-  gate::CheckResult result = gate::check_stored(baseline, head, {}, rules);
+  gate::CheckResult result = gate::check_stored(baseline, head, rules);
   if (baseline.empty() && themselves == 0 &&
       gate::refusals_of(head, {}, gate::Allowed::nothing).empty()) {
     std::vector<gate::RunMetrics> others = folder.newest_of_each();
@@ -110,43 +100,37 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
                                      : gate::why_none_like(head.front(), others);
   }
   result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
-  result.base = fmt::format("{} earlier run{} in {}", baseline.size(),
-                            baseline.size() == 1 ? "" : "s", arguments.baseline);
+  result.base =
+      fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);
   if (themselves > 0)
     result.notes.push_back(
-        fmt::format("the baseline has what is checked itself, which was left out ({} run{})",
-                    themselves, themselves == 1 ? "" : "s"));
+        fmt::format("the baseline has what is checked itself, which was left out ({})",
+                    counted(themselves, "run")));
   return result;
 }
 
 void require_one_mode(const CheckArguments& arguments) {
   const bool pair = !arguments.base.empty() || !arguments.head.empty();
   const bool files = !arguments.results.empty() || !arguments.baseline.empty();
-  if (pair && arguments.ratios_only)
-    throw Error(ExitCode::bad_input, "--ratios-only is for RESULT with --baseline.");
+  if (pair && arguments.ratios_only) refuse("--ratios-only is for RESULT with --baseline.");
   if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
-  if (files && !pair && !arguments.results.empty() && !arguments.baseline.empty()) {
-    for (const CLI::Option* flag : arguments.of_paired)
-      if (flag->count() > 0)
-        throw Error(ExitCode::bad_input,
-                    fmt::format("{} is for --base and --head.", flag->get_name()));
-    return;
-  }
-  throw Error(ExitCode::bad_input,
-              "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
-              "`fathom check --help`.");
+  if (pair || !files || arguments.results.empty() || arguments.baseline.empty())
+    refuse(
+        "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
+        "`fathom check --help`.");
+  for (const CLI::Option* flag : arguments.of_paired)
+    if (flag->count() > 0) refuse(flag->get_name() + " is for --base and --head.");
 }
 
 void require_even_rounds(const CheckArguments& arguments) {
-  if (arguments.rounds % 2 == 0 && arguments.confirmation_rounds % 2 == 0) return;
-  throw Error(ExitCode::bad_input,
-              "--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
+  if (arguments.options.rounds % 2 != 0 || arguments.options.confirmation_rounds % 2 != 0)
+    refuse("--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
 }
 
 /// What is known of a check before it has measured or read anything.
 gate::CheckResult beginning_of(const CheckArguments& arguments) {
   gate::CheckResult check;
-  const bool pair = !arguments.base.empty();
+  const bool pair = arguments.is_paired();
   check.mode = pair ? "paired" : "stored";
   check.base = pair ? arguments.base : arguments.baseline;
   check.head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", "));
@@ -159,7 +143,7 @@ std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
   std::vector<NamedFile> inputs;
   for (const std::string& file : arguments.results) inputs.push_back({"the result", file});
   if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
-  if (!arguments.base.empty()) {
+  if (arguments.is_paired()) {
     for (const std::string& side : {arguments.base, arguments.head})
       for (const fs::path& program : gate::programs_of_build(side))
         inputs.push_back({"the program", program});
@@ -189,27 +173,12 @@ gate::CheckResult decide(const CheckArguments& arguments, const gate::CheckResul
                          std::optional<CheckReport>& report) {
   const gate::Rules rules =
       arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
-  gate::CheckResult result;
-  if (arguments.base.empty()) {
-    result = stored(arguments, rules);
-  } else {
-    report.emplace(arguments.outputs).begin(beginning);
-    result = paired(arguments, rules);
-  }
+  if (arguments.is_paired()) report.emplace(arguments.outputs).begin(beginning);
+  gate::CheckResult result =
+      arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
   result.date = utc_time(std::chrono::system_clock::now());
   name_useless_rules(rules, result);
   return result;
-}
-
-/// In every file that can be written; the terminal hears it as an error.
-void tell_end(const CheckOutputs& outputs, std::optional<CheckReport>& report,
-              const gate::CheckResult& check, const Error& why) {
-  try {
-    if (!report) report.emplace(outputs);
-  } catch (const Error&) {
-    return;  // what ended the check is the news
-  }
-  report->publish_end(check, why);
 }
 
 ExitCode check(const CheckArguments& arguments) {
@@ -224,15 +193,21 @@ ExitCode check(const CheckArguments& arguments) {
       result = decide(arguments, result, report);
       return ExitCode::ok;
     });
-  } catch (const Error& error) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    result.elapsed_s = elapsed.count();
+  } catch (const Error& why) {
+    result.refusals = {why.what()};
+    result.elapsed_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // A round that failed leaves nothing to decide on, which is a result.
-    if (error.code() != ExitCode::inconclusive) {
-      tell_end(arguments.outputs, report, result, error);
+    if (why.code() != ExitCode::inconclusive) {
+      result.ended = why.code();
+      try {
+        if (!report) report.emplace(arguments.outputs);
+        report->publish_end(result);
+      } catch (const Error&) {
+        // What ended the check is the news.
+      }
       throw;
     }
-    result.refusals = {error.what()};
   }
   if (!report) report.emplace(arguments.outputs);
   report->publish(result);
@@ -240,61 +215,46 @@ ExitCode check(const CheckArguments& arguments) {
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }
 
+/// `shown`: whether the help says the default.
+template <typename Value>
+CLI::Option* add(CLI::App& app, const char* flag, Value& value, const char* text,
+                 const CLI::Validator& check, const char* type, bool shown = false) {
+  CLI::Option* option = app.add_option(flag, value, text)->check(check)->type_name(type);
+  return shown ? option->capture_default_str() : option;
+}
+
 void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
-  const char* group = "Paired: two builds or commands on this machine";
-  app.add_option("--base", arguments.base,
-                 "Folder of a build of Fathom, or a shell command that writes its result to {out}")
-      ->type_name("BUILD_OR_COMMAND")
-      ->group(group);
-  app.add_option("--head", arguments.head, "The same of what is to be judged")
-      ->type_name("BUILD_OR_COMMAND")
-      ->group(group);
-  app.add_option("--suite", arguments.round.suite, "What builds of Fathom run")
-      ->check(one_of(suite_names()))
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--sampling-limit", arguments.round.sampling_limit_s,
-                 "Seconds for which a round of a build of Fathom samples a case at most")
-      ->check(seconds())
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--rounds", arguments.rounds, "Rounds of everything, per side; even")
-      ->check(whole_number(2, 100))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option(
-         "--confirmation-rounds", arguments.confirmation_rounds,
-         "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of "
-         "them (default: as many as the test needs, 6 for one, 10 for thirty)")
-      ->check(whole_number(2, 100))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--time-limit", arguments.time_limit_s,
-                 "Seconds of the whole check: no round begins that would pass it, and suspects "
-                 "that are not settled then are inconclusive")
-      ->check(seconds())
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--round-limit", arguments.round_limit_s,
-                 "Seconds after which a round is ended; --time-limit, if that is less")
-      ->check(seconds())
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--seed", arguments.seed, "Seed of the rounds' order (default: from the clock)")
-      ->check(whole_number(1))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--keep", arguments.keep, "Folder in which the rounds' results and logs stay")
-      ->check(not_empty())
-      ->type_name("DIR")
-      ->group(group);
-  arguments.of_paired =
-      app.get_options([&](const CLI::Option* option) { return option->get_group() == group; });
+  const char* side = "BUILD_OR_COMMAND";
+  arguments.of_paired = {
+      app.add_option(
+             "--base", arguments.base,
+             "Folder of a build of Fathom, or a shell command that writes its result to {out}")
+          ->type_name(side),
+      app.add_option("--head", arguments.head, "The same of what is to be judged")->type_name(side),
+      add(app, "--suite", arguments.round.suite, "What builds of Fathom run", one_of(suite_names()),
+          "NAME", true),
+      add(app, "--sampling-limit", arguments.round.sampling_limit_s,
+          "Seconds for which a round of a build of Fathom samples a case at most", seconds(),
+          "SECONDS", true),
+      add(app, "--rounds", arguments.options.rounds, "Rounds of everything, per side; even",
+          whole_number(2, 100), "N", true),
+      add(app, "--confirmation-rounds", arguments.options.confirmation_rounds,
+          "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of them "
+          "(default: as many as the test needs, 6 for one, 10 for thirty)",
+          whole_number(2, 100), "N"),
+      add(app, "--time-limit", arguments.options.time_limit_s,
+          "Seconds of the whole check: no round begins that would pass it, and suspects that are "
+          "not settled then are inconclusive",
+          seconds(), "SECONDS", true),
+      add(app, "--round-limit", arguments.round_limit_s,
+          "Seconds after which a round is ended; --time-limit, if that is less", seconds(),
+          "SECONDS", true),
+      add(app, "--seed", arguments.options.seed,
+          "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
+      add(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",
+          not_empty(), "DIR")};
+  for (CLI::Option* flag : arguments.of_paired)
+    flag->group("Paired: two builds or commands on this machine");
 }
 
 }  // namespace
@@ -307,28 +267,21 @@ std::function<ExitCode()> add_check(CLI::App& app) {
                  "rounds")
       ->check(not_empty())
       ->group(group);
-  app.add_option("--baseline", arguments->baseline, "Folder made by `fathom baseline add`")
-      ->check(not_empty())
-      ->type_name("DIR")
+  add(app, "--baseline", arguments->baseline, "Folder made by `fathom baseline add`", not_empty(),
+      "DIR")
       ->group(group);
   app.add_flag("--ratios-only", arguments->ratios_only,
                "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
                "model and toolkit as well")
       ->group(group);
   add_paired_flags(app, *arguments);
-  app.add_option("--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--markdown", arguments->outputs.markdown, "Write a summary in Markdown")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--junit", arguments->outputs.junit, "Write JUnit XML")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--json", arguments->outputs.json, "Write everything as JSON")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_flag("--github", arguments->outputs.github,
+  CheckOutputs& outputs = arguments->outputs;
+  add(app, "--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)",
+      not_empty(), "FILE");
+  add(app, "--markdown", outputs.markdown, "Write a summary in Markdown", not_empty(), "FILE");
+  add(app, "--junit", outputs.junit, "Write JUnit XML", not_empty(), "FILE");
+  add(app, "--json", outputs.json, "Write everything as JSON", not_empty(), "FILE");
+  app.add_flag("--github", outputs.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
   app.add_flag("--inconclusive-passes", arguments->inconclusive_passes,
                "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "

@@ -76,15 +76,9 @@ void CheckReport::publish(const gate::CheckResult& result) {
   tell_github(result);
 }
 
-void CheckReport::publish_end(gate::CheckResult check, const Error& why) {
-  check.refusals = {why.what()};
-  check.ended = why.code();
-  try {
-    write_files(check);
-    tell_github(check);
-  } catch (const Error&) {
-    // What ended the check is the news.
-  }
+void CheckReport::publish_end(const gate::CheckResult& check) {
+  write_files(check);
+  tell_github(check);
 }
 
 }  // namespace fathom

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "gate/decision.h"
-#include "results/error.h"
 #include "results/output_file.h"
 
 namespace fathom {
@@ -24,16 +23,16 @@ class CheckReport {
   /// Opens what is no regular file. Throws Error(output_unwritable).
   explicit CheckReport(const CheckOutputs& outputs);
 
-  /// Puts into each file that `check` has not ended, in place of what an earlier one found. So a
-  /// check that is killed leaves nobody else's result, and what cannot be written is known before
-  /// anything is measured. Throws Error(output_unwritable) and Error(output_full).
+  /// Puts into each file that `check` has not ended: one that is killed leaves no earlier one's
+  /// result, and what cannot be written is known before anything is measured. Throws
+  /// Error(output_unwritable) and Error(output_full).
   void begin(gate::CheckResult check);
 
   /// Writes what was found, to the terminal as well. Throws as above.
   void publish(const gate::CheckResult& result);
 
   /// Writes why `check` ended without a decision, which the terminal hears as an error.
-  void publish_end(gate::CheckResult check, const Error& why);
+  void publish_end(const gate::CheckResult& check);
 
  private:
   struct File {

@@ -6,7 +6,7 @@
 #include "gate/baseline_folder.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/history.h"
-#include "gate/log_text.h"
+#include "gate/outputs.h"
 #include "results/flag_checks.h"
 #include "results/standard_streams.h"
 

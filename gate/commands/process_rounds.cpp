@@ -68,58 +68,53 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
   const SideCommand& command = side == Side::base ? base_ : head_;
   const fs::path place = folder_ / fmt::format("round-{:03}-{}", ++rounds_, to_string(side));
   make_folder(place, "--keep");
-  const SideCommand::Start start = command.start(place, only);
-  const fs::path log_path = place / "log.txt";
+  const fs::path result = place / "result.json", log_path = place / "log.txt";
+  ChildStart start = command.start(result, only);
   const double began = elapsed_s();
   SupervisedEnd end;
   {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor log = create_file(log_path);
-    ChildProcess child(
-        {start.program, start.arguments, log.get(), log.get(), {}, start.environment});
-    Supervision supervision;
-    supervision.limit = limit_;
-    end = supervise(child, inbox, supervision);
+    start.output = start.errors = log.get();
+    ChildProcess child(start);
+    end = supervise(child, inbox, {.limit = limit_, .line = {}});
   }
   fmt::print(stderr, "round {} ({}{}): {:.1f} s\n", rounds_, to_string(side),
-             only.empty()
-                 ? ""
-                 : fmt::format(", {} metric{} again", only.size(), only.size() == 1 ? "" : "s"),
+             only.empty() ? "" : fmt::format(", {} again", counted(only.size(), "metric")),
              elapsed_s() - began);
   if (end.stopped == Stopped::interrupt)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
+  const std::string which = fmt::format("Round {} of --{} ", rounds_, to_string(side));
   if (end.stopped == Stopped::time_limit)
     throw Error(ExitCode::inconclusive,
-                fmt::format("Round {} of --{} was ended after {}, the lesser of --round-limit and "
-                            "--time-limit: raise it, or see why the command takes so long; {}.",
-                            rounds_, to_string(side),
-                            format_time(std::chrono::duration<double>(limit_).count()),
-                            last_words(log_path)));
+                which + fmt::format("was ended after {}, the lesser of --round-limit and "
+                                    "--time-limit: raise it, or see why the command takes so "
+                                    "long; {}.",
+                                    format_time(std::chrono::duration<double>(limit_).count()),
+                                    last_words(log_path)));
   if (!is_usable(command, end.end)) {
-    const std::string sentence = fmt::format(
-        "Round {} of --{} ended with {}; {}{}.", rounds_, to_string(side), end.end.describe(),
-        last_words(log_path),
+    const std::string why = fmt::format(
+        "{}ended with {}; {}{}.", which, end.end.describe(), last_words(log_path),
         command.may_be_mistyped(end.end) ? ", and there is no folder of that name either" : "");
     if (!ended_well_.contains(side) && command.was_not_found(end.end))
-      throw Error(ExitCode::bad_input, sentence);
-    throw RoundFailed(sentence);
+      throw Error(ExitCode::bad_input, why);
+    throw RoundFailed(why);
   }
   ended_well_.insert(side);
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.
-  if (!fs::is_regular_file(start.result) && !fs::is_directory(start.result))
+  if (!fs::is_regular_file(result) && !fs::is_directory(result))
     throw Error(ExitCode::bad_input,
-                fmt::format("Round {} of --{} left no result: the command must write one to the "
-                            "path that stands for {{out}} in it, or in FATHOM_CHECK_OUT.",
-                            rounds_, to_string(side)));
+                which +
+                    "left no result: the command must write one to the path that stands for "
+                    "{out} in it, or in FATHOM_CHECK_OUT.");
   try {
-    return read_run_metrics(start.result);
+    return read_run_metrics(result);
   } catch (const Error& error) {
     // The path names a folder that may be gone by the time it is read.
     throw Error(error.code(),
-                fmt::format("Round {} of --{} left no usable result, in a folder that --keep DIR "
-                            "keeps: {}",
-                            rounds_, to_string(side), error.what()));
+                fmt::format("{}left no usable result, in a folder that --keep DIR keeps: {}", which,
+                            error.what()));
   }
 }
 

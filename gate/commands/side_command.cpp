@@ -27,12 +27,6 @@ bool is_program(const fs::path& path) {
          (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
 }
 
-std::string replaced(std::string text, const std::string& word, const std::string& by) {
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
-    text.replace(at, word.size(), by);
-  return text;
-}
-
 /// The words in one pass: a name in the filter may have "{out}" in it.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& words) {
   std::string result;
@@ -68,19 +62,12 @@ bool is_quoted(std::string_view command, std::string_view word) {
   return false;
 }
 
-/// "copy_bandwidth" of "copy_bandwidth/type:float4/...".
-std::set<std::string> probes_of(const std::vector<std::string>& names) {
-  std::set<std::string> probes;
-  for (const std::string& name : names) probes.insert(name.substr(0, name.find('/')));
-  return probes;
-}
-
 }  // namespace
 
 std::string_view to_string(Side side) { return side == Side::base ? "base" : "head"; }
 
 std::string shell_quoted(const std::string& text) {
-  return "'" + replaced(text, "'", "'\\''") + "'";
+  return "'" + filled(text, {{"'", "'\\''"}}) + "'";
 }
 
 std::string filter_for(const std::vector<std::string>& names) {
@@ -151,30 +138,30 @@ bool SideCommand::can_start_together() const {
   return help.output.find(together_flag) != std::string::npos;
 }
 
-SideCommand::Start SideCommand::start(const fs::path& folder,
-                                      const std::vector<std::string>& only) const {
-  const std::string filter = filter_for(only);
-  if (is_build()) {
-    Start start{program_,
-                {"run", "--suite", round_.suite, "--out", folder.string(), "--require-gpu",
-                 "--no-counters", "--no-report", "--wait"},
-                folder / "result.json",
-                {{timed_only_variable, "1"},
-                 {sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s)}}};
-    if (starts_together_) start.arguments.push_back(together_flag);
-    for (const std::string& probe : probes_of(only))
-      start.arguments.insert(start.arguments.end(), {"--probe", probe});
-    if (!only.empty()) start.arguments.push_back("--benchmark_filter=" + filter);
+ChildStart SideCommand::start(const fs::path& result, const std::vector<std::string>& only) const {
+  const std::string filter = filter_for(only), out = result.string();
+  ChildStart start;
+  if (!is_build()) {
+    start.program = "/bin/sh";
+    start.arguments = {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
+                                               {out_word, shell_quoted(out)}})};
+    start.environment = {{"FATHOM_CHECK_OUT", out},
+                         {"FATHOM_CHECK_FILTER", filter},
+                         {"FATHOM_CHECK_SIDE", std::string(to_string(side_))}};
     return start;
   }
-  const fs::path result = folder / "result.json";
-  return {"/bin/sh",
-          {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
-                                   {out_word, shell_quoted(result.string())}})},
-          result,
-          {{"FATHOM_CHECK_OUT", result.string()},
-           {"FATHOM_CHECK_FILTER", filter},
-           {"FATHOM_CHECK_SIDE", std::string(to_string(side_))}}};
+  start.program = program_;
+  start.arguments = {"run",           "--suite",       round_.suite,  "--out", result.parent_path(),
+                     "--require-gpu", "--no-counters", "--no-report", "--wait"};
+  start.environment = {{timed_only_variable, "1"},
+                       {sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s)}};
+  if (starts_together_) start.arguments.push_back(together_flag);
+  std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
+  for (const std::string& name : only) probes.insert(name.substr(0, name.find('/')));
+  for (const std::string& probe : probes)
+    start.arguments.insert(start.arguments.end(), {"--probe", probe});
+  if (!only.empty()) start.arguments.push_back("--benchmark_filter=" + filter);
+  return start;
 }
 
 }  // namespace fathom::gate

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gate/paired.h"
@@ -24,12 +23,11 @@ std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path
 /// How a side of a paired check is run. Either a build of Fathom (the folder given to `cmake
 /// --build`, or an installed prefix), or a shell command that writes its result, any that
 /// read_run_metrics reads, to the path that stands for {out} in it. {filter} stands for a regular
-/// expression of the names wanted, "." for all. Both are quoted for the shell, so that quotes of
-/// the command's own around them are refused, and are also in the environment: FATHOM_CHECK_OUT,
-/// FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A build is run without counters,
-/// without a report, and, by results/probe_environment.h, without the cases that only counters can
-/// decide (the gate would read nothing of them) and with each case sampled for a limited time (a
-/// round is one value of a metric, and rounds differ by more than its samples leave open).
+/// expression of the names wanted, "." for all. Both are quoted for the shell, and are also in the
+/// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
+/// build is run without counters and without the cases that only they can decide, which the gate
+/// does not read, and with each case sampled for a limited time: a round is one value of a metric,
+/// and rounds differ by more than its samples leave open.
 class SideCommand {
  public:
   /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
@@ -49,14 +47,8 @@ class SideCommand {
   /// while a probe starts is another one than one that does not.
   void start_together() { starts_together_ = true; }
 
-  struct Start {
-    std::filesystem::path program;
-    std::vector<std::string> arguments;
-    std::filesystem::path result;                                  ///< where the document will be
-    std::vector<std::pair<std::string, std::string>> environment;  ///< beside this process' own
-  };
-  /// What to start for one round into `folder`.
-  Start start(const std::filesystem::path& folder, const std::vector<std::string>& only) const;
+  /// What to start for one round, which leaves `result`.
+  ChildStart start(const std::filesystem::path& result, const std::vector<std::string>& only) const;
 
  private:
   Side side_;

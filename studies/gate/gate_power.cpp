@@ -100,7 +100,7 @@ int simulate(const Arguments& arguments) {
   for (const gate::StoredRuns& runs : stored_runs)
     add_alarms(
         "stored, " + words_of(runs),
-        gate::simulate_stored_false_alarms(noise, runs, {}, arguments.decisions, arguments.seed));
+        gate::simulate_stored_false_alarms(noise, runs, arguments.decisions, arguments.seed));
   page.table("Suites of which nothing changed", alarms);
 
   reports::Table power({{"Slowdown", reports::Align::right},
@@ -121,7 +121,7 @@ int simulate(const Arguments& arguments) {
     std::vector<std::string> row{format_percent(slower)};
     for (const gate::StoredRuns& runs : stored_runs) {
       const Share caught =
-          gate::simulate_stored_power(noise, runs, {}, slower, arguments.trials, arguments.seed);
+          gate::simulate_stored_power(noise, runs, slower, arguments.trials, arguments.seed);
       row.push_back(share_text(caught));
       fmt::print("stored, {}, slower by {}: found in {} of {}, {}\n", words_of(runs),
                  format_percent(slower), caught.hits, caught.trials, share_text(caught));

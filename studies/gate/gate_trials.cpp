@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "gate/log_text.h"
+#include "gate/outputs.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "studies/gate/trials/decide.h"

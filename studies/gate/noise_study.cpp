@@ -121,7 +121,7 @@ CheckResult decide(const Deviations& runs, std::size_t first_of_head) {
   std::vector<RunMetrics> all;
   for (std::size_t run = 0; run < runs.size(); ++run) all.push_back(run_of(runs[run], run));
   const std::span<const RunMetrics> both(all);
-  return check_stored(both.first(first_of_head), both.subspan(first_of_head), {}, {});
+  return check_stored(both.first(first_of_head), both.subspan(first_of_head), {});
 }
 
 }  // namespace

@@ -176,14 +176,13 @@ FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOption
 }
 
 FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         const GateOptions& options, std::size_t decisions,
-                                         std::uint64_t seed) {
+                                         std::size_t decisions, std::uint64_t seed) {
   FalseAlarms found;
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < decisions; ++i) {
     const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
                                   head = draws(noise, runs.results, generator);
-    const CheckResult result = check_stored(baseline, head, options, {});
+    const CheckResult result = check_stored(baseline, head, {});
     found.regressions.hits += exit_code(result) == ExitCode::check_failed;
     found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
   }
@@ -206,15 +205,14 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
 }
 
 Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
-                            const GateOptions& options, double slower, std::size_t trials,
-                            std::uint64_t seed) {
+                            double slower, std::size_t trials, std::uint64_t seed) {
   Share caught{0, trials};
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
     const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
                                   head = draws(noise, runs.results, generator, slowed, slower);
-    caught.hits += confirms(check_stored(baseline, head, options, {}), noise.metric(slowed).name);
+    caught.hits += confirms(check_stored(baseline, head, {}), noise.metric(slowed).name);
   }
   return caught;
 }

@@ -77,8 +77,7 @@ struct StoredRuns {
 
 /// Stored decisions.
 FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         const GateOptions& options, std::size_t decisions,
-                                         std::uint64_t seed);
+                                         std::size_t decisions, std::uint64_t seed);
 
 /// How often a slowdown of one metric, a different one in each trial, is confirmed as its
 /// regression.
@@ -87,7 +86,6 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
 
 /// The same of stored decisions.
 Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
-                            const GateOptions& options, double slower, std::size_t trials,
-                            std::uint64_t seed);
+                            double slower, std::size_t trials, std::uint64_t seed);
 
 }  // namespace fathom::gate

@@ -215,16 +215,25 @@ TEST_CASE("fathom check fails for a head that cannot run, and for commands that 
   Sandbox sandbox({});
   const fs::path fast = sandbox.folder() / "fast.json", junit = sandbox.folder() / "check.xml";
   write_text(fast, benchmark_file("1000"));
-  const auto broken = sandbox.fathom({"check", "--base", copying(fast), "--head",
-                                      "echo 'of no use.' >&2; exit 9", "--junit", junit.string()});
+  const auto check = [&](const std::string& base, const std::string& head) {
+    return sandbox.fathom(
+        {"check", "--base", base, "--head", head, "--junit", junit.string(), "--github"});
+  };
+  const auto broken = check(copying(fast), "echo 'of no use.' >&2; exit 9");
   CHECK(code(broken) == 4);
-  CHECK(broken.output.find("its last words: of no use.") != std::string::npos);
   CHECK(broken.output.find("failed again after a round of --base") != std::string::npos);
+  CHECK(broken.output.find("::error title=Missing metric::BM_Sort: the head's rounds fail: Round ") !=
+        std::string::npos);
   CHECK(read_text(junit).find("<failure ") != std::string::npos);
+  CHECK(read_text(junit).find("its last words: of no use.") != std::string::npos);
   for (const char* missing : {"no-such-build", "./no-such-program {out}"}) {
-    const auto mistyped = sandbox.fathom({"check", "--base", missing, "--head", missing});
-    CHECK(code(mistyped) == 2);
-    CHECK(mistyped.errors.find("exit status 127") != std::string::npos);
+    for (const std::string& base : {copying(fast), std::string(missing)}) {
+      const auto mistyped = check(base, missing);
+      CHECK(code(mistyped) == 2);
+      CHECK(mistyped.errors.find("exit status 127") != std::string::npos);
+      CHECK(mistyped.output.find("::error title=Check ended::Round ") != std::string::npos);
+      CHECK(read_text(junit).find("type=\"ended\"") != std::string::npos);
+    }
   }
 }
 
@@ -305,25 +314,6 @@ TEST_CASE("What documents and logs hold is no command for a CI server") {
   const std::string says = "printf 'a\\033[31m##[group]' >&2; ";
   for (const char* end : {"exit 9", "true"})
     harmless(sandbox.fathom({"check", "--base", says + end, "--head", says + end, "--github"}));
-}
-
-TEST_CASE("What ends a check is an error for the servers, and what fails the head says why") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "fast.json", junit = sandbox.folder() / "check.xml";
-  write_text(file, benchmark_file("1000"));
-  const auto check = [&](const std::string& head) {
-    return sandbox.fathom({"check", "--base", copying(file), "--head", head, "--junit",
-                           junit.string(), "--github"});
-  };
-  const auto mistyped = check("nosuchcommand");
-  CHECK(code(mistyped) == 2);
-  CHECK(mistyped.output.find("::error title=Check ended::Round ") != std::string::npos);
-  CHECK(read_text(junit).find("type=\"ended\"") != std::string::npos);
-  const auto failing = check("echo the reason >&2; exit 9");
-  CHECK(code(failing) == 4);
-  CHECK(failing.output.find("::error title=Missing metric::BM_Sort: the head's rounds fail: Round ") !=
-        std::string::npos);
-  CHECK(read_text(junit).find("the reason") != std::string::npos);
 }
 
 TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is for commands") {

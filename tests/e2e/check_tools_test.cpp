@@ -88,7 +88,7 @@ TEST_CASE("What two sides cannot have in common is said, with the code for it") 
   const std::string base = "a,ms,lower,1\nb,ms,lower,2\n";
   const auto unit = check(sandbox, base, "a,ms,lower,1\nb,MB,lower,2\n");
   CHECK(code(unit) == 3);
-  CHECK(says(unit, "it is not the same metric throughout: it went from s to MB."));
+  CHECK(says(unit, "it is not the same metric throughout: its unit went from s to MB."));
   // But a time is a time, whatever it is written in.
   CHECK(code(check(sandbox, base, "a,us,lower,1000\nb,s,lower,2e-3\n")) == 0);
   const auto lost = check(sandbox, base, "a,ms,lower,1\n");

@@ -253,7 +253,7 @@ TEST_CASE("Dates that no clock shows and times that no clock counts are bad inpu
   }
   for (const char* time : {"1e-300", "-1e-300", "1e-30"}) {
     CAPTURE(time);
-    refused(benchmark_file(time), "/benchmarks/0/real_time is smaller than any measurement's");
+    refused(benchmark_file(time), "/benchmarks/0/real_time has a sample of");
   }
   std::string document = read_text(FATHOM_RECORDING_FILE);
   const auto at = document.find("\"date\": \"") + 9;

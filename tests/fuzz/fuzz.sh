@@ -23,16 +23,14 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format query statistics strict_json utc_time
+add results atomic_file clean_text distributions format json_fields query statistics strict_json utc_time
 case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz fuzz_main
-    add gate annotations baseline_format decision decision_json evidence history identity json_fields \
-      junit log_text parse_criterion parse_csv parse_fathom parse_google_benchmark parse_other_tools physics \
-      pooled rank_statistics rules run_metrics run_ranks stored summary verdicts
-    # history.cpp's text is in the page's file, which draws as well: its pictures stay out.
-    add gate history_text
+    add gate baseline_format ci_outputs clock_attribution decision evidence history history_outputs \
+      identity parse_criterion parse_csv parse_fathom parse_google_benchmark \
+      parse_other_tools pooled rank_statistics rules run_metrics run_ranks stored summary verdicts
     add reports markdown
     add results partition segmentation suggestion
     ;;
@@ -41,7 +39,6 @@ case $target in
     add tests/fuzz page_fuzz
     add results document_from_json document_io document_to_json read_fields
     add models roofline
-    add gate json_fields
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done

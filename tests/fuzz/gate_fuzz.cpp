@@ -82,11 +82,11 @@ void decide_on(const RunMetrics& run) {
   std::vector<RunMetrics> baseline(fewest_baseline_runs + 1, run);
   for (RunMetrics& earlier : baseline) earlier.replay = false;
   const RunMetrics same = baseline.front();
-  require(check_stored(baseline, {&same, 1}, {}, {}).refusals.empty(),
+  require(check_stored(baseline, {&same, 1}, {}).refusals.empty(),
           "a run is comparable with itself");
   RunMetrics head = same;
   for (std::size_t i = 0; i < head.metrics.size(); i += 2) head.metrics[i].value *= 1.5;
-  const CheckResult result = check_stored(baseline, {&head, 1}, {}, {});
+  const CheckResult result = check_stored(baseline, {&head, 1}, {});
   write_all(result);
   // Added before it is checked: its own runs are no earlier ones.
   std::vector<RunMetrics> with_itself(2, head);
@@ -95,11 +95,11 @@ void decide_on(const RunMetrics& run) {
           "a run is the same as itself");
   const RunMetrics ratios = ratios_of(head);
   if (!ratios.metrics.empty())
-    write_all(check_stored(std::vector(fewest_baseline_runs, ratios), {&ratios, 1}, {}, {}));
+    write_all(check_stored(std::vector(fewest_baseline_runs, ratios), {&ratios, 1}, {}));
   // Of another identity: the refusals quote both.
   RunMetrics other = head;
   for (auto& fact : other.identity) fact.second += "'";
-  CheckResult refused = check_stored({}, {&other, 1}, {}, {});
+  CheckResult refused = check_stored({}, {&other, 1}, {});
   refused.refusals = why_none_like(other, baseline);
   write_all(refused);
   const std::string history = history_text(history_of(baseline, 0.01));

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+#include "gate/outputs.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -51,7 +52,7 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
       const bool told = std::ranges::any_of(result.notes, [](const std::string& note) {
         return note.find("cannot be sure of") != std::string::npos;
       });
-      CHECK(told == (rounds < confirmation_rounds_for(suspects, options.gate.alpha, 1)));
+      CHECK(told == (rounds < confirmation_rounds_for(suspects, 1)));
     }
   }
   PairedOptions more;
@@ -83,7 +84,11 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
     if (side == Side::head) run.metrics[2].unit = "cycles";
   });
   CHECK(decision(unit, 2).outcome == Outcome::inconclusive);
-  CHECK(decision(unit, 2).reason.find("from s to cycles") != std::string::npos);
+  CHECK(decision(unit, 2).reason ==
+        "it is not the same metric throughout: its unit went from s to cycles.");
+  // Seconds and cycles have no ratio.
+  CHECK(change_text(decision(unit, 2)).empty());
+  CHECK(one_line(decision(unit, 2)).find('%') == std::string::npos);
   const CheckResult turned = check([](Side side, int, RunMetrics& run) {
     if (side == Side::head) run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
   });
@@ -185,12 +190,14 @@ TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others",
   CHECK(count(result, Outcome::inconclusive) == 3);
 }
 
-TEST_CASE("A count that was not zero before is judged on its own scale", "[gate]") {
-  // Two errors become five: no logarithm where a round of the base has none.
-  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
-    run.metrics[0].unit = "patterns";
-    run.metrics[0].value = side == Side::head ? 5 : round % 4 == 0 ? 0 : 2;
-  });
-  CHECK(exit_code(result) == ExitCode::check_failed);
-  CHECK(decision(result, 0).outcome == Outcome::regression);
+TEST_CASE("A count that was or is zero is judged on its own scale", "[gate]") {
+  // None or two errors become five: no logarithm where a round of the base has none.
+  for (const double before : {0, 2}) {
+    const CheckResult result = check([&](Side side, int round, RunMetrics& run) {
+      run.metrics[0].unit = "patterns";
+      run.metrics[0].value = side == Side::head ? 5 : round % 4 == 0 ? 0 : before;
+    });
+    CHECK(exit_code(result) == ExitCode::check_failed);
+    CHECK(decision(result, 0).outcome == Outcome::regression);
+  }
 }

@@ -1,24 +1,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 #include "gate/history.h"
-#include "gate/history_words.h"
-#include "gate/log_text.h"
+#include "gate/outputs.h"
+#include "reports/markdown.h"
+#include "results/atomic_file.h"
+#include "results/error.h"
 #include "results/format.h"
 
 namespace fathom::gate {
+namespace {
+
+namespace fs = std::filesystem;
 
 std::string title_of(const MachineHistory& history) {
   return history.machine + (history.suite.empty() ? "" : ", suite " + history.suite);
 }
 
+/// "30 runs of 229 metrics".
 std::string extent_of(const MachineHistory& history) {
   return counted(history.dates.size(), "run") + " of " + counted(history.metrics, "metric");
 }
-
-namespace {
 
 /// What else changed with that run; of a drift also with which.
 std::string company(const MachineHistory& history, const HistoryChange& change) {
@@ -35,9 +37,8 @@ std::string when(const MachineHistory& history, const HistoryChange& change) {
   return fmt::format("{} to {} ({})", from, change.last_run + 1, history.dates[change.last_run]);
 }
 
-}  // namespace
-
-std::vector<std::string> history_cells(const MachineHistory& history, const HistoryChange& change) {
+/// Direction, change, kind, when, metric, from and to, what else changed: a row of a table.
+std::vector<std::string> cells_of(const MachineHistory& history, const HistoryChange& change) {
   return {change.worse ? "worse" : "better",
           format_signed_percent(change.relative()),
           change.drift ? "drift" : "step",
@@ -47,6 +48,8 @@ std::vector<std::string> history_cells(const MachineHistory& history, const Hist
                       format_quantity(change.after, change.unit)),
           company(history, change)};
 }
+
+}  // namespace
 
 std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
@@ -58,10 +61,46 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
       text += ", no change";
     text += "\n";
     for (const HistoryChange& change : history.changes)
-      text += fmt::format(
-          "  {}\n", log_text(fmt::format("{}", fmt::join(history_cells(history, change), "  "))));
+      text += fmt::format("  {}\n",
+                          log_text(fmt::format("{}", fmt::join(cells_of(history, change), "  "))));
   }
   return text;
+}
+
+fs::path write_history(const std::vector<MachineHistory>& histories, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(ExitCode::output_unwritable,
+                fmt::format("{} cannot be made ({}): choose another folder with --out.",
+                            folder.string(), error.message()));
+  reports::Page page(false);
+  page.heading(1, "History", "history");
+  page.paragraph(
+      "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
+      "metrics a few are chance.");
+  for (const MachineHistory& history : histories) {
+    page.heading(2, reports::escape_text(title_of(history)), "machine");
+    page.paragraph(
+        fmt::format("{}, {}.", extent_of(history), counted(history.changes.size(), "change")));
+    reports::Table table({{"Direction"},
+                          {"Change", reports::Align::right},
+                          {"Kind"},
+                          {"When"},
+                          {"Metric"},
+                          {"From and to"},
+                          {"What else changed"}});
+    for (const HistoryChange& change : history.changes) {
+      std::vector<std::string> row = cells_of(history, change);
+      for (std::string& cell : row) cell = reports::escape_text(cell);
+      row[4] = reports::code(change.metric);
+      table.add_row(std::move(row));
+    }
+    page.table("Changes", table);
+  }
+  const fs::path file = folder / "README.md";
+  write_file_atomically(file, page.text());
+  return file;
 }
 
 }  // namespace fathom::gate

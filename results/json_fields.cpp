@@ -1,4 +1,4 @@
-#include "gate/json_fields.h"
+#include "results/json_fields.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "results/format.h"
 #include "results/strict_json.h"
 
-namespace fathom::gate {
+namespace fathom {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -113,6 +113,13 @@ bool Fields::truth_or(std::string_view key, bool otherwise) const {
 
 dom::array Fields::list(std::string_view key) const { return list_of(member(key), place_.at(key)); }
 
+std::vector<std::string> Fields::texts(std::string_view key) const {
+  std::vector<std::string> all;
+  each_of(list(key), place_.at(key),
+          [&](dom::element element, const Place& at) { all.push_back(text_of(element, at)); });
+  return all;
+}
+
 std::string text_of(dom::element value, const Place& place) {
   return std::string(typed<std::string_view>(value, place, "a string"));
 }
@@ -144,4 +151,4 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
                           origin));
 }
 
-}  // namespace fathom::gate
+}  // namespace fathom

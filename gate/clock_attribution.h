@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "gate/evidence.h"
 
@@ -11,16 +10,11 @@ namespace fathom::gate {
 /// Why a change is not the program's: the clock or what holds it down changed, and in cycles
 /// nothing did. Nothing where the clocks do not explain it. What held the clock down explains alone
 /// at most as much as the clock can have fallen by, or anything where the clock is not known.
-/// `evidence` is what was concluded from the times, `effect` the least that counts.
-std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence,
-                                             const GateOptions& options, double effect);
+/// `evidence` is what was concluded from the series' own values.
+std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence);
 
 /// For a regression that no clock explains: a sentence, after a space, about what held the clock
 /// down if that changed; else empty.
 std::string clock_remark(const MetricSeries& series);
-
-/// Whether a metric of this unit follows a clock at all: times and rates do, cycles, counts and
-/// ratios do not.
-bool follows_clock(const std::string& unit);
 
 }  // namespace fathom::gate

@@ -9,14 +9,16 @@
 #include <utility>
 #include <vector>
 
-namespace fathom::gate {
+#include "results/names.h"
+
+namespace fathom {
 
 /// Where in a document a value is; paths are put together only for an error.
 struct Place {
   const std::string* origin;
   const Place* parent = nullptr;
-  std::string_view key;
-  std::optional<std::size_t> index;
+  std::string_view key{};
+  std::optional<std::size_t> index{};
 
   Place at(std::string_view name) const { return {origin, this, name, std::nullopt}; }
   Place at(std::size_t position) const { return {origin, this, {}, position}; }
@@ -25,17 +27,29 @@ struct Place {
   [[noreturn]] void refuse(const std::string& what) const;
 };
 
+std::string text_of(simdjson::dom::element value, const Place& place);
+double number_of(simdjson::dom::element value, const Place& place);
+simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
+
+/// Hands on each element of a list with its place.
+template <typename Use>
+void each_of(simdjson::dom::array list, const Place& place, Use use) {
+  std::size_t index = 0;
+  for (const simdjson::dom::element element : list) use(element, place.at(index++));
+}
+
 /// A JSON object's members with checked types. Refuses a key that is there twice and more keys than
 /// any result has.
 class Fields {
  public:
-  /// The places above `place` must outlive this.
+  /// The places above `place` must outlive this, so the object that it is a member of as well.
   Fields(simdjson::dom::element value, const Place& place);
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
   const Place& place() const { return place_; }
+  const auto& members() const { return members_; }
 
   std::string text(std::string_view key) const;
   std::string text_or(std::string_view key, std::string otherwise) const;
@@ -45,6 +59,18 @@ class Fields {
   std::optional<double> optional_number(std::string_view key) const;
   simdjson::dom::element member(std::string_view key) const;
   simdjson::dom::array list(std::string_view key) const;
+  Fields object(std::string_view key) const { return {member(key), place_.at(key)}; }
+  std::vector<std::string> texts(std::string_view key) const;
+  /// Hands on each element of a list of objects as its fields.
+  template <typename Use>
+  void each(std::string_view key, Use use) const {
+    each_of(list(key), place_.at(key),
+            [&](simdjson::dom::element element, const Place& at) { use(Fields(element, at)); });
+  }
+  /// Refuses a member that is there and no good: "<origin>: <path> <what>".
+  [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
+    place_.at(key).refuse(what);
+  }
 
  private:
   const simdjson::dom::element* find(std::string_view key) const;
@@ -53,9 +79,13 @@ class Fields {
   std::vector<std::pair<std::string_view, simdjson::dom::element>> members_;
 };
 
-std::string text_of(simdjson::dom::element value, const Place& place);
-double number_of(simdjson::dom::element value, const Place& place);
-simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
+/// The value that a member's word stands for; `expected` names them all.
+template <typename Enum>
+Enum word_of(const Fields& fields, std::string_view key, const std::string& expected) {
+  const auto value = from_string<Enum>(fields.text(key));
+  if (!value) fields.refuse(key, "is none of " + expected);
+  return *value;
+}
 
 /// A parsed text; the elements that come out of it live as long as it does.
 class ParsedJson {
@@ -69,4 +99,4 @@ class ParsedJson {
   simdjson::dom::element root_;
 };
 
-}  // namespace fathom::gate
+}  // namespace fathom
