@@ -1,7 +1,6 @@
 #include "gate/rules.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <charconv>
 #include <cmath>
@@ -24,6 +23,7 @@
 #pragma GCC diagnostic pop
 
 #include "results/atomic_file.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/strict_json.h"
 #include "results/suggestion.h"
@@ -154,7 +154,7 @@ class Reader {
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
-  if (!simdjson::validate_utf8(text.data(), text.size()))
+  if (!is_utf8(text))
     refuse_rules(origin, " is not UTF-8, which TOML is");
   text = without_byte_order_mark(text);
   try {
