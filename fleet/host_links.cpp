@@ -23,14 +23,14 @@ std::string axis_text(const Entry& entry, const char* name) {
 
 LinkFact fact_of(const Fields& f) {
   return {f.text("id"),
-                f.text("subject"),
-                f.text("quantity"),
-                f.text("unit"),
-                word_of<Better>(f, "better", "\"higher\", \"lower\""),
-                f.optional_number("value"),
-                f.optional_number("bound"),
-                f.text("bound_source"),
-                f.text("reason")};
+          f.text("subject"),
+          f.text("quantity"),
+          f.text("unit"),
+          word_of<Better>(f, "better", "\"higher\", \"lower\""),
+          f.optional_number("value"),
+          f.optional_number("bound"),
+          f.text("bound_source"),
+          f.text("reason")};
 }
 
 LinkPair pair_of(const Fields& f, std::size_t kinds) {

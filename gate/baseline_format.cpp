@@ -38,9 +38,10 @@ MetricValue metric_of(const nlohmann::json& element, const Place& at) {
   MetricValue metric{text(0), text(1), *better, number(3), 0, {}, {}};
   metric.state = {optional(4), optional(5), optional(6), {}};
   if (cells.size() > 7)
-    each_of(list_of(cells[7], at.at(7)), at.at(7), [&](const nlohmann::json& reason, const Place& place) {
-      metric.state.throttle_reasons.push_back(text_of(reason, place));
-    });
+    each_of(list_of(cells[7], at.at(7)), at.at(7),
+            [&](const nlohmann::json& reason, const Place& place) {
+              metric.state.throttle_reasons.push_back(text_of(reason, place));
+            });
   if (cells.size() > 8) metric.elapsed_s = number(8);
   return metric;
 }
@@ -92,8 +93,9 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
-  each_row(document, "metrics",
-           [&](const nlohmann::json& row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
+  each_row(document, "metrics", [&](const nlohmann::json& row, const Place& at) {
+    run.metrics.push_back(metric_of(row, at));
+  });
 }
 
 }  // namespace fathom::gate

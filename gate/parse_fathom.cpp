@@ -11,7 +11,6 @@
 namespace fathom::gate {
 namespace {
 
-
 constexpr const char* directions = "\"higher\", \"lower\"";
 
 GpuState state_of(const Fields& telemetry) {

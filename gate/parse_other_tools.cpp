@@ -15,7 +15,6 @@
 namespace fathom::gate {
 namespace {
 
-
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
@@ -104,7 +103,9 @@ void parse_hyperfine(const Fields& document, RunMetrics& run) {
     std::vector<double> times;
     if (row.has("times") && !row.member("times").is_null())
       each_of(row.list("times"), row.place().at("times"),
-              [&](const nlohmann::json& time, const Place& at) { times.push_back(number_of(time, at)); });
+              [&](const nlohmann::json& time, const Place& at) {
+                times.push_back(number_of(time, at));
+              });
     else
       times.push_back(row.number("median"));
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.

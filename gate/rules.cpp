@@ -23,7 +23,6 @@
 #pragma GCC diagnostic pop
 
 #include "results/atomic_file.h"
-#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/strict_json.h"
 #include "results/suggestion.h"

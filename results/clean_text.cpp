@@ -84,14 +84,6 @@ std::string clean(std::string_view text) {
   return out;
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
-    length = first_of(text).length;
-    if (length == 0) return false;
-  }
-  return true;
-}
-
 std::string quotable(std::string_view text, std::size_t longest) {
   std::string out;
   while (!text.empty() && out.size() < longest) text.remove_prefix(append_first(text, out));

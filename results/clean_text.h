@@ -12,9 +12,6 @@ namespace fathom {
 /// Bytes that are no UTF-8 become U+FFFD.
 std::string clean(std::string_view text);
 
-/// Whether all of it is UTF-8, of characters that a text may have.
-bool is_utf8(std::string_view text);
-
 /// The same for quoting in a sentence: about `longest` bytes of it at most.
 std::string quotable(std::string_view text, std::size_t longest = 100);
 

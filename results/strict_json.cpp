@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -160,6 +160,15 @@ std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   if (text.starts_with(mark)) text.remove_prefix(mark.size());
   return text;
+}
+
+bool is_utf8(std::string_view text) {
+  try {
+    Json(text).dump();
+    return true;
+  } catch (const Json::type_error&) {
+    return false;
+  }
 }
 
 Json parse_strict_json(std::string_view text, const std::string& origin,

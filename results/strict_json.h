@@ -9,6 +9,8 @@ namespace fathom {
 /// The text behind a byte order mark, which some editors and shells put before UTF-8.
 std::string_view without_byte_order_mark(std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 /// One strict JSON value. Hostile input costs time in proportion to its size, and bounded memory and
 /// stack: besides what is not JSON, refuses nesting deeper than 64 levels, an object with a repeated
 /// key or more than 1,000 keys, and more than 20 million values, each object or array counting as
