@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <new>
 #include <random>
 #include <system_error>
 
@@ -174,16 +173,12 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   const std::uintmax_t claimed = fs::file_size(path, error);
   const std::size_t piece =
       error || claimed == 0 ? largest_piece : std::min(claimed + 1, largest_piece);
-  try {
-    while (file) {
-      const std::size_t before = text.size();
-      text.resize(before + piece);
-      file.read(text.data() + before, piece);
-      text.resize(before + static_cast<std::size_t>(file.gcount()));
-      if (text.size() > limit) refuse_size();
-    }
-  } catch (const std::bad_alloc&) {
-    fail_read(path, "there is too little memory");
+  while (file) {
+    const std::size_t before = text.size();
+    text.resize(before + piece);
+    file.read(text.data() + before, piece);
+    text.resize(before + static_cast<std::size_t>(file.gcount()));
+    if (text.size() > limit) refuse_size();
   }
   if (file.bad()) fail_read(path, std::strerror(errno));
   return text;

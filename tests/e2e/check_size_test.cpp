@@ -94,7 +94,7 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in a second and
   CHECK(most_kib > 20 * 1024);
   CHECK(most_kib < 300 * 1024);
   // Where memory is short it says so.
-  const auto short_of_it = within(60, {"check", file.string(), "--baseline", baseline});
+  const auto short_of_it = within(80, {"check", file.string(), "--baseline", baseline});
   CHECK(code(short_of_it) == 2);
   CHECK(short_of_it.errors.find("too little memory") != std::string::npos);
 }
