@@ -1,7 +1,6 @@
 #include "gate/rules.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <charconv>
 #include <cmath>
@@ -154,7 +153,7 @@ class Reader {
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
-  if (!simdjson::validate_utf8(text.data(), text.size()))
+  if (!is_utf8(text))
     refuse_rules(origin, " is not UTF-8, which TOML is");
   text = without_byte_order_mark(text);
   try {

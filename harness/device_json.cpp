@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "results/fingerprint_json.h"
+#include "results/document_io.h"
 #include "results/json_values.h"
 
 namespace fathom {
@@ -27,12 +27,6 @@ const char* name_of(CheckStatus status) {
 }  // namespace
 
 Json to_json(const DeviceFacts& facts) {
-  Json bounds = Json::array();
-  for (const DeviceBound& bound : facts.bounds)
-    bounds.push_back({{"name", bound.name},
-                      {"unit", bound.unit},
-                      {"value", bound.value},
-                      {"source", bound.source}});
   return {{"ordinal", facts.ordinal},
           {"name", facts.name},
           {"compute_capability", facts.fingerprint.compute_capability},
@@ -50,8 +44,8 @@ Json to_json(const DeviceFacts& facts) {
           {"memory_clock_max_hz", facts.memory_clock_max_hz},
           {"mig", facts.mig},
           {"vgpu", facts.vgpu},
-          {"fingerprint", fingerprint_to_json(facts.fingerprint)},
-          {"bounds", std::move(bounds)},
+          {"fingerprint", to_json(facts.fingerprint)},
+          {"bounds", to_json(facts.bounds)},
           {"warnings", facts.warnings}};
 }
 

@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "results/error.h"
-#include "results/file_descriptor.h"
 #include "results/utc_time.h"
 
 namespace fathom {
@@ -151,20 +150,15 @@ std::optional<FileDescriptor> inherited_lock(const std::string& path) {
 
 }  // namespace
 
-struct DeviceLock::State {
-  FileDescriptor fd;
-};
-
 DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::chrono::seconds limit,
-                       const std::function<void(const std::string& holder)>& on_wait)
-    : state_(std::make_unique<State>()) {
+                       const std::function<void(const std::string& holder)>& on_wait) {
   const std::string path = lock_path(gpu_uuid_hash);
   if (auto inherited = inherited_lock(path)) {
-    state_->fd = std::move(*inherited);
+    fd_ = std::move(*inherited);
     return;
   }
-  state_->fd = open_lock_file(path);
-  const int fd = state_->fd.get();
+  fd_ = open_lock_file(path);
+  const int fd = fd_.get();
   const auto deadline = Clock::now() + limit;
   bool told = false;
   while (!try_lock(fd, path)) {
@@ -184,12 +178,8 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::ch
   write_holder(fd);
 }
 
-DeviceLock::~DeviceLock() = default;
-DeviceLock::DeviceLock(DeviceLock&&) noexcept = default;
-DeviceLock& DeviceLock::operator=(DeviceLock&&) noexcept = default;
-
 std::string DeviceLock::share_with_children() {
-  const int fd = state_->fd.get();
+  const int fd = fd_.get();
   if (fcntl(fd, F_SETFD, 0) != 0)
     throw Error(ExitCode::gpu_busy, fmt::format("The GPU's lock cannot be shared with child "
                                                 "processes ({}).",

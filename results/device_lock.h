@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
+
+#include "results/file_descriptor.h"
 
 namespace fathom {
 
@@ -20,16 +21,12 @@ class DeviceLock {
   DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held,
              std::chrono::seconds limit = std::chrono::hours(1),
              const std::function<void(const std::string& holder)>& on_wait = {});
-  ~DeviceLock();
-  DeviceLock(DeviceLock&&) noexcept;
-  DeviceLock& operator=(DeviceLock&&) noexcept;
 
   /// Makes the lock inheritable and returns the text for FATHOM_LOCK_FD.
   std::string share_with_children();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  FileDescriptor fd_;
 };
 
 }  // namespace fathom

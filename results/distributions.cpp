@@ -14,8 +14,6 @@ using boost::math::students_t;
 double normal_tail(double x) { return cdf(complement(normal(), x)); }
 double normal_quantile(double p) { return quantile(normal(), p); }
 
-double student_tail(double degrees, double t) { return cdf(complement(students_t(degrees), t)); }
-double student_quantile(double degrees, double p) { return quantile(students_t(degrees), p); }
 double student_upper_quantile(double degrees, double p) {
   return quantile(complement(students_t(degrees), p));
 }

@@ -11,11 +11,7 @@ double normal_tail(double x);
 /// The x with P(X <= x) = p.
 double normal_quantile(double p);
 
-/// P(T >= t) of Student's t.
-double student_tail(double degrees, double t);
-/// The t with P(T <= t) = p.
-double student_quantile(double degrees, double p);
-/// The t with P(T >= t) = p, exact for small p too.
+/// The t with P(T >= t) = p of Student's t, exact for small p too.
 double student_upper_quantile(double degrees, double p);
 
 /// P(X <= k) of n throws of a fair coin.

@@ -10,10 +10,9 @@
 
 namespace fathom {
 
-/// The result document in memory: one run of Fathom on one GPU. On disk it is one JSON file, a
-/// superset of Google Benchmark's JSON (see results/document_io.h and results/schema.json).
-/// Units: seconds, bytes, hertz, watts and degrees Celsius, unless a `unit` beside says otherwise.
-/// A number that could not be had is an empty optional, on disk `null`: never zero, NaN or infinity.
+/// The result document in memory: one run of Fathom on one GPU; results/document_fields.h says how
+/// it stands on disk. Units: seconds, bytes, hertz, watts and degrees Celsius, unless a `unit`
+/// beside says otherwise. A number that could not be had is an empty optional, on disk `null`.
 inline constexpr int schema_version = 1;
 
 /// A value of an axis: what distinguishes the cases of a sweep.
@@ -46,8 +45,8 @@ struct Interval {
 /// What physics allows: no metric can be better than this.
 struct Bound {
   double value = 0;
-  std::string source;  ///< formula with its figures, or data sheet
-  std::optional<double> clock_hz{};  ///< the SM clock that it holds at, where it grows with that clock
+  std::string source;                ///< formula with its figures, or data sheet
+  std::optional<double> clock_hz{};  ///< the SM clock that it holds at, if it grows with it
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
@@ -95,28 +94,35 @@ struct Range {
 struct Telemetry {
   Range sm_clock_hz, memory_clock_hz, power_w, temperature_c;
   std::vector<std::string> throttle_reasons;  ///< every one seen, sorted; empty: none
-  std::string missing_reason;                 ///< why there is no telemetry; empty where it is there
-  std::optional<int> other_processes;         ///< that used the GPU, the most at one time
+  std::string missing_reason;          ///< why there is no telemetry; empty where it is there
+  std::optional<int> other_processes;  ///< that used the GPU, the most at one time
   friend bool operator==(const Telemetry&, const Telemetry&) = default;
 };
 
 /// How the samples were taken.
 struct Timing {
-  std::string mode;         ///< "cold", "hot", "graph", "in-kernel clock", "host clock"
-  std::string timer;        ///< "cudaEvent", "clock64", "globaltimer", "steady_clock"
+  std::string mode;   ///< "cold", "hot", "graph", "in-kernel clock", "host clock"
+  std::string timer;  ///< "cudaEvent", "clock64", "globaltimer", "steady_clock"
   int launches_per_sample = 1;
   int warm_up_launches = 0;
-  /// Before each sample the GPU rested for so many times as long as the last one took; 0: not at all.
+  /// The GPU rested before each sample, this many times as long as the last one took.
   double rest = 0;
-  std::string stop;         ///< "converged" or "time limit" or "sample limit"
-  double elapsed_s = 0;     ///< wall time spent on this entry
-  /// Of the SMs while samples were taken, by their own counters: the median of groups of samples.
-  /// Only of those that events timed.
+  std::string stop;      ///< "converged" or "time limit" or "sample limit"
+  double elapsed_s = 0;  ///< wall time spent on this entry
+  /// By the SMs' own counters, median of groups of samples; only of those that events timed.
   std::optional<double> sm_clock_hz{};
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
-enum class VerdictStatus { ok, noisy, unexpected, above_bound, counter_mismatch, wrong_output, failed };
+enum class VerdictStatus {
+  ok,
+  noisy,
+  unexpected,
+  above_bound,
+  counter_mismatch,
+  wrong_output,
+  failed
+};
 
 struct Verdict {
   VerdictStatus status = VerdictStatus::ok;  ///< the worst of the findings
@@ -125,8 +131,8 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-/// A result that is a vector: one figure for each place along an axis of its own, as a latency for
-/// each of many lines. The entry's metric sums it up. Finite values only.
+/// One figure for each place along an axis, as a latency for each of many lines. The entry's metric
+/// sums it up.
 struct Profile {
   std::string axis;  ///< what the places are: "L2 line"
   std::string unit;  ///< of the values
@@ -144,9 +150,9 @@ struct Entry {
   double real_time_s = 0;  ///< median time of one launch
   double cpu_time_s = 0;
   Metric metric;
-  std::map<std::string, double> extras;  ///< further figures, flattened as counters
+  std::map<std::string, double> extras;      ///< further figures, flattened as counters
   std::map<std::string, std::string> notes;  ///< what was measured, in words: "idea", "kernels"
-  std::vector<double> samples;           ///< of the metric, in the order taken
+  std::vector<double> samples;               ///< of the metric, in the order taken
   std::optional<Interval> interval;
   std::optional<double> repeatability;  ///< relative spread of the medians of separate rounds
   std::optional<Profile> profile;
@@ -167,8 +173,7 @@ struct PlotMarker {
   friend bool operator==(const PlotMarker&, const PlotMarker&) = default;
 };
 
-/// A straight piece over the points of a plot: a level, or a ramp. x in the axis' unit, y
-/// in that of the figure shown.
+/// A straight piece over the points of a plot: a level, or a ramp.
 struct PlotStretch {
   double first_x = 0, first_y = 0, last_x = 0, last_y = 0;
   std::string label;
@@ -189,8 +194,8 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-/// A level of memory on a roofline: what a kernel moves through it is the sum of `counted`, or where the
-/// entry lacks one of these the sum of `otherwise`; a kernel that has neither is not shown there.
+/// A level of memory on a roofline: a kernel's bytes there are the sum of `counted`, else of
+/// `otherwise`; a kernel that has neither is not shown.
 struct MemoryLevel {
   std::string name;   ///< "DRAM"
   std::string bound;  ///< name of the document's bound (B/s) that is its roof; empty: none is known
@@ -207,35 +212,34 @@ struct View {
   /// Only entries having each of these axes with one of the values given.
   std::vector<std::pair<std::string, std::vector<AxisValue>>> where;
   bool overview = false;  ///< shown on the one-page atlas, beside the probe's own section
-  /// Where its probe has a page of its own: the heading there that it stands under. Empty: it stands
-  /// in the probe's section of the report.
-  std::string section;
-  // A plot: x is an axis, y "metric", "metric_per_cycle" (of the SM clock that was measured; a rate's), a
+  std::string section;    ///< its heading on the probe's own page; empty: in the report's section
+  // A plot: x is an axis, y "metric", "metric_per_cycle" (a rate over the measured SM clock), a
   // counter's role or an extra's name; one line per distinct combination of the `series` axes.
   std::string x, x_label;
   std::string y = "metric", y_label;
   bool x_log2 = false, y_log = false, y_from_zero = true;
   std::vector<std::string> series;
   bool show_bound = true, show_expected = true;
-  bool show_opponents = false;     ///< the entries' opponents, each as a line of its own
-  std::vector<PlotLevel> levels;   ///< named lines across, of a roofline: what arithmetic allows
-  // Conclusions drawn on it, where x is a quantity; results/regime_view.h makes them of regimes.
+  bool show_opponents = false;    ///< the entries' opponents, each as a line of its own
+  std::vector<PlotLevel> levels;  ///< named lines across, of a roofline: what arithmetic allows
+  // Conclusions drawn on it, where x is a quantity.
   std::vector<PlotMarker> markers;
   std::vector<PlotStretch> stretches;
-  // A table: axis names, then any of "metric", "interval", "bound", "of_bound", "of_bound_at_clock" (at the one
-  // measured), "of_level:<label>" (of `levels`), "of_opponent" (the best of its own), "expected", "ratio:<opponent>",
-  // "counter:<role>", "extra:<name>", "note:<name>", "time", "sm_clock", "power", "throttle_reasons", "verdict".
-  // Steps: `x` names the entries, which stand in their order, each with its notes and with what it
-  // gained over the one before: its metric, and those of the `columns` that changed most.
+  // A table: axis names, then any of "metric", "interval", "bound", "of_bound",
+  // "of_bound_at_clock", "of_level:<label>" (of `levels`), "of_opponent" (the best of its own),
+  // "expected", "ratio:<opponent>", "counter:<role>", "extra:<name>", "note:<name>", "time",
+  // "sm_clock", "power", "throttle_reasons", "verdict". Steps: `x` names the entries, each with its
+  // notes and with what it gained over the one before: its metric, and those of the `columns` that
+  // changed most.
   std::vector<std::string> columns;
-  // A heat map: rows by the axis `y_axis` (from the top: those of `row_order` that there are, then the
-  // others in the entries' order), columns by the axis `x`, and `y`, `y_label` and `y_log` are of the
-  // colour. Where x is "profile", the columns are the places in the entries' profiles, and the
-  // colour is the profile's value.
+  // A heat map: rows by the axis `y_axis` (those of `row_order` first), columns by the axis `x`,
+  // and `y`, `y_label` and `y_log` are of the colour. Where x is "profile", the columns are the
+  // places in the entries' profiles.
   std::string y_axis;
   std::vector<AxisValue> row_order;
-  // A roofline: a point for each entry and level of memory, named by the axis `x`; its height is the metric, and
-  // its place the figure `work` (FLOP, as y of a plot) over the bytes that it moved there.
+  // A roofline: a point for each entry and level of memory, named by the axis `x`; its height is
+  // the metric, its place the figure `work` (FLOP, as y of a plot) over the bytes that it moved
+  // there.
   std::string work;
   std::vector<MemoryLevel> memory;
   friend bool operator==(const View&, const View&) = default;
@@ -265,7 +269,7 @@ struct Claim {
   std::string statement;  ///< the claim in one sentence
   std::string claimed;    ///< its author's figure
   ClaimVerdict verdict = ClaimVerdict::not_measured;
-  std::string figure;     ///< what this GPU answers, with figures
+  std::string figure;                 ///< what this GPU answers, with figures
   std::vector<std::string> evidence;  ///< names of the entries
   std::string probe;
   std::string author{}, gpu{};  ///< whose claim it is, and where; empty in older documents
@@ -301,10 +305,12 @@ struct Fact {
 
 /// The GPU and the software that produced a run; two runs compare only when it agrees.
 struct Fingerprint {
-  std::string gpu_name, gpu_uuid_hash, compute_capability, vbios, driver, cuda_driver, cuda_runtime, toolkit;
+  std::string gpu_name, gpu_uuid_hash, compute_capability, vbios, driver, cuda_driver, cuda_runtime,
+      toolkit;
   std::optional<std::int64_t> sms, memory_bytes, l2_bytes, memory_bus_bits;
   std::optional<double> sm_clock_max_hz, memory_clock_max_hz, power_limit_w;
-  std::string ecc, mig, persistence, pcie_link, virtualization, compute_mode, confidential_computing;
+  std::string ecc, mig, persistence, pcie_link, virtualization, compute_mode,
+      confidential_computing;
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
@@ -324,7 +330,7 @@ struct Document {
   std::string seed;
   double elapsed_s = 0;
   std::int64_t num_cpus = 0;
-  std::optional<std::int64_t> mhz_per_cpu;   ///< of the host, as Google Benchmark reads them
+  std::optional<std::int64_t> mhz_per_cpu;  ///< of the host, as Google Benchmark reads them
   std::optional<bool> cpu_scaling_enabled;
   std::string google_benchmark_version;
   std::string library_build_type = "release";  ///< of Google Benchmark; "debug": with assertions

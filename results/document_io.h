@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/document.h"
 
@@ -26,6 +27,8 @@ inline constexpr std::size_t document_size_limit = 256u << 20;
 /// naming the path of a number that is not finite: JSON has none, and a figure that is none is a
 /// fault of whoever computed it.
 nlohmann::ordered_json to_json(const Document& document);
+nlohmann::ordered_json to_json(const Fingerprint& fingerprint);
+nlohmann::ordered_json to_json(const std::vector<DeviceBound>& bounds);
 
 /// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes
 /// that are not UTF-8 become U+FFFD.
@@ -35,6 +38,10 @@ std::string to_text(const nlohmann::ordered_json& json);
 /// The document of a parsed JSON; `origin` (a file's path) is named in the sentence of
 /// Error(document_malformed) or Error(document_version).
 Document from_json(const nlohmann::json& json, const std::string& origin);
+Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin);
+
+/// What the schema asks for and no more: from_json also looks at what fields say together.
+Document document_of_fields(const nlohmann::json& json, const std::string& origin);
 
 /// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
 /// and column or the JSON path of the fault, and what was expected there: for text that is not
@@ -50,7 +57,7 @@ Document read_document(const std::filesystem::path& path);
 /// old file then.
 void write_document(const Document& document, const std::filesystem::path& path);
 
-/// The JSON Schema (draft 7) of a result document.
-std::string_view document_schema();
+/// The JSON Schema (draft 7) of a result document, which results/schema.json holds.
+nlohmann::ordered_json document_schema();
 
 }  // namespace fathom

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -208,28 +207,10 @@ std::string format_axis_value(const std::string& axis, const AxisValue& value) {
 }
 
 PrefixedUnit prefixed_unit(double typical, const std::string& unit) {
-  static constexpr std::array<std::pair<std::string_view, double>, 14> prefixes{{{"p", 1e-12},
-                                                                                 {"n", 1e-9},
-                                                                                 {"u", 1e-6},
-                                                                                 {"m", 1e-3},
-                                                                                 {"", 1},
-                                                                                 {"k", 1e3},
-                                                                                 {"M", 1e6},
-                                                                                 {"G", 1e9},
-                                                                                 {"T", 1e12},
-                                                                                 {"P", 1e15},
-                                                                                 {"Ki", 0x1p10},
-                                                                                 {"Mi", 0x1p20},
-                                                                                 {"Gi", 0x1p30},
-                                                                                 {"Ti", 0x1p40}}};
-  const std::string shown = format_quantity(std::isfinite(typical) ? typical : 0, unit);
-  const std::size_t space = shown.find(' ');
-  if (unit.empty() || space == std::string::npos) return {1, unit};
-  const std::string with_prefix = shown.substr(space + 1);
-  for (const auto& [prefix, factor] : prefixes) {
-    if (with_prefix == std::string(prefix) + unit) return {factor, with_prefix};
-  }
-  return {1, with_prefix};  // a unit in words, "clocks": no prefix
+  const std::span<const Prefix> prefixes = prefixes_of(unit);
+  if (prefixes.empty()) return {1, std::string(shown_unit(unit))};
+  const Prefix& prefix = prefix_for(std::isfinite(typical) ? typical : 0, prefixes);
+  return {prefix.factor, prefix.symbol + unit};
 }
 
 }  // namespace fathom

@@ -7,41 +7,33 @@
 #include <span>
 #include <stdexcept>
 
+#include "results/document_fields.h"
 #include "results/error.h"
+#include "results/names.h"
 
 namespace fathom {
 namespace {
 
 std::string shown(const std::string& value) { return value.empty() ? "unknown" : value; }
 
+std::string shown(Source source) { return std::string(to_string(source)); }
+
 template <typename Number>
 std::string shown(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : "unknown";
 }
 
-/// Collects "what: left and right" for every pair that differs.
-class Differences {
- public:
-  template <typename Value>
-  void compare(const char* what, const Value& a, const Value& b) {
-    if (!(a == b)) found_.push_back(fmt::format("{}: {} and {}", what, shown(a), shown(b)));
-  }
-  std::vector<std::string> take() { return std::move(found_); }
-
- private:
-  std::vector<std::string> found_;
-};
-
-std::string source_name(Source source) { return source == Source::replay ? "replay" : "measured"; }
-
-std::vector<std::string> run_differences(const Document& a, const Document& b) {
-  Differences differences;
-  differences.compare("source", source_name(a.source), source_name(b.source));
-  differences.compare("suite", a.suite, b.suite);
-  differences.compare("seed", a.seed, b.seed);
-  differences.compare("Fathom's version", a.fathom_version, b.fathom_version);
-  differences.compare("Fathom's commit", a.fathom_commit, b.fathom_commit);
-  return differences.take();
+/// "what: left and right" for every field of a list with a title that differs.
+template <class List, class Object>
+std::vector<std::string> differences(const List& list, const Object& a, const Object& b) {
+  std::vector<std::string> found;
+  for_each_field(list, [&]<class Field>(const Field& field) {
+    if constexpr (requires { shown(a.*field.member); })
+      if (*field.rule.title != 0 && a.*field.member != b.*field.member)
+        found.push_back(fmt::format("{}: {} and {}", field.rule.title, shown(a.*field.member),
+                                    shown(b.*field.member)));
+  });
+  return found;
 }
 
 std::string name_of(const Document& part) {
@@ -56,12 +48,12 @@ std::string name_of(const Document& part) {
 }
 
 void require_same_run(const Document& first, const Document& part) {
-  std::vector<std::string> differences = run_differences(first, part);
+  std::vector<std::string> found = differences(run_part, first, part);
   std::vector<std::string> hardware = fingerprint_differences(first.fingerprint, part.fingerprint);
-  differences.insert(differences.end(), hardware.begin(), hardware.end());
-  if (differences.empty()) return;
+  found.insert(found.end(), hardware.begin(), hardware.end());
+  if (found.empty()) return;
   refuse(fmt::format("those of {} and {} differ in {}", name_of(first), name_of(part),
-                     fmt::join(differences, ", ")));
+                     fmt::join(found, ", ")));
 }
 
 template <typename Item>
@@ -84,7 +76,8 @@ bool measured(const Claim& claim) {
          claim.verdict != ClaimVerdict::not_measured;
 }
 
-/// The figure with its probe's name before it, as a claim that several probes answered has it already.
+/// The figure with its probe's name before it, as a claim that several probes answered has it
+/// already.
 std::string attributed_figure(const Claim& claim) {
   const std::string prefix = claim.probe + ": ";
   return claim.figure.starts_with(prefix) ? claim.figure : prefix + claim.figure;
@@ -130,30 +123,7 @@ class Owners {
 }  // namespace
 
 std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fingerprint& b) {
-  Differences d;
-  d.compare("GPU", a.gpu_name, b.gpu_name);
-  d.compare("GPU UUID", a.gpu_uuid_hash, b.gpu_uuid_hash);
-  d.compare("compute capability", a.compute_capability, b.compute_capability);
-  d.compare("VBIOS", a.vbios, b.vbios);
-  d.compare("driver", a.driver, b.driver);
-  d.compare("driver's CUDA", a.cuda_driver, b.cuda_driver);
-  d.compare("CUDA runtime", a.cuda_runtime, b.cuda_runtime);
-  d.compare("toolkit", a.toolkit, b.toolkit);
-  d.compare("SMs", a.sms, b.sms);
-  d.compare("memory bytes", a.memory_bytes, b.memory_bytes);
-  d.compare("L2 bytes", a.l2_bytes, b.l2_bytes);
-  d.compare("memory bus bits", a.memory_bus_bits, b.memory_bus_bits);
-  d.compare("maximum SM clock in Hz", a.sm_clock_max_hz, b.sm_clock_max_hz);
-  d.compare("maximum memory clock in Hz", a.memory_clock_max_hz, b.memory_clock_max_hz);
-  d.compare("power limit in W", a.power_limit_w, b.power_limit_w);
-  d.compare("ECC", a.ecc, b.ecc);
-  d.compare("MIG", a.mig, b.mig);
-  d.compare("persistence mode", a.persistence, b.persistence);
-  d.compare("PCIe link", a.pcie_link, b.pcie_link);
-  d.compare("virtualisation", a.virtualization, b.virtualization);
-  d.compare("compute mode", a.compute_mode, b.compute_mode);
-  d.compare("confidential computing", a.confidential_computing, b.confidential_computing);
-  return d.take();
+  return differences(fields_of<Fingerprint>, a, b);
 }
 
 Document merge_documents(const std::vector<Document>& parts) {

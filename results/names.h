@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -7,17 +9,38 @@
 
 namespace fathom {
 
-// The words that a document uses for its enumerations: "above_bound", "does_not_apply", ...
+/// The words that a document uses for an enumeration, in its order.
+template <typename Enum>
+constexpr std::array<std::string_view, 0> enum_words{};
 
-std::string_view to_string(Better value);
-std::string_view to_string(Source value);
-std::string_view to_string(VerdictStatus value);
-std::string_view to_string(ProbeStatus value);
-std::string_view to_string(ClaimVerdict value);
-std::string_view to_string(View::Kind value);
+template <>
+inline constexpr auto enum_words<Better> = std::to_array<std::string_view>({"higher", "lower"});
+template <>
+inline constexpr auto enum_words<Source> = std::to_array<std::string_view>({"measured", "replay"});
+template <>
+inline constexpr auto enum_words<VerdictStatus> = std::to_array<std::string_view>(
+    {"ok", "noisy", "unexpected", "above_bound", "counter_mismatch", "wrong_output", "failed"});
+template <>
+inline constexpr auto enum_words<ProbeStatus> = std::to_array<std::string_view>(
+    {"complete", "partial", "crashed", "timed_out", "failed", "interrupted"});
+template <>
+inline constexpr auto enum_words<ClaimVerdict> = std::to_array<std::string_view>(
+    {"confirmed", "refuted", "conditional", "does_not_apply", "not_measured"});
+template <>
+inline constexpr auto enum_words<View::Kind> =
+    std::to_array<std::string_view>({"plot", "table", "heat_map", "roofline", "steps"});
+
+template <typename Enum>
+requires(!enum_words<Enum>.empty()) std::string_view to_string(Enum value) {
+  return enum_words<Enum>.at(static_cast<std::size_t>(value));
+}
 
 /// The value that a word stands for; nothing for another word.
 template <typename Enum>
-std::optional<Enum> from_string(std::string_view word);
+std::optional<Enum> from_string(std::string_view word) {
+  const auto found = std::ranges::find(enum_words<Enum>, word);
+  if (found == enum_words<Enum>.end()) return std::nullopt;
+  return static_cast<Enum>(found - enum_words<Enum>.begin());
+}
 
 }  // namespace fathom

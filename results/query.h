@@ -26,7 +26,8 @@ std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilte
 /// The first such entry that has a value, or null.
 const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter);
 
-/// The entry with the best value of its metric, or null if none has a value. All must share a metric.
+/// The entry with the best value of its metric, or null if none has a value. All must share a
+/// metric.
 const Entry* best(const std::vector<const Entry*>& entries);
 
 const Counter* find_counter(const Entry& entry, const std::string& role);

@@ -59,8 +59,8 @@ struct Segmentation {
   /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
   /// are the intervals, where no point has three samples to draw from.
   std::optional<double> stability;
-  double noise = 0;              ///< relative standard deviation of a point's median
-  std::vector<double> outliers;  ///< x of points that no neighbour supports; not fitted
+  double noise = 0;                   ///< relative standard deviation of a point's median
+  std::vector<double> outliers;       ///< x of points that no neighbour supports; not fitted
   RampScale scale = RampScale::log2;  ///< of the ramps, as asked for
 
   /// The plateaus in order, without the ramps.
@@ -70,29 +70,22 @@ struct Segmentation {
 /// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or
 /// what `scale` says. Of all ways to cut it, takes the one that minimises
 ///   sum over points ((y - fit) / (noise y))^2 + sum over regimes penalty(kind) log n
-/// exactly, by dynamic programming (optimal partitioning: Jackson et al., "An algorithm for optimal
-/// partitioning of data on an interval", 2005; Killick, Fearnhead and Eckley, "Optimal detection of
-/// changepoints with a linear computational cost", 2012). y is the median of a point's samples. The
-/// penalty is Schwarz's criterion (Yao, "Estimating the number of change-points via Schwarz'
-/// criterion", 1988) with the place of a change counted as two parameters, as in Zhang and
-/// Siegmund's modified criterion (2007), raised until planted curves come out right: 4 for a
-/// plateau, 7 for a ramp. A ramp of one or two points may only join two plateaus; one is 5.
+/// exactly, by optimal partitioning (Jackson et al. 2005; Killick, Fearnhead and Eckley 2012). y is
+/// the median of a point's samples. The penalty is Schwarz's criterion (Yao 1988) with the place of
+/// a change counted as two parameters (Zhang and Siegmund 2007), raised until planted curves come
+/// out right: 4 for a plateau, 7 for a ramp. A ramp of one or two points may only join two
+/// plateaus. A plateau then takes from a ramp beside it the points within three times the noise of
+/// its level.
 ///
-/// A plateau then takes from a ramp beside it the points that are within three times the noise of
-/// its level: ramps of caches are no lines, and a line fits them better from within the plateau.
+/// The noise is relative: the spread of the samples' medians or, if that is larger, of the points
+/// around the line through their neighbours. A point outside the range of its neighbours by more
+/// than five times that is an outlier. What a first cut leaves then takes the place of the latter.
 ///
-/// The noise is relative, as in times and rates: the spread of the samples, as a median of so many
-/// has it, or, if that is larger, of the points around the line through their neighbours, by the
-/// median, so that neither outliers nor the changes themselves count. A point that is outside the
-/// range of its neighbours by more than five times that is an outlier. What a first cut leaves
-/// between curve and fit then takes the place of the latter, for the cut that counts.
+/// Intervals are percentiles over curves bootstrapped from the samples, of those that have the same
+/// kinds of regimes. Deterministic for a seed.
 ///
-/// Intervals are percentiles over curves bootstrapped from the samples, and for levels from the
-/// points as well, of those that have the same kinds of regimes. Deterministic for a seed.
-///
-/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps. Of more than a
-/// thousand points only likely places are tried, in n log n (1 + bootstraps) steps: the cut is then
-/// the best one among those, and beside them. Throws std::invalid_argument for an empty curve, a
+/// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps; of more than a
+/// thousand points only likely places are tried. Throws std::invalid_argument for an empty curve, a
 /// point without samples, x or samples that are not finite and above zero, x that descends, or
 /// options out of range.
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options = {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -181,23 +182,10 @@ void check_noise(const Entry& entry, VerdictFindings& findings,
 }  // namespace
 
 int severity(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::ok:
-      return 0;
-    case VerdictStatus::noisy:
-      return 1;
-    case VerdictStatus::unexpected:
-      return 2;
-    case VerdictStatus::counter_mismatch:
-      return 3;
-    case VerdictStatus::above_bound:
-      return 4;
-    case VerdictStatus::wrong_output:
-      return 5;
-    case VerdictStatus::failed:
-      return 6;
-  }
-  return 6;
+  using enum VerdictStatus;
+  constexpr std::array order{ok,          noisy,        unexpected, counter_mismatch,
+                             above_bound, wrong_output, failed};
+  return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
 }
 
 void judge_entry(Entry& entry) {
@@ -211,10 +199,8 @@ void judge_entry(Entry& entry) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return severity(a.status) > severity(b.status);
   });
+  if (!findings.empty()) verdict.status = findings.front().status;
   for (Finding& finding : findings) {
-    verdict.status = std::max(verdict.status, finding.status, [](VerdictStatus a, VerdictStatus b) {
-      return severity(a) < severity(b);
-    });
     verdict.reasons.push_back(std::move(finding.sentence));
   }
   entry.verdict = std::move(verdict);

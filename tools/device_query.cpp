@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "results/document_io.h"
 #include "results/error.h"
-#include "results/fingerprint_json.h"
 
 namespace fathom {
 namespace {
@@ -54,7 +54,7 @@ auto read_answer(CapturedChild& child, const fs::path& programs, Read read) {
   const std::string answer = answer_of(child);
   try {
     return read(Json::parse(answer));
-  } catch (const Json::exception&) {
+  } catch (const std::exception&) {
     throw Error(ExitCode::setup_incomplete,
                 fmt::format("{} gave no answer that fits this program: build Fathom again with "
                             "./fathom run.",
@@ -86,7 +86,9 @@ std::string first_word_of(const fs::path& path) {
 
 Fingerprint query_device(const fs::path& programs, int device) {
   return ask(programs, {"--facts", "--device", std::to_string(device)},
-             [](const Json& answer) { return fingerprint_from_json(answer.at("fingerprint")); });
+             [](const Json& answer) {
+               return fingerprint_from_json(answer.at("fingerprint"), program_name);
+             });
 }
 
 GpusQuery::GpusQuery(const fs::path& programs) : programs_(programs) {

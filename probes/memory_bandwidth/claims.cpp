@@ -8,7 +8,7 @@
 #include "probes/memory_bandwidth/facts.h"
 #include "results/format.h"
 #include "results/query.h"
-#include "results/regime_view.h"
+#include "probes/regime_view.h"
 #include "results/rows.h"
 #include "results/segmentation.h"
 

@@ -7,7 +7,7 @@
 
 #include "probes/memory_latency/facts.h"
 #include "results/format.h"
-#include "results/regime_view.h"
+#include "probes/regime_view.h"
 #include "results/rows.h"
 
 namespace fathom::memory_latency {

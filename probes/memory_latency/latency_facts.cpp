@@ -8,7 +8,7 @@
 #include "results/format.h"
 #include "results/query.h"
 #include "results/statistics.h"
-#include "results/two_groups.h"
+#include "probes/two_groups.h"
 
 namespace fathom::memory_latency {
 namespace {

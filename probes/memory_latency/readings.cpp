@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "results/statistics.h"
-#include "results/two_groups.h"
+#include "probes/two_groups.h"
 
 namespace fathom::memory_latency {
 

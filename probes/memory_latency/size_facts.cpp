@@ -6,7 +6,7 @@
 #include <set>
 
 #include "probes/memory_latency/curve.h"
-#include "results/hinge.h"
+#include "probes/memory_latency/hinge.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {

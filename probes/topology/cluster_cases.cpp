@@ -7,7 +7,7 @@
 #include "probes/topology/cases.h"
 #include "probes/topology/cluster_tasks.h"
 #include "probes/topology/names.h"
-#include "results/clustering.h"
+#include "probes/topology/clustering.h"
 
 namespace fathom::topology {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/document.h"
-#include "results/grouping_choice.h"
+#include "probes/topology/grouping_choice.h"
 #include "results/query.h"
 
 // Groups of SMs by each method. Labels are by SM number: label i is of SM i.
@@ -59,7 +59,7 @@ struct Partitions {
   Labels labels;
   const char* instruction = "";
   double reproducibility = 0;
-  double separation = 0;   ///< of near from far, see results/two_groups.h
+  double separation = 0;   ///< of near from far, see probes/two_groups.h
   double penalty = 0;      ///< cycles from the near side to the far one, mean over lines
   std::vector<int> lines;  ///< nearest to each side
   Matrix matrix;           ///< both sets

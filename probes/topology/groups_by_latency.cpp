@@ -7,7 +7,7 @@
 
 #include "probes/topology/names.h"
 #include "results/facts.h"
-#include "results/two_groups.h"
+#include "probes/two_groups.h"
 
 // What latencies tell: groups of SMs, sides of the L2, groups of lines.
 
@@ -180,7 +180,7 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
   const auto grouped_rows = [&](const Rows& left) {
     return grouped_by == GroupedBy::latency ? left : far_or_not(left);
   };
-  const ChosenGrouping chosen = sparing_grouping(grouped_rows(both.left), least, most);
+  const ChosenGrouping chosen = parsimonious_clusters(grouped_rows(both.left), least, most);
   result.groups = chosen.grouping;
   result.widest = chosen.widest;
   result.widest_silhouette = chosen.widest_silhouette;
@@ -223,7 +223,7 @@ LineGroups line_groups(std::span<const Entry> entries) {
     return double_centred(transposed(some));
   };
   result.groups =
-      sparing_grouping(by(0, 1), 2, result.matrix.rows.front().size() / 2).grouping.groups;
+      parsimonious_clusters(by(0, 1), 2, result.matrix.rows.front().size() / 2).grouping.groups;
   result.agreement = adjusted_rand_index(cut_by_correlation(by(0, 2), result.groups),
                                          cut_by_correlation(by(1, 2), result.groups));
   if (result.agreement < same_groups) {

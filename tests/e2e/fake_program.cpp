@@ -25,7 +25,6 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/file_descriptor.h"
-#include "results/fingerprint_json.h"
 #include "results/probe_environment.h"
 
 namespace {
@@ -126,7 +125,7 @@ int device_program(const Flags& flags) {
   print.gpu_uuid_hash = uuid_hash();
   const char* memory_gib = std::getenv("FAKE_MEMORY_GIB");
   print.memory_bytes = (memory_gib ? std::atoll(memory_gib) : 140) << 30;
-  std::cout << ordered_json{{"fingerprint", fathom::fingerprint_to_json(print)}};
+  std::cout << ordered_json{{"fingerprint", fathom::to_json(print)}};
   return 0;
 }
 

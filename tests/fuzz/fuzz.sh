@@ -23,7 +23,7 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format json_fields names query statistics strict_json utc_time
+add results atomic_file clean_text distributions format json_fields query statistics strict_json utc_time
 case $target in
   gate)
     seeds=$here/corpus
@@ -37,9 +37,8 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json fingerprint_json schema_check
+    add results document_from_json document_io document_to_json read_fields
     add models roofline
-    sources+=("$build/generated/document_schema.cpp")
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
     done
@@ -70,6 +69,6 @@ if ((${#stale[@]})); then
   printf '%s\0' "${stale[@]}" | xargs -0 -n 4 -P "${FUZZ_JOBS:-$(nproc)}" \
     "$compiler" "${flags[@]}"
 fi
-"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -o "$own/fuzz"
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -o "$own/fuzz"
 exec "$own/fuzz" "$own/corpus" "$seeds" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
   -rss_limit_mb=2048 -dict="$here/$target.dict" -print_final_stats=1 -artifact_prefix="$own/"

@@ -1,7 +1,10 @@
-// The check of a document against the schema, held against a library's, which knows all of JSON Schema.
+// The check of a document against the schema, held against a library's, which knows all of JSON
+// Schema.
 
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -11,9 +14,9 @@
 #include <valijson/validator.hpp>
 #include <vector>
 
+#include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/schema_check.h"
 #include "sample_document.h"
 
 namespace fathom {
@@ -25,7 +28,7 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 class Library {
  public:
   Library() {
-    const Json json = Json::parse(document_schema());
+    const Json json = Json(document_schema());
     valijson::SchemaParser().populateSchema(Adapter(json), schema_);
   }
   bool accepts(const Json& document) const {
@@ -38,7 +41,7 @@ class Library {
 
 bool accepts(const Json& document) {
   try {
-    check_schema(document, "some/result.json");
+    document_of_fields(document, "some/result.json");
     return true;
   } catch (const Error&) {
     return false;
@@ -82,8 +85,18 @@ void compare(const Document& sample) {
   collect(document, "", "", kinds, places);
   int refused = 0, accepted = 0;
   for (const Json::json_pointer& place : places) {
-    const Json other_values{nullptr, true, 0, -1, 0.5, 1e30, "", "x", Json::array(), Json::object(),
-                            Json::array({1}), Json::object({{"x", 1}})};
+    const Json other_values{nullptr,
+                            true,
+                            0,
+                            -1,
+                            0.5,
+                            1e30,
+                            "",
+                            "x",
+                            Json::array(),
+                            Json::object(),
+                            Json::array({1}),
+                            Json::object({{"x", 1}})};
     for (std::size_t i = 0; i <= other_values.size(); ++i) {
       Json changed = document;
       if (i < other_values.size())
@@ -105,8 +118,17 @@ void compare(const Document& sample) {
 
 }  // namespace
 
-TEST_CASE("The schema's check accepts and refuses what a library for JSON Schema does", "[results]") {
+TEST_CASE("The schema's check accepts and refuses what a library for JSON Schema does",
+          "[results]") {
   compare(sample::document());
+}
+
+TEST_CASE("The schema that is installed is that of the fields", "[results]") {
+  const std::filesystem::path file =
+      std::filesystem::path(FATHOM_SOURCE_DIR) / "results/schema.json";
+  const std::string schema = to_text(document_schema());
+  if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_file_atomically(file, schema);
+  CHECK(read_file_up_to(file, 1 << 20) == schema);
 }
 
 }  // namespace fathom

@@ -465,7 +465,7 @@ TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[p
       auto& some = half.emplace_back();
       for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
     }
-    const Grouping found = sparing_grouping(half, 2, 66).grouping;
+    const Grouping found = parsimonious_clusters(half, 2, 66).grouping;
     CHECK(found.groups == all.groups.groups);
     CHECK(adjusted_rand_index(found.labels, all.groups.labels) >= same_groups);
   }

@@ -1,4 +1,4 @@
-#include "results/regime_view.h"
+#include "probes/regime_view.h"
 
 #include <cmath>
 
@@ -40,9 +40,8 @@ void draw_regimes(View& view, const Segmentation& curve, const std::string& x_un
     } else {
       draw_ramp(view, r, curve.scale);
     }
-    if (plateau && i + 1 < curve.regimes.size()) {
+    if (plateau && i + 1 < curve.regimes.size())
       view.markers.push_back({r.last_x, format_quantity(r.last_x, x_unit)});
-    }
   }
 }
 

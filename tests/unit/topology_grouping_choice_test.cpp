@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "results/grouping_choice.h"
+#include "probes/topology/grouping_choice.h"
 
 using namespace fathom;
 
@@ -47,12 +47,12 @@ Labels modulo(int groups) {
 TEST_CASE("where one number of groups fits best it is chosen", "[results][clustering]") {
   for (const unsigned seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
-    const ChosenGrouping eight = sparing_grouping(at_two_scales(2, 0.3, seed), 2, 24);
+    const ChosenGrouping eight = parsimonious_clusters(at_two_scales(2, 0.3, seed), 2, 24);
     CHECK(eight.grouping.groups == 8);
     CHECK(eight.widest == 8);
     CHECK(eight.grouping.labels == modulo(8));
     CHECK(eight.grouping.silhouette == eight.widest_silhouette);
-    const ChosenGrouping two = sparing_grouping(at_two_scales(0.1, 0.3, seed), 2, 24);
+    const ChosenGrouping two = parsimonious_clusters(at_two_scales(0.1, 0.3, seed), 2, 24);
     CHECK(two.grouping.groups == 2);
     CHECK(two.grouping.labels == modulo(2));
   }
@@ -63,7 +63,7 @@ TEST_CASE("where two numbers of groups fit alike the smaller is chosen every tim
   std::set<int> widest;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
-    const ChosenGrouping chosen = sparing_grouping(at_two_scales(0.4, 0.1, seed), 2, 24);
+    const ChosenGrouping chosen = parsimonious_clusters(at_two_scales(0.4, 0.1, seed), 2, 24);
     CHECK(chosen.grouping.groups == 2);
     CHECK(chosen.grouping.labels == modulo(2));
     CHECK(chosen.grouping.silhouette <= chosen.widest_silhouette);
@@ -74,10 +74,10 @@ TEST_CASE("where two numbers of groups fit alike the smaller is chosen every tim
 }
 
 TEST_CASE("a choice among groupings refuses what a grouping refuses", "[results][clustering]") {
-  CHECK_THROWS_AS(sparing_grouping({{1, 2}, {2, 1}}, 3, 4), std::invalid_argument);
-  CHECK_THROWS_AS(sparing_grouping({{1, 2}, {1}}, 1, 2), std::invalid_argument);
-  CHECK_THROWS_AS(sparing_grouping({{1, std::nan("")}, {1, 2}}, 1, 2), std::invalid_argument);
+  CHECK_THROWS_AS(parsimonious_clusters({{1, 2}, {2, 1}}, 3, 4), std::invalid_argument);
+  CHECK_THROWS_AS(parsimonious_clusters({{1, 2}, {1}}, 1, 2), std::invalid_argument);
+  CHECK_THROWS_AS(parsimonious_clusters({{1, std::nan("")}, {1, 2}}, 1, 2), std::invalid_argument);
   // Constant rows are as far from all others, and one column leaves nothing to choose by.
-  CHECK(sparing_grouping({{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, 2, 2).grouping.groups == 2);
-  CHECK(sparing_grouping({{1}, {2}, {3}}, 1, 3).grouping.groups == 1);
+  CHECK(parsimonious_clusters({{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, 2, 2).grouping.groups == 2);
+  CHECK(parsimonious_clusters({{1}, {2}, {3}}, 1, 3).grouping.groups == 1);
 }

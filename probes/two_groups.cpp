@@ -1,4 +1,4 @@
-#include "results/two_groups.h"
+#include "probes/two_groups.h"
 
 #include <algorithm>
 #include <numeric>

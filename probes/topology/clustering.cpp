@@ -1,4 +1,4 @@
-#include "results/clustering.h"
+#include "probes/topology/clustering.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,17 +13,15 @@ namespace {
 void check(const Rows& rows) {
   for (const std::vector<double>& row : rows) {
     if (row.size() != rows.front().size()) throw std::invalid_argument("rows of different length");
-    for (const double value : row) {
+    for (const double value : row)
       if (!std::isfinite(value)) throw std::invalid_argument("a value that is not finite");
-    }
   }
 }
 
 void check_square(const Rows& distances) {
   check(distances);
-  if (!distances.empty() && distances.front().size() != distances.size()) {
+  if (!distances.empty() && distances.front().size() != distances.size())
     throw std::invalid_argument("distances that are not square");
-  }
 }
 
 double mean(std::span<const double> values) {
@@ -47,17 +45,14 @@ struct MeanDistances {
 MeanDistances mean_distances(const std::vector<double>& row, std::size_t thing,
                              const Labels& labels, const std::vector<double>& sizes) {
   std::vector<double> sums(sizes.size());
-  for (std::size_t i = 0; i < row.size(); ++i) {
+  for (std::size_t i = 0; i < row.size(); ++i)
     if (i != thing) sums[labels[i]] += row[i];
-  }
   MeanDistances result;
-  for (std::size_t group = 0; group < sizes.size(); ++group) {
-    if (static_cast<int>(group) == labels[thing]) {
+  for (std::size_t group = 0; group < sizes.size(); ++group)
+    if (static_cast<int>(group) == labels[thing])
       result.own = sums[group] / std::max(1.0, sizes[group] - 1);
-    } else {
+    else
       result.next = std::min(result.next, sums[group] / sizes[group]);
-    }
-  }
   return result;
 }
 
@@ -74,11 +69,9 @@ Rows double_centred(const Rows& rows) {
   if (rows.empty() || rows.front().empty()) return rows;
   const std::size_t columns = rows.front().size();
   std::vector<double> column_means(columns);
-  for (const std::vector<double>& row : rows) {
-    for (std::size_t c = 0; c < columns; ++c) {
+  for (const std::vector<double>& row : rows)
+    for (std::size_t c = 0; c < columns; ++c)
       column_means[c] += row[c] / static_cast<double>(rows.size());
-    }
-  }
   const double all = mean(column_means);
   Rows centred = rows;
   for (std::vector<double>& row : centred) {
@@ -105,11 +98,9 @@ double correlation(std::span<const double> a, std::span<const double> b) {
 Rows correlation_distances(const Rows& rows) {
   check(rows);
   Rows distances(rows.size(), std::vector<double>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = i + 1; j < rows.size(); ++j) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = i + 1; j < rows.size(); ++j)
       distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
-    }
-  }
   return distances;
 }
 
@@ -143,9 +134,8 @@ Dendrogram::Dendrogram(const Rows& distances) : size_(distances.size()) {
 }
 
 Labels Dendrogram::cut(std::size_t groups) const {
-  if (groups > size_ || (groups == 0 && size_ > 0)) {
+  if (groups > size_ || (groups == 0 && size_ > 0))
     throw std::invalid_argument("a cut into as many groups as there cannot be");
-  }
   return connected(size_, std::span(merges_).first(size_ - groups));
 }
 
@@ -167,22 +157,12 @@ double silhouette(const Rows& distances, const Labels& labels) {
 std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
                                 std::size_t most) {
   most = std::min(most, tree.size());
-  if (least < 1 || least > most) {
+  if (least < 1 || least > most)
     throw std::invalid_argument("a range of numbers of groups that is empty");
-  }
   std::vector<double> widths;
-  for (std::size_t groups = least; groups <= most; ++groups) {
+  for (std::size_t groups = least; groups <= most; ++groups)
     widths.push_back(silhouette(distances, tree.cut(groups)));
-  }
   return widths;
-}
-
-Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most) {
-  const Dendrogram tree(distances);
-  const std::vector<double> widths = silhouettes(distances, tree, least, most);
-  const auto widest = std::ranges::max_element(widths);  // the first of equal ones
-  const std::size_t groups = least + static_cast<std::size_t>(widest - widths.begin());
-  return {tree.cut(groups), static_cast<int>(groups), *widest};
 }
 
 double adjusted_rand_index(const Labels& a, const Labels& b) {
@@ -220,9 +200,8 @@ Labels connected(std::size_t size, std::span<const std::pair<std::size_t, std::s
 Labels renumbered(std::span<const int> labels) {
   std::map<int, int> numbers;
   Labels result;
-  for (const int label : labels) {
+  for (const int label : labels)
     result.push_back(numbers.try_emplace(label, static_cast<int>(numbers.size())).first->second);
-  }
   return result;
 }
 

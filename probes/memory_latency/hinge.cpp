@@ -1,4 +1,4 @@
-#include "results/hinge.h"
+#include "probes/memory_latency/hinge.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "results/hinge.h"
+#include "probes/memory_latency/hinge.h"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "results/clustering.h"
+#include "probes/topology/clustering.h"
 
 namespace fathom {
 
@@ -24,7 +24,7 @@ struct ChosenGrouping {
 /// "The delete-a-group jackknife", 2001) over twelve groups of them, and the smallest model within
 /// its error of the best is the rule of Breiman, Friedman, Olshen and Stone ("Classification and
 /// regression trees", 1984) with two errors for one. Fewer columns than twelve have as many groups.
-/// Throws std::invalid_argument as the functions of results/clustering.h do.
-ChosenGrouping sparing_grouping(const Rows& rows, std::size_t least, std::size_t most);
+/// Throws std::invalid_argument as the functions of probes/topology/clustering.h do.
+ChosenGrouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t most);
 
 }  // namespace fathom

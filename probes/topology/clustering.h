@@ -62,11 +62,6 @@ struct Grouping {
 std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
                                 std::size_t most);
 
-/// The cut of the dendrogram into `least` to `most` groups with the widest silhouette; of equal
-/// ones that of fewer groups. `most` may be larger than the number of things. Where two numbers fit
-/// about as well, chance decides: see results/grouping_choice.h.
-Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most);
-
 /// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance
 /// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all
 /// in one group or all alone in both, are the same: 1.

@@ -8,7 +8,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "results/clustering.h"
+#include "probes/topology/clustering.h"
 
 using namespace fathom;
 using Catch::Matchers::WithinAbs;
@@ -36,6 +36,15 @@ Planted plant(std::size_t things, int groups, std::size_t columns, double noise,
     for (double& value : planted.rows.back()) value += 200 + 10 * noise * normal(random);
   }
   return planted;
+}
+
+/// The cut with the widest silhouette; of equal ones that of fewer groups.
+Grouping best_grouping(const Rows& distances, std::size_t least, std::size_t most) {
+  const Dendrogram tree(distances);
+  const std::vector<double> widths = silhouettes(distances, tree, least, most);
+  const auto widest = std::ranges::max_element(widths);  // the first of equal ones
+  const std::size_t groups = least + static_cast<std::size_t>(widest - widths.begin());
+  return {tree.cut(groups), static_cast<int>(groups), *widest};
 }
 
 }  // namespace

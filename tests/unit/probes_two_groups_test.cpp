@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "results/two_groups.h"
+#include "probes/two_groups.h"
 
 using namespace fathom;
 using Catch::Matchers::WithinAbs;

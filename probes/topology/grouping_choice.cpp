@@ -1,4 +1,4 @@
-#include "results/grouping_choice.h"
+#include "probes/topology/grouping_choice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,18 +22,16 @@ Sums sums_of(const Rows& rows, std::size_t first, std::size_t step) {
   Sums sums;
   const std::size_t all = rows.front().size();
   Rows some(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t c = first; c < all; c += step) some[i].push_back(rows[i][c]);
-  }
   sums.columns = some.front().size();
   for (std::size_t i = 0; i < some.size(); ++i) {
     double sum = 0;
     for (const double value : some[i]) sum += value;
     sums.values.push_back(sum);
     std::vector<double>& products = sums.products.emplace_back(i + 1);
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = 0; j <= i; ++j)
       for (std::size_t c = 0; c < sums.columns; ++c) products[j] += some[i][c] * some[j][c];
-    }
   }
   return sums;
 }
@@ -78,9 +76,7 @@ std::vector<double> errors_of_shortfall(const Rows& without, std::size_t widest)
   for (std::size_t k = 0; k < errors.size(); ++k) {
     double mean = 0, squares = 0;
     for (const auto& widths : without) mean += (widths[widest] - widths[k]) / deletions;
-    for (const auto& widths : without) {
-      squares += std::pow(widths[widest] - widths[k] - mean, 2);
-    }
+    for (const auto& widths : without) squares += std::pow(widths[widest] - widths[k] - mean, 2);
     errors[k] = std::sqrt((deletions - 1) / deletions * squares);
   }
   return errors;
@@ -94,7 +90,7 @@ bool peaks(const std::vector<double>& widths, std::size_t k) {
 
 }  // namespace
 
-ChosenGrouping sparing_grouping(const Rows& rows, std::size_t least, std::size_t most) {
+ChosenGrouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t most) {
   const Rows distances = correlation_distances(rows);
   const Dendrogram tree(distances);
   const std::vector<double> widths = silhouettes(distances, tree, least, most);

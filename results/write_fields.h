@@ -1,0 +1,73 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "results/schema_fields.h"
+
+namespace fathom {
+
+template <class List, class Object>
+nlohmann::ordered_json write_list(const List& list, const Object& object);
+
+/// A value as it stands in a document; an optional that is empty is null.
+template <class Value>
+nlohmann::ordered_json write_fields(const Value& value) {
+  using Json = nlohmann::ordered_json;
+  if constexpr (Listed<Value>) {
+    return write_list(fields_of<Value>, value);
+  } else if constexpr (is_optional<Value>) {
+    return value ? write_fields(*value) : Json(nullptr);
+  } else if constexpr (is_vector<Value>) {
+    Json array = Json::array();
+    for (const auto& item : value) array.push_back(write_fields(item));
+    return array;
+  } else if constexpr (is_map<Value>) {
+    Json object = Json::object();
+    for (const auto& [key, item] : value) object[key] = write_fields(item);
+    return object;
+  } else if constexpr (std::same_as<Value, AxisValue>) {
+    return std::visit([](const auto& v) { return Json(v); }, value);
+  } else if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else {
+    return value;
+  }
+}
+
+template <class Object>
+struct FieldWriter {
+  const Object& object;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+
+  template <class Value>
+  void write(const Field<Object, Value>& field) {
+    const Value& value = object.*field.member;
+    if (field.rule.presence == Presence::if_set && value == Value{}) return;
+    json[field.name] = write_fields(value);
+  }
+  template <class List>
+  void write(const Part<List>& part) {
+    json[part.name] = write_list(part.list, object);
+  }
+  template <class Value>
+  void write(const Derived<Object, Value>& field) {
+    json[field.name] = field.value(object);
+  }
+  template <class Value>
+  void write(const Constant<Value>& field) {
+    json[field.name] = field.value;
+  }
+  void write(const Further<Object>& more) { more.add(object, json); }
+};
+
+template <class List, class Object>
+nlohmann::ordered_json write_list(const List& list, const Object& object) {
+  FieldWriter<Object> writer{object};
+  for_each_field(list, [&](const auto& field) { writer.write(field); });
+  return std::move(writer.json);
+}
+
+}  // namespace fathom
