@@ -3,7 +3,7 @@
 # installs the packages before it comes to that. The CUDA toolkit is in CudaDependencies.cmake.
 #
 # Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, Boost::math (headers only); with
-# FATHOM_GATE tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark; with
+# FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark; with
 # FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
 
 include(FetchContent)
@@ -45,6 +45,7 @@ fathom_dependency(CLI11)
 fathom_dependency(fmt)
 fathom_dependency(nlohmann_json)
 if(FATHOM_GATE)
+  fathom_dependency(simdjson)
   fathom_dependency(tomlplusplus)
 endif()
 

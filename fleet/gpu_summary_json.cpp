@@ -20,6 +20,7 @@
 namespace fathom::fleet {
 namespace {
 
+namespace dom = simdjson::dom;
 using Json = nlohmann::ordered_json;
 
 /// More GPUs than a host has, and more of anything than a result has.
@@ -111,24 +112,24 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
   const auto each = [&](std::string_view key, auto read) {
     const Place place = f.place().at(key);
     std::size_t i = 0;
-    for (const nlohmann::json& value : f.list(key)) {
+    for (const dom::element value : f.list(key)) {
       if (i == size) break;
       read(i++, value, place);
     }
     if (i != size || f.list(key).size() != size)
       place.refuse(fmt::format("has not as many as \"name\", which has {}", size));
   };
-  each("unit", [&](std::size_t i, const nlohmann::json& value, const Place& place) {
+  each("unit", [&](std::size_t i, dom::element value, const Place& place) {
     summary.names[i].unit = text_of(value, place);
   });
-  each("better", [&](std::size_t i, const nlohmann::json& value, const Place& place) {
+  each("better", [&](std::size_t i, dom::element value, const Place& place) {
     const auto better = from_string<Better>(text_of(value, place));
     if (!better) place.refuse("has one that is none of \"higher\", \"lower\"");
     summary.names[i].better = *better;
   });
   summary.figures.resize(size);
   const auto figures = [&](std::string_view key, Reading MetricFigures::*which) {
-    each(key, [&, which](std::size_t i, const nlohmann::json& value, const Place& place) {
+    each(key, [&, which](std::size_t i, dom::element value, const Place& place) {
       if (!value.is_null()) summary.figures[i].*which = number_of(value, place);
     });
   };
@@ -217,9 +218,9 @@ void require_date(const GpuSummary& summary, const std::string& origin) {
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {
-  const nlohmann::json json = parse_strict_json(text, origin);
+  const ParsedJson json(text, origin);
   const Place place{&origin};
-  const Fields own(json, place);
+  const Fields own(json.root(), place);
   require_version(own, summary_key, summary_version, "a GPU's summary");
   GpuSummary s;
   s.host = own.text("host");

@@ -14,6 +14,7 @@
 namespace fathom::fleet {
 namespace {
 
+namespace dom = simdjson::dom;
 using Json = nlohmann::ordered_json;
 
 std::string axis_text(const Entry& entry, const char* name) {
@@ -23,14 +24,14 @@ std::string axis_text(const Entry& entry, const char* name) {
 
 LinkFact fact_of(const Fields& f) {
   return {f.text("id"),
-          f.text("subject"),
-          f.text("quantity"),
-          f.text("unit"),
-          word_of<Better>(f, "better", "\"higher\", \"lower\""),
-          f.optional_number("value"),
-          f.optional_number("bound"),
-          f.text("bound_source"),
-          f.text("reason")};
+                f.text("subject"),
+                f.text("quantity"),
+                f.text("unit"),
+                word_of<Better>(f, "better", "\"higher\", \"lower\""),
+                f.optional_number("value"),
+                f.optional_number("bound"),
+                f.text("bound_source"),
+                f.text("reason")};
 }
 
 LinkPair pair_of(const Fields& f, std::size_t kinds) {
@@ -97,8 +98,8 @@ std::string to_text(const HostLinks& links) {
 }
 
 HostLinks parse_links(std::string_view text, const std::string& origin) {
-  const nlohmann::json json = parse_strict_json(text, origin);
-  const Fields own(json, Place{&origin});
+  const ParsedJson json(text, origin);
+  const Fields own(json.root(), Place{&origin});
   require_version(own, links_key, links_version, "a host's links");
   HostLinks links;
   links.host = own.text("host");

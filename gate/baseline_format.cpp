@@ -16,16 +16,20 @@
 namespace fathom::gate {
 namespace {
 
+namespace dom = simdjson::dom;
 using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-MetricValue metric_of(const nlohmann::json& element, const Place& at) {
+MetricValue metric_of(dom::element element, const Place& at) {
   constexpr std::size_t columns = 9, fewest = 7;
-  const nlohmann::json& cells = list_of(element, at);
-  if (cells.size() > columns) at.refuse("has more columns than a metric has");
+  std::vector<dom::element> cells;
+  for (const dom::element cell : list_of(element, at)) {
+    if (cells.size() == columns) at.refuse("has more columns than a metric has");
+    cells.push_back(cell);
+  }
   if (cells.size() < fewest)
     at.refuse(fmt::format("has {} columns; expected: {}", cells.size(), columns));
   const auto text = [&](std::size_t column) { return text_of(cells[column], at.at(column)); };
@@ -38,10 +42,9 @@ MetricValue metric_of(const nlohmann::json& element, const Place& at) {
   MetricValue metric{text(0), text(1), *better, number(3), 0, {}, {}};
   metric.state = {optional(4), optional(5), optional(6), {}};
   if (cells.size() > 7)
-    each_of(list_of(cells[7], at.at(7)), at.at(7),
-            [&](const nlohmann::json& reason, const Place& place) {
-              metric.state.throttle_reasons.push_back(text_of(reason, place));
-            });
+    each_of(list_of(cells[7], at.at(7)), at.at(7), [&](dom::element reason, const Place& place) {
+      metric.state.throttle_reasons.push_back(text_of(reason, place));
+    });
   if (cells.size() > 8) metric.elapsed_s = number(8);
   return metric;
 }
@@ -93,9 +96,8 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
-  each_row(document, "metrics", [&](const nlohmann::json& row, const Place& at) {
-    run.metrics.push_back(metric_of(row, at));
-  });
+  each_row(document, "metrics",
+           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
 
 }  // namespace fathom::gate

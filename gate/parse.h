@@ -47,7 +47,7 @@ std::string date_of_file(std::filesystem::file_time_type time);
 /// Hands on the rows of a run's measurements; refuses more of them than any run has, since the gate
 /// holds those of all runs at once.
 void each_row(const Fields& document, std::string_view key,
-              const std::function<void(const nlohmann::json&, const Place&)>& use);
+              const std::function<void(simdjson::dom::element, const Place&)>& use);
 
 /// A run's date, by which runs are ordered. Refuses what is no time in UTC.
 std::string date_of(std::string text, const Place& place);

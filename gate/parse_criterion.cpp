@@ -46,8 +46,8 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
 template <typename Use>
 void with_json(const fs::path& file, Use use) {
   const std::string text = read_file_up_to(file, largest_estimate), origin = file.string();
-  const nlohmann::json json = parse_strict_json(text, origin);
-  use(Fields(json, Place{&origin}));
+  const ParsedJson json(text, origin);
+  use(Fields(json.root(), Place{&origin}));
 }
 
 }  // namespace

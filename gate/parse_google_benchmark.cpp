@@ -13,6 +13,8 @@
 namespace fathom::gate {
 namespace {
 
+namespace dom = simdjson::dom;
+
 /// The context's facts that stay the same from run to run of one machine and build type; the clock
 /// that it also names is a reading of the moment.
 Identity identity_of_context(const Fields& context) {
@@ -115,13 +117,11 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run) {
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
   std::set<std::string> names;
-  each_row(document, "benchmarks", [&](const nlohmann::json& row, const Place& at) {
-    names.insert(Fields(row, at).text("name"));
-  });
+  each_row(document, "benchmarks",
+           [&](dom::element row, const Place& at) { names.insert(Fields(row, at).text("name")); });
   PooledMetrics metrics;
-  each_row(document, "benchmarks", [&](const nlohmann::json& row, const Place& at) {
-    add_row(Fields(row, at), names, metrics);
-  });
+  each_row(document, "benchmarks",
+           [&](dom::element row, const Place& at) { add_row(Fields(row, at), names, metrics); });
   metrics.move_into(run);
 }
 

@@ -15,6 +15,8 @@
 namespace fathom::gate {
 namespace {
 
+namespace dom = simdjson::dom;
+
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
@@ -97,20 +99,18 @@ Identity identity_of_program(const std::string& program, const std::string& host
 void parse_hyperfine(const Fields& document, RunMetrics& run) {
   run.identity = identity_of_program("hyperfine");
   PooledMetrics metrics;
-  each_row(document, "results", [&](const nlohmann::json& element, const Place& at) {
+  each_row(document, "results", [&](dom::element element, const Place& at) {
     const Fields row(element, at);
     const std::string name = row.text("command");
     std::vector<double> times;
     if (row.has("times") && !row.member("times").is_null())
       each_of(row.list("times"), row.place().at("times"),
-              [&](const nlohmann::json& time, const Place& at) {
-                times.push_back(number_of(time, at));
-              });
+              [&](dom::element time, const Place& at) { times.push_back(number_of(time, at)); });
     else
       times.push_back(row.number("median"));
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
-      for (const nlohmann::json& code : row.list("exit_codes"))
+      for (const dom::element code : row.list("exit_codes"))
         if (code.is_null()) return metrics.add_problem(name, "a signal ended it");
     const double elapsed_s = sum_of(times);
     metrics.add(name, "s", Better::lower, std::move(times), elapsed_s, row.place());
@@ -131,7 +131,7 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
   const std::string date = document.text("datetime");
   run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
   PooledMetrics metrics;
-  each_row(document, "benchmarks", [&](const nlohmann::json& element, const Place& at) {
+  each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
     const Fields row(element, at);
     const Fields stats = row.object("stats");
     metrics.add(row.text_or("fullname", row.text_or("name", "")), "s", Better::lower,
@@ -146,12 +146,12 @@ void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& f
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
   std::set<double> used;
   const auto each_state = [&](auto use) {
-    each_row(document, "benchmarks", [&](const nlohmann::json& element, const Place& at) {
+    each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
       const Fields benchmark(element, at);
       const std::string name = benchmark.text("name");
       if (benchmark.member("states").is_null()) return;
       each_row(benchmark, "states",
-               [&](const nlohmann::json& state, const Place& at) { use(name, Fields(state, at)); });
+               [&](dom::element state, const Place& at) { use(name, Fields(state, at)); });
     });
   };
   each_state([&](const std::string&, const Fields& state) {

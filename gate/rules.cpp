@@ -1,6 +1,7 @@
 #include "gate/rules.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <charconv>
 #include <cmath>
@@ -153,7 +154,7 @@ class Reader {
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
-  if (!is_utf8(text))
+  if (!simdjson::validate_utf8(text.data(), text.size()))
     refuse_rules(origin, " is not UTF-8, which TOML is");
   text = without_byte_order_mark(text);
   try {

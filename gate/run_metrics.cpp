@@ -97,14 +97,14 @@ std::optional<std::vector<double>> samples_beside(const std::filesystem::path& r
 }
 
 bool is_fathom(const Fields& document) {
-  const nlohmann::json& context = document.member("context");
-  return context.is_object() && context.contains(keys::own);
+  simdjson::dom::element own;
+  return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
 }
 
 void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files) {
-  const nlohmann::json json = parse_strict_json(text, run.origin);
+  const ParsedJson json(text, run.origin);
   const Place place{&run.origin};
-  const Fields document(json, place);
+  const Fields document(json.root(), place);
   const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);
   if (benchmarks && document.has("machine_info")) return parse_pytest_benchmark(document, run);
@@ -136,9 +136,9 @@ RunMetrics parse_any(std::string_view text, const std::string& origin, const Sam
 }  // namespace
 
 void each_row(const Fields& document, std::string_view key,
-              const std::function<void(const nlohmann::json&, const Place&)>& use) {
+              const std::function<void(simdjson::dom::element, const Place&)>& use) {
   constexpr std::size_t most_rows = 200'000;
-  const nlohmann::json& rows = document.list(key);
+  const simdjson::dom::array rows = document.list(key);
   if (rows.size() > most_rows)
     document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
   each_of(rows, document.place().at(key), use);

@@ -1,40 +1,55 @@
 #pragma once
 
+#include <simdjson.h>
+
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "results/json_place.h"
 #include "results/names.h"
-#include "results/strict_json.h"
 
 namespace fathom {
 
-std::string text_of(const nlohmann::json& value, const Place& place);
-double number_of(const nlohmann::json& value, const Place& place);
-const nlohmann::json& list_of(const nlohmann::json& value, const Place& place);
+/// Where in a document a value is; paths are put together only for an error.
+struct Place {
+  const std::string* origin;
+  const Place* parent = nullptr;
+  std::string_view key{};
+  std::optional<std::size_t> index{};
+
+  Place at(std::string_view name) const { return {origin, this, name, std::nullopt}; }
+  Place at(std::size_t position) const { return {origin, this, {}, position}; }
+  std::string path() const;
+  /// Throws Error(document_malformed): "<origin>: <path> <what>".
+  [[noreturn]] void refuse(const std::string& what) const;
+};
+
+std::string text_of(simdjson::dom::element value, const Place& place);
+double number_of(simdjson::dom::element value, const Place& place);
+simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
 
 /// Hands on each element of a list with its place.
 template <typename Use>
-void each_of(const nlohmann::json& list, const Place& place, Use use) {
+void each_of(simdjson::dom::array list, const Place& place, Use use) {
   std::size_t index = 0;
-  for (const nlohmann::json& element : list) use(element, place.at(index++));
+  for (const simdjson::dom::element element : list) use(element, place.at(index++));
 }
 
-/// A JSON object's members with checked types.
+/// A JSON object's members with checked types. Refuses a key that is there twice and more keys than
+/// any result has.
 class Fields {
  public:
   /// The places above `place` must outlive this, so the object that it is a member of as well.
-  Fields(const nlohmann::json& value, const Place& place);
+  Fields(simdjson::dom::element value, const Place& place);
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
   const Place& place() const { return place_; }
-  auto members() const { return value_.items(); }
+  const auto& members() const { return members_; }
 
   std::string text(std::string_view key) const;
   std::string text_or(std::string_view key, std::string otherwise) const;
@@ -42,15 +57,15 @@ class Fields {
   bool truth_or(std::string_view key, bool otherwise) const;
   /// Nothing for a member that is null or not there.
   std::optional<double> optional_number(std::string_view key) const;
-  const nlohmann::json& member(std::string_view key) const;
-  const nlohmann::json& list(std::string_view key) const;
+  simdjson::dom::element member(std::string_view key) const;
+  simdjson::dom::array list(std::string_view key) const;
   Fields object(std::string_view key) const { return {member(key), place_.at(key)}; }
   std::vector<std::string> texts(std::string_view key) const;
   /// Hands on each element of a list of objects as its fields.
   template <typename Use>
   void each(std::string_view key, Use use) const {
     each_of(list(key), place_.at(key),
-            [&](const nlohmann::json& element, const Place& at) { use(Fields(element, at)); });
+            [&](simdjson::dom::element element, const Place& at) { use(Fields(element, at)); });
   }
   /// Refuses a member that is there and no good: "<origin>: <path> <what>".
   [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
@@ -58,10 +73,10 @@ class Fields {
   }
 
  private:
-  const nlohmann::json* find(std::string_view key) const;
+  const simdjson::dom::element* find(std::string_view key) const;
 
   Place place_;
-  const nlohmann::json& value_;
+  std::vector<std::pair<std::string_view, simdjson::dom::element>> members_;
 };
 
 /// The value that a member's word stands for; `expected` names them all.
@@ -71,5 +86,17 @@ Enum word_of(const Fields& fields, std::string_view key, const std::string& expe
   if (!value) fields.refuse(key, "is none of " + expected);
   return *value;
 }
+
+/// A parsed text; the elements that come out of it live as long as it does.
+class ParsedJson {
+ public:
+  /// Throws Error(document_malformed) as require_strict_json does.
+  ParsedJson(std::string_view text, const std::string& origin);
+  simdjson::dom::element root() const { return root_; }
+
+ private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
 
 }  // namespace fathom

@@ -34,12 +34,12 @@ std::optional<int> descriptor_of(const fs::path& path) {
 
 /// What a name leads to: a descriptor of this process, or a path that is no link and may not be
 /// there yet.
-struct Destination {
+struct Place {
   fs::path path;
   std::optional<int> descriptor;
 };
 
-Destination place_of(fs::path path) {
+Place place_of(fs::path path) {
   constexpr int most_links = 40;  // as Linux has it
   for (int links = 0; links < most_links; ++links) {
     std::error_code none;
@@ -69,7 +69,7 @@ struct KnownFile {
 /// Nothing for what cannot be told: whoever opens it says why.
 std::optional<KnownFile> known(const fs::path& named) {
   struct stat status {};
-  const Destination place = place_of(named);
+  const Place place = place_of(named);
   if (place.descriptor) {
     if (fstat(*place.descriptor, &status) != 0) return std::nullopt;
     return KnownFile{{status.st_dev, status.st_ino, {}}, status.st_mode, true};
@@ -83,7 +83,7 @@ std::optional<KnownFile> known(const fs::path& named) {
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& named) : named_(named) {
-  const Destination place = place_of(named);
+  const Place place = place_of(named);
   if (place.descriptor) {
     stream_ = FileDescriptor(fcntl(*place.descriptor, F_DUPFD_CLOEXEC, 0));
     if (stream_.get() < 0) fail_write(named, errno);

@@ -46,24 +46,24 @@ std::string found_words(const nlohmann::json& value) {
 
 }  // namespace
 
-std::string Place::path() const {
+std::string JsonPlace::path() const {
   const std::string before = parent ? parent->path() : "";
   if (index) return fmt::format("{}/{}", before, *index);
   return parent ? before + "/" + quotable(key) : before;
 }
 
-void Place::refuse(const std::string& what) const {
+void JsonPlace::refuse(const std::string& what) const {
   const std::string where = path();
   throw Error(ExitCode::document_malformed,
               fmt::format("{}: {} {}.", *origin, where.empty() ? "the document" : where, what));
 }
 
-void refuse_value(const Place& place, const nlohmann::json& found,
+void refuse_value(const JsonPlace& place, const nlohmann::json& found,
                   const nlohmann::ordered_json& schema) {
   place.refuse(fmt::format("is {}; expected: {}", found_words(found), expected_words(schema)));
 }
 
-void refuse_missing(const Place& place, const char* member) {
+void refuse_missing(const JsonPlace& place, const char* member) {
   place.refuse(fmt::format("has no member \"{}\", which was expected", member));
 }
 

@@ -12,12 +12,12 @@
 namespace fathom {
 
 /// Refuses a value in the words of what its schema asks for.
-[[noreturn]] void refuse_value(const Place& place, const nlohmann::json& found,
+[[noreturn]] void refuse_value(const JsonPlace& place, const nlohmann::json& found,
                                const nlohmann::ordered_json& schema);
-[[noreturn]] void refuse_missing(const Place& place, const char* member);
+[[noreturn]] void refuse_missing(const JsonPlace& place, const char* member);
 
 template <class List, class Object>
-void read_list(const List& list, const nlohmann::json& json, const Place& place, Object& to);
+void read_list(const List& list, const nlohmann::json& json, const JsonPlace& place, Object& to);
 
 /// A value without parts; false where the schema does not allow it.
 template <class Value>
@@ -59,7 +59,7 @@ bool read_plain(const nlohmann::json& json, const FieldRule& rule, Value& to) {
 /// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
 /// place of the first fault and what was expected there.
 template <class Value>
-void read_fields(const nlohmann::json& json, const Place& place, Value& to,
+void read_fields(const nlohmann::json& json, const JsonPlace& place, Value& to,
                  const FieldRule& rule = {}) {
   const auto refuse = [&] { refuse_value(place, json, SchemaOfFields().of<Value>(rule)); };
   if constexpr (Listed<Value>) {
@@ -92,7 +92,7 @@ void read_fields(const nlohmann::json& json, const Place& place, Value& to,
 template <class Object>
 struct FieldReader {
   const nlohmann::json& json;
-  const Place& place;
+  const JsonPlace& place;
   Object& to;
 
   const nlohmann::json* find(const char* name, Presence presence = Presence::required) const {
@@ -124,7 +124,7 @@ struct FieldReader {
 };
 
 template <class List, class Object>
-void read_list(const List& list, const nlohmann::json& json, const Place& place, Object& to) {
+void read_list(const List& list, const nlohmann::json& json, const JsonPlace& place, Object& to) {
   if (!json.is_object()) refuse_value(place, json, {{"type", "object"}});
   const FieldReader<Object> reader{json, place, to};
   for_each_field(list, [&](const auto& field) { reader.read(field); });

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "results/clean_text.h"
@@ -45,42 +44,39 @@ std::string reason(const Json::exception& error) {
   return quotable(words, max_quoted);
 }
 
-/// Builds the value from the parser's events, and watches for what JSON's grammar allows and no
-/// result has: of a key that is there twice the library would keep one.
-class Builder final : public nlohmann::json_sax<Json> {
+/// Watches the parser's events for what JSON's grammar allows and no result has; keeps nothing
+/// else.
+class Guard final : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view text, const std::string& origin, const std::string& expected)
+  Guard(std::string_view text, const std::string& origin, const std::string& expected)
       : text_(text), origin_(origin), expected_(expected) {}
 
-  Json root;
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(number_integer_t value) override { return add(value); }
-  bool number_unsigned(number_unsigned_t value) override { return add(value); }
-  bool number_float(number_float_t value, const string_t&) override { return add(value); }
-  bool string(string_t& value) override { return add(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // no text has any
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool null() override { return next(); }
+  bool boolean(bool) override { return next(); }
+  bool number_integer(number_integer_t) override { return next(); }
+  bool number_unsigned(number_unsigned_t) override { return next(); }
+  bool number_float(number_float_t, const string_t&) override { return next(); }
+  bool string(string_t&) override { return next(); }
+  bool binary(binary_t&) override { return next(); }
+  bool start_object(std::size_t) override { return open(true); }
+  bool start_array(std::size_t) override { return open(false); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    Json& object = *open_.back();
-    const auto [member, added] = object.emplace(name, nullptr);
-    if (!added) {
+    Level& level = levels_.back();
+    if (!level.keys.insert(name).second) {
       const std::string where = path();
       refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
                                   where.empty() ? "the outermost object" : where,
                                   quotable(name, max_quoted)));
     }
-    if (object.size() > max_keys) {
+    if (level.keys.size() > max_keys) {
       refuse(origin_,
              fmt::format("the object {} has more than {} keys, more than any of Fathom's: give {}.",
                          path(), max_keys, expected_));
     }
-    member_ = &*member;
+    level.key = name;
     return true;
   }
 
@@ -93,54 +89,47 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  bool add(Json value) {
-    put(std::move(value), 1);
-    return true;
-  }
+  struct Level {
+    bool is_object;
+    std::size_t index = 0;  ///< of the next element
+    std::string key;        ///< the last one
+    std::set<std::string> keys;
+  };
 
-  /// Where the value is then: the root, the next element, or the member whose key came before it.
-  Json* put(Json value, std::size_t cost) {
-    cost_ += cost;
-    if (cost_ > max_values) {
+  /// A value begins, as the next element of the array around it.
+  bool next() {
+    if (++values_ > max_values) {
       refuse(origin_,
              fmt::format("holds more than {} values, more than any file of Fathom's: give {}.",
                          max_values, expected_));
     }
-    if (open_.empty()) member_ = &root;
-    if (!open_.empty() && open_.back()->is_array()) {
-      open_.back()->push_back(std::move(value));
-      return &open_.back()->back();
-    }
-    *member_ = std::move(value);
-    return member_;
+    if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
+    return true;
   }
 
-  bool open(Json value) {
-    if (open_.size() == max_depth) {
+  bool open(bool is_object) {
+    if (levels_.size() == max_depth) {
       refuse(origin_,
              fmt::format("nests deeper than {} levels, deeper than any file of Fathom's: give {}.",
                          max_depth, expected_));
     }
-    constexpr std::size_t memory_in_values = 8;
-    open_.push_back(put(std::move(value), memory_in_values));
+    next();
+    levels_.push_back({is_object, 0, {}, {}});
     return true;
   }
 
   bool close() {
-    open_.pop_back();
+    levels_.pop_back();
     return true;
   }
 
   /// Of the object or array that is open; of a long one the end, which says more.
   std::string path() const {
     std::string path;
-    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
-      if (open_[i]->is_array()) {
-        path += fmt::format("/{}", open_[i]->size() - 1);
-        continue;
-      }
-      for (const auto& member : open_[i]->items())
-        if (&member.value() == open_[i + 1]) path += "/" + quotable(member.key(), max_quoted);
+    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
+      const Level& level = levels_[i];
+      path += level.is_object ? "/" + quotable(level.key, max_quoted)
+                              : fmt::format("/{}", level.index - 1);
     }
     if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
     return path;
@@ -149,21 +138,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::string& origin_;
   const std::string& expected_;
-  std::vector<Json*> open_;  ///< objects and arrays
-  Json* member_ = nullptr;
-  std::size_t cost_ = 0;
+  std::vector<Level> levels_;
+  std::size_t values_ = 0;
 };
-
-/// Asks for it beforehand: the library's values need memory to be destroyed, and end the program
-/// where there is none.
-void require_memory(std::size_t bytes, const std::string& origin) {
-  constexpr std::size_t of_each_byte = 4;  // a result document's 16 MB take 46 MiB
-  try {
-    std::string().reserve(of_each_byte * bytes);
-  } catch (const std::bad_alloc&) {
-    refuse(origin, fmt::format("there is too little memory to read its {} bytes.", bytes));
-  }
-}
 
 }  // namespace
 
@@ -173,25 +150,23 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text;
 }
 
-bool is_utf8(std::string_view text) {
-  try {
-    Json(text).dump();
-    return true;
-  } catch (const Json::type_error&) {
-    return false;
-  }
-}
-
-Json parse_strict_json(std::string_view text, const std::string& origin,
-                       const std::string& expected) {
+void require_strict_json(std::string_view text, const std::string& origin,
+                         const std::string& expected) {
   text = without_byte_order_mark(text);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     refuse(origin, fmt::format("is empty; {} (JSON) was expected.", expected));
   }
-  require_memory(text.size(), origin);
-  Builder builder(text, origin, expected);
-  Json::sax_parse(text.begin(), text.end(), &builder);
-  return std::move(builder.root);
+  Guard guard(text, origin, expected);
+  Json::sax_parse(text.begin(), text.end(), &guard);
+}
+
+// In two passes: the library's parser with a callback looks through all elements of an array at the
+// end of each object in it.
+Json parse_strict_json(std::string_view text, const std::string& origin,
+                       const std::string& expected) {
+  text = without_byte_order_mark(text);
+  require_strict_json(text, origin, expected);
+  return Json::parse(text.begin(), text.end());
 }
 
 }  // namespace fathom

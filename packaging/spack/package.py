@@ -23,6 +23,7 @@ class Fathom(Package, CudaPackage):
     depends_on("valijson", type="build")
     depends_on("boost+math", type="build")
     depends_on("tomlplusplus@3.2:", type="build")
+    depends_on("simdjson@3.0:")
     depends_on("pugixml@1.12:")
     depends_on("fmt@9:")
     depends_on("benchmark@1.7.1:", when="+cuda")

@@ -48,7 +48,7 @@ double cpu_seconds(const rusage& used) {
 
 }  // namespace
 
-TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in a second and 300 MiB") {
+TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 200 MiB") {
   Sandbox sandbox({});
   const fs::path file = sandbox.folder() / "result.json";
   const std::string baseline = (sandbox.folder() / "baseline").string();
@@ -75,9 +75,9 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in a second and
     best = std::min(best, cpu_seconds(after) - cpu_seconds(before));
   }
 #ifdef NDEBUG
-  CHECK(best < 1);
+  CHECK(best < 0.3);
 #else
-  CHECK(best < 10);
+  CHECK(best < 3);
 #endif
   // The most memory that it held at once, by its own account at its end.
   const auto measured = run_and_capture(
@@ -92,9 +92,9 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in a second and
   REQUIRE(code(measured) == 0);
   const int most_kib = std::stoi(measured.output);
   CHECK(most_kib > 20 * 1024);
-  CHECK(most_kib < 300 * 1024);
+  CHECK(most_kib < 200 * 1024);
   // Where memory is short it says so.
-  const auto short_of_it = within(80, {"check", file.string(), "--baseline", baseline});
+  const auto short_of_it = within(100, {"check", file.string(), "--baseline", baseline});
   CHECK(code(short_of_it) == 2);
   CHECK(short_of_it.errors.find("too little memory") != std::string::npos);
 }
@@ -126,12 +126,9 @@ TEST_CASE("The largest file that is read costs bounded memory, whatever is in it
     CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
     return refused.errors;
   };
-  // The most values, the most objects, and the most metrics.
-  for (const char* piece : {"0,", "{\"a\":0},", "{\"name\":\"a\",\"real_time\":1},"})
-    CHECK(check_filled(piece, "{}]}").find("more than 20000000 values") != std::string::npos);
-  std::string rows = "{\"context\": {}, \"benchmarks\": [";
-  for (int i = 0; i < 200'000; ++i) rows += "{},";
-  write_text(file, rows + "{}]}");
-  const auto refused = within(1400, {"check", file.string(), "--baseline", "baseline"});
-  CHECK(refused.errors.find("more than 200000 rows") != std::string::npos);
+  // The most values; cut off, which the slower parser tells; and the most metrics.
+  CHECK(check_filled("0,", "0]}").find("more than 200000 rows") != std::string::npos);
+  CHECK(check_filled("{\"a\":0},", "").find("is not JSON at line 1") != std::string::npos);
+  CHECK(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}").find("more than 200000 rows") !=
+        std::string::npos);
 }

@@ -69,6 +69,6 @@ if ((${#stale[@]})); then
   printf '%s\0' "${stale[@]}" | xargs -0 -n 4 -P "${FUZZ_JOBS:-$(nproc)}" \
     "$compiler" "${flags[@]}"
 fi
-"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -o "$own/fuzz"
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -o "$own/fuzz"
 exec "$own/fuzz" "$own/corpus" "$seeds" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
   -rss_limit_mb=2048 -dict="$here/$target.dict" -print_final_stats=1 -artifact_prefix="$own/"
