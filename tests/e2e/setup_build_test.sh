@@ -166,7 +166,7 @@ case_test_builds_what_its_tests_need() {
   chmod +x "$scratch/toolkit-13.0/bin/"*
   program mpicxx '' && program mpirun '' && program clang++ '' && program ctest ''
   program slurmctld '' && program slurmd '' && program sbatch ''
-  program chromium '' && program chromedriver ''
+  program chromium '' && program chromedriver '' && program cmark-gfm '' && program debootstrap ''
   fathom test >/dev/null 2>&1
   expect_calls "configure * -DFATHOM_GATE=ON -DFATHOM_TESTS=ON
 build fathom_tests"
