@@ -136,6 +136,8 @@ __device__ inline void multiply_rows(const P& p, const StreamedShare& share, con
         wait(ring.full(position.stage), position.parity);
         multiply_part<In, d>(sums, ring.stage(position.stage) + warp * d.warp_bytes,
                              row_bytes - begin - i * d.run_bytes(), held.of[i]);
+        // For the whole warp, whose reads __syncwarp orders before it. racecheck does not follow
+        // that, and calls it a race with the next copy; with an arrival of each lane it is clean.
         __syncwarp();
         if (threadIdx.x % 32 == 0) arrive(ring.empty(position.stage));
         position.advance();
