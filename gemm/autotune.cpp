@@ -36,7 +36,8 @@ void require_right(const Rung& rung, const Variant& variant, const Operands& ope
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   Accuracy accuracy;
   if (const auto wrong = operands.verify(accuracy)) {
-    throw Error(ExitCode::check_failed, fmt::format("{} as {}: {}", rung.id(), variant.name, *wrong));
+    throw Error(ExitCode::check_failed,
+                fmt::format("{} as {}: {}", rung.id(), variant.name, *wrong));
   }
 }
 

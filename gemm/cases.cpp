@@ -67,7 +67,8 @@ void expect_counters(std::vector<CounterRequest>& requests,
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   const RungKernel& k = rung.kernel;
   if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
-  if (!variants_of(rung, p, 1).empty()) return std::nullopt;  // nobody knows yet which tile it will be
+  // Nobody knows yet which tile it will be.
+  if (!variants_of(rung, p, 1).empty()) return std::nullopt;
   if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))

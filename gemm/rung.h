@@ -10,8 +10,8 @@
 
 #include "gemm/problem.h"
 
-// Every kernel's file reads this, so it has none of the large headers: functions of a rung are plain
-// ones, and its words are literals.
+// Every kernel's file reads this, so it has none of the large headers: functions of a rung are
+// plain ones, and its words are literals.
 
 namespace fathom::gemm {
 

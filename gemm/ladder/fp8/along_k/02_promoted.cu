@@ -9,7 +9,8 @@
 // a warpgroup that adds has no products under way: only the other's fill the tensor cores then.
 // Products of 128 columns read 96 bytes of shared memory a clock instead of 80. It loses 6 % of the
 // parent's speed and not that quarter (an H100, 4096³, TN: 1,371 of 1,464 TFLOP/s), since one
-// warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take turns.
+// warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take
+// turns.
 
 #include "gemm/ladder/along_k.h"
 #include "gemm/ladder/hopper_lesson.cuh"
@@ -99,8 +100,8 @@ Lesson promoted() {
       "tile's, in fp32.";
   lesson.gain =
       "Bits, not speed: the tensor cores cut off from 128 products instead of all of k. 256 of a "
-      "stage's 1024 clocks are additions, under which the other warpgroup multiplies: a few percent "
-      "of the parent's speed go.";
+      "stage's 1024 clocks are additions, under which the other warpgroup multiplies: a few "
+      "percent of the parent's speed go.";
   return lesson;
 }
 
