@@ -123,7 +123,7 @@ class Confirmation {
       if (done > 0) {
         const std::size_t left = order.size() - done;
         const std::vector<MetricSeries> again = series_again();
-        // Of a machine that looks disturbed nothing is settled: more rounds may think better of it.
+        // While the machine looks disturbed nothing is settled: more rounds may show otherwise.
         if (disturbance(again).empty()) {
           settle(again, open_.suspects, false, all_.suspects.size(), left / 2);
           settle(again, open_.improvements, true, all_.improvements.size(), left / 2);

@@ -49,9 +49,9 @@ Badness badness_of(const MetricSeries& series);
 /// The median of the metrics' spreads; 0 where none has any.
 double usual_spread(const std::vector<MetricSeries>& series);
 
-/// Of rounds that took turns: the rank test, with the head's values moved back by half of what
-/// counts, so that what is below it is flagged no more often than nothing at all. Needs at least
-/// one value on each side.
+/// The rank test for rounds that took turns. The head's values are moved back by half of the least
+/// change that counts, so that a smaller change is flagged no more often than no change. Needs at
+/// least one value on each side.
 Evidence evidence_of_rounds(const MetricSeries& series);
 
 /// The smallest p-value that `more` further rounds a side can bring it to.

@@ -25,7 +25,7 @@ inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <KernelConfig d>
 inline constexpr int staging_bytes =
-    d.tma_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
+    d.tma_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <KernelConfig d>

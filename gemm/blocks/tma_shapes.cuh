@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "gemm/blocks/tma_product.cuh"
 #include "gemm/tma_plan.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "gemm/blocks/register_shapes.cuh"
 #include "gemm/fp32_3xtf32/split_operands.h"
 

@@ -3,7 +3,6 @@
 #include <cuda_fp8.h>
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
 #include "gemm/blocks/launch_cluster.h"

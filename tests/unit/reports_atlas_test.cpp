@@ -111,7 +111,7 @@ TEST_CASE("A page shows the facts that people quote, and links to the others", "
   d.facts[d.facts.size() - 2].better = Better::lower;
   CHECK_THAT(section("Memory latency"), ContainsSubstring("27 cycles **better than its bound**") &&
                                             !ContainsSubstring("[All"));
-  // Of a probe without either, the first twelve.
+  // A probe that has neither shows its first twelve facts.
   for (int i = 0; i < 20; ++i)
     d.facts.push_back(fact("op" + std::to_string(i), "OP" + std::to_string(i), "latency", 4,
                            "cycles", "instructions"));

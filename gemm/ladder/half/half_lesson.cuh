@@ -3,7 +3,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <string>
 #include <type_traits>
 
 #include "gemm/blocks/operands.cuh"
