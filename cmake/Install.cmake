@@ -1,7 +1,7 @@
 # What `cmake --install` puts into a prefix, and what `cpack` packs. The tree can be moved and
 # copied: everything is found from the executable's place, and no file holds a path of the build.
 #
-#   bin/               fathom, what it hands over to (fathom-gate, fathom-fleet), gemm_ladder, one
+#   bin/               fathom, what it hands over to (fathom-gate, fathom-fleet, fathom-explain), gemm_ladder, one
 #                      rank of a fleet
 #   libexec/fathom/    the probes and fathom-device, which `fathom` starts
 #   lib/fathom/        shared libraries that another machine may lack (the .deb depends on them)
@@ -18,7 +18,7 @@ if(FATHOM_CUDA)
   get_property(fathom_parts GLOBAL PROPERTY FATHOM_PROBES)
   list(REMOVE_ITEM fathom_parts gemm_ladder)
   list(APPEND fathom_parts fathom-device)
-  list(APPEND fathom_programs gemm_ladder)
+  list(APPEND fathom_programs gemm_ladder fathom-explain)
 endif()
 
 install(TARGETS ${fathom_programs} RUNTIME_DEPENDENCY_SET fathom_libraries

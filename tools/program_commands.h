@@ -16,7 +16,11 @@ inline constexpr ProgramCommand history_command{
 inline constexpr ProgramCommand fleet_command{
     "fleet", "Many GPUs: which one is slow, and what their links carry", "fathom-fleet"};
 
-inline constexpr ProgramCommand program_commands[] = {check_command, baseline_command,
-                                                      history_command, fleet_command};
+inline constexpr ProgramCommand explain_command{
+    "explain", "Why a program's kernels are slow, by source line, without counters",
+    "fathom-explain"};
+
+inline constexpr ProgramCommand program_commands[] = {
+    check_command, baseline_command, history_command, fleet_command, explain_command};
 
 }  // namespace fathom

@@ -82,6 +82,7 @@ fathom,fathom-device,gemm_ladder           run --probe gemm
 fathom,fathom-fleet,fleet,suite_quick      fleet run
 fathom,fathom-fleet,fleet,suite_default    fleet run --suite default
 fathom,fathom-device                       doctor
+fathom,fathom-explain                      explain --kernel f -- ./app --help
 fathom                                     run --suite qick
 fathom,fathom-device                       run --probe linsk
 fathom                                     run --replay --suite quick

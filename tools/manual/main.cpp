@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "explain/command.h"
 #include "fleet/commands/fleet_commands.h"
 #include "gate/commands/gate_commands.h"
 #include "results/version.h"
@@ -33,7 +34,8 @@ void write(const fs::path& file, const std::string& text) {
 /// Those of the other programs in place of their names.
 std::vector<fathom::TopCommand> all_commands() {
   auto commands = fathom::tool_commands();
-  for (const auto& others : {fathom::gate_commands(), fathom::fleet_commands()})
+  for (const auto& others :
+       {fathom::gate_commands(), fathom::fleet_commands(), fathom::explain::explain_commands()})
     for (const fathom::TopCommand& other : others)
       *std::ranges::find(commands, other.name, &fathom::TopCommand::name) = other;
   return commands;

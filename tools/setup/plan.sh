@@ -6,6 +6,7 @@ plan() {
   case $command in
     test) plan_tests ;;
     doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
+    explain) if builds_for_gpu; then kind=cuda targets+=(fathom-explain); fi ;;
     run | build) plan_measuring default ;;
     check | baseline | history) gate=yes targets=(fathom-gate) tool=$build/bin/fathom-gate ;;
     fleet)

@@ -1,0 +1,244 @@
+#include "explain/command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <regex>
+
+#include "explain/page.h"
+#include "results/clean_text.h"
+#include "results/error.h"
+#include "results/flag_checks.h"
+#include "results/output_file.h"
+#include "tools/child_process.h"
+#include "tools/program_commands.h"
+#include "tools/temporary_folder.h"
+
+namespace fathom::explain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char injection_variable[] = "CUDA_INJECTION64_PATH";
+
+void require_tools(const Tools& tools) {
+  if (const char* const other = std::getenv(injection_variable); other != nullptr && *other != '\0')
+    throw Error(ExitCode::bad_input,
+                fmt::format("{} is set ({}): one tool at a time can be in a program; unset it.",
+                            injection_variable, other));
+  if (!fs::exists(tools.injection))
+    throw Error(ExitCode::setup_incomplete,
+                "This Fathom was built without Compute Sanitizer's headers: install the toolkit's "
+                "part cuda-sanitizer (or the wheel nvidia-cuda-sanitizer-api) and build again.");
+  if (tools.sanitizer.empty())
+    throw Error(ExitCode::setup_incomplete,
+                "There is no libsanitizer-public.so: install the toolkit's part cuda-sanitizer, or "
+                "let FATHOM_SANITIZER_DIR name the folder that has it.");
+}
+
+void require_regex(const std::string& kernel) {
+  try {
+    std::regex{kernel};
+  } catch (const std::regex_error& error) {
+    throw Error(ExitCode::bad_input,
+                fmt::format("--kernel {} is no regular expression: {}.", kernel, error.what()));
+  }
+}
+
+/// The program as a shell starts it: the same streams and group. While it runs Ctrl-C is the
+/// program's alone, and what is sent to this process goes on to it.
+class Program {
+ public:
+  Program(std::vector<std::string> words, std::vector<std::string> settings) {
+    const std::vector<char*> arguments = pointers_to(words);
+    std::vector<char*> environment = pointers_to(settings);
+    environment.pop_back();
+    for (char** variable = environ; *variable != nullptr; ++variable)
+      environment.push_back(*variable);
+    environment.push_back(nullptr);
+    for (const int signal : {SIGINT, SIGQUIT}) before_[signal] = std::signal(signal, SIG_IGN);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) sigaddset(&defaults, signal);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    error_ = posix_spawnp(&running_, arguments[0], nullptr, &attributes, arguments.data(),
+                          environment.data());
+    posix_spawnattr_destroy(&attributes);
+    if (error_ == 0)
+      for (const int signal : {SIGTERM, SIGHUP}) before_[signal] = std::signal(signal, pass_on);
+  }
+  ~Program() {
+    for (const auto& [signal, action] : before_) std::signal(signal, action);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  int error() const { return error_; }  ///< why it does not run; 0: it does
+  ProcessEnd wait() const {
+    int status = 0;
+    while (waitpid(running_, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)}
+                               : ProcessEnd{WEXITSTATUS(status), 0};
+  }
+
+ private:
+  static std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+  static void pass_on(int signal) { kill(running_, signal); }
+
+  static inline pid_t running_ = -1;
+  int error_ = 0;
+  std::map<int, void (*)(int)> before_;  ///< what signals did
+};
+
+std::vector<Trace> traces_in(const fs::path& folder) {
+  std::vector<Trace> traces;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder))
+    traces.push_back(read_trace(file.path()));
+  return traces;
+}
+
+/// Why there is nothing to explain.
+Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trace>& traces) {
+  std::vector<std::string> functions;
+  for (const Trace& trace : traces) {
+    if (!trace.notes.empty()) {
+      return {ExitCode::setup_incomplete,
+              fmt::format("Nothing was recorded: {}.", clean(trace.notes.front()))};
+    }
+    for (const auto& [function, launches] : trace.totals) functions.push_back(function);
+  }
+  const std::string& program = arguments.program.front();
+  if (traces.empty()) {
+    return {
+        ExitCode::incomplete,
+        fmt::format("{} did not use CUDA, or found no GPU: there is nothing to explain.", program)};
+  }
+  if (functions.empty())
+    return {ExitCode::incomplete, fmt::format("{} launched no kernel to its end.", program)};
+  constexpr std::size_t most = 5;
+  functions.resize(std::min(most, functions.size()));
+  return {
+      ExitCode::incomplete,
+      fmt::format("No kernel matches --kernel {}; {} launched {}, for example.", arguments.kernel,
+                  program, clean(fmt::format("{}", fmt::join(functions, ", "))))};
+}
+
+std::string page_in_format(const ExplainArguments& arguments, const Explanation& explanation,
+                           const RunFacts& facts) {
+  if (arguments.format == "json") return json_of(explanation, facts);
+  return page_of(explanation, facts, arguments.format == "md" ? Format::markdown : Format::text);
+}
+
+}  // namespace
+
+ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) {
+  if (arguments.program.empty())
+    throw Error(ExitCode::bad_input,
+                "Name a program: `fathom explain [FLAGS] -- ./app ARGUMENTS`.");
+  require_regex(arguments.kernel);
+  require_tools(tools);
+  std::optional<OutputFile> out;
+  if (!arguments.out.empty()) out.emplace(arguments.out).require_writable();
+  const TemporaryFolder folder("Let TMPDIR name a folder that can be written.");
+  const std::vector<std::string> settings{
+      fmt::format("{}={}", injection_variable, fs::absolute(tools.injection).string()),
+      "FATHOM_EXPLAIN_FOLDER=" + folder.path().string(),
+      "FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
+      "FATHOM_EXPLAIN_KERNEL=" + arguments.kernel,
+      fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches),
+      fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)};
+
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const Program program(arguments.program, settings);
+  if (program.error() != 0)
+    throw Error(ExitCode::bad_input, fmt::format("Cannot start {}: {}.", arguments.program.front(),
+                                                 std::strerror(program.error())));
+  const ProcessEnd end = program.wait();
+  const std::chrono::duration<double> took = Clock::now() - start;
+
+  const std::vector<Trace> traces = traces_in(folder.path());
+  const Explanation explanation = explain(traces, tools.find_line);
+  const auto own = static_cast<ExitCode>(end.signal != 0 ? 128 + end.signal : end.status);
+  if (explanation.kernels.empty()) {
+    const Error why = nothing_recorded(arguments, traces);
+    if (own == ExitCode::ok) throw why;
+    throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
+                                 why.what()));
+  }
+  const std::string page = page_in_format(
+      arguments, explanation,
+      {fmt::format("{}", fmt::join(arguments.program, " ")), took.count(), end.describe()});
+  if (out)
+    out->write(page);
+  else
+    std::fputs(page.c_str(), stderr);
+  return own;
+}
+
+std::vector<TopCommand> explain_commands(const Tools& tools,
+                                         const std::vector<std::string>& program) {
+  const auto add = [tools, program](CLI::App& app) {
+    const auto arguments = std::make_shared<ExplainArguments>();
+    app.add_option("PROGRAM", arguments->program,
+                   "The program, if it needs no flags: else after --");
+    app.add_option("--kernel", arguments->kernel,
+                   "Only kernels in whose name this regular expression is found")
+        ->check(not_empty())
+        ->type_name("REGEX");
+    app.add_option("--launches", arguments->launches,
+                   "Launches of each kernel to record, the first")
+        ->check(whole_number(1))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--blocks", arguments->blocks,
+                   "Blocks of each launch to record, spread over its grid; 0: all")
+        ->check(whole_number(0))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--format", arguments->format, "text, md or json")
+        ->check(one_of({"text", "md", "json"}))
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--out", arguments->out,
+                   "File for the answer (default: standard error, after what the program wrote)")
+        ->check(not_empty())
+        ->type_name("FILE");
+    app.footer(
+        "Records the addresses of a program's loads and stores, and says by source line what they\n"
+        "cost in sectors and wavefronts, and what would cost less. No counters are needed, but\n"
+        "Compute Sanitizer's library, and line information (nvcc -lineinfo). The exit code is the\n"
+        "program's own.\n\n"
+        "Examples:\n"
+        "  fathom explain ./app\n"
+        "  fathom explain --kernel transpose --blocks 0 --format json --out why.json -- ./app -n "
+        "4096\n");
+    return [arguments, tools, program] {
+      arguments->program.insert(arguments->program.end(), program.begin(), program.end());
+      return explain_command(*arguments, tools);
+    };
+  };
+  return {{.name = fathom::explain_command.name,
+           .summary = fathom::explain_command.summary,
+           .add = add}};
+}
+
+}  // namespace fathom::explain

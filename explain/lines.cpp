@@ -1,0 +1,30 @@
+#include "explain/lines.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/counters/counter_problem.h"
+#include "harness/counters/cupti_library.h"
+
+namespace fathom::explain {
+
+std::optional<SourceLine> line_by_cupti(const std::vector<char>& code, const std::string& function,
+                                        std::uint64_t offset) try {
+  CUpti_GetSassToSourceCorrelationParams params{};
+  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+  params.cubin = code.data();
+  params.cubinSize = code.size();
+  params.functionName = function.c_str();
+  params.pcOffset = offset;
+  if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
+  std::optional<SourceLine> line;
+  if (params.fileName != nullptr && params.lineNumber != 0)
+    line = {std::filesystem::path(params.fileName).filename().string(), params.lineNumber};
+  std::free(params.fileName);
+  std::free(params.dirName);
+  return line;
+} catch (const CounterError&) {
+  return {};
+}
+
+}  // namespace fathom::explain

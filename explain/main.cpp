@@ -1,0 +1,34 @@
+// fathom-explain: the program behind `fathom explain`.
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "explain/command.h"
+#include "explain/lines.h"
+#include "harness/toolkit_libraries.h"
+#include "tools/command_line.h"
+#include "tools/probe_binaries.h"
+
+namespace {
+
+/// The first that can be loaded, as the path under which another program finds it too.
+std::filesystem::path sanitizer_library() {
+  for (const auto& file : fathom::toolkit_library_files(
+           "libsanitizer-public.so", "FATHOM_SANITIZER_DIR", {"compute-sanitizer", "lib64", "lib"}))
+    if (void* const handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
+      return fathom::path_of_library(handle);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // What follows `--` is the program's, flags included.
+  char** const end = std::find(argv, argv + argc, std::string_view("--"));
+  const std::vector<std::string> program(std::min(end + 1, argv + argc), argv + argc);
+  const fathom::explain::Tools tools{
+      fathom::executable_folder() / "../lib/fathom/libfathom_explain.so", sanitizer_library(),
+      fathom::explain::line_by_cupti};
+  return fathom::run_program(static_cast<int>(end - argv), argv,
+                             fathom::explain::explain_commands(tools, program));
+}

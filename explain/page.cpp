@@ -1,0 +1,140 @@
+#include "explain/page.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "results/clean_text.h"
+#include "results/format.h"
+
+namespace fathom::explain {
+namespace {
+
+std::string count(std::uint64_t number) { return format_count(static_cast<double>(number)); }
+
+const char* name_of(Op op) {
+  constexpr const char* names[] = {"load",           "store",    "atomic",  "cp.async read",
+                                   "cp.async write", "ldmatrix", "stmatrix"};
+  return names[static_cast<int>(op)];
+}
+const char* name_of(Space space) { return space == Space::global ? "global" : "shared"; }
+const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
+
+std::string place(const LineCost& line) {
+  return line.source ? fmt::format("{}:{}", line.source->file, line.source->line)
+                     : fmt::format("+0x{:04x}", line.offset);
+}
+
+/// What the application would have taken without the recording, at best.
+std::string slowdown(const Explanation& explanation, const RunFacts& run) {
+  const double recording =
+      std::accumulate(explanation.kernels.begin(), explanation.kernels.end(), 0.0,
+                      [](double sum, const KernelCost& k) { return sum + k.seconds; });
+  return fmt::format("{} ran {} and ended with {}; recording took {} of that.", run.command,
+                     format_time(run.seconds), run.end, format_time(recording));
+}
+
+std::string sampled(const KernelCost& kernel) {
+  return fmt::format("{} of {} launches, {} of their {} blocks of {} threads; {} accesses by warps",
+                     count(kernel.recorded_launches), count(kernel.launches),
+                     count(kernel.recorded_blocks), count(kernel.blocks),
+                     count(kernel.block_threads), count(kernel.kept));
+}
+
+std::string saving(const LineCost& line, const Finding& fault) {
+  if (fault.saved == 0) return "";
+  const bool lanes = fault.rule == Rule::partial_warp;
+  const std::uint64_t from = lanes ? line.accesses : line.cost;
+  return fmt::format(": {}{}{} fewer of {} ({})", fault.rule == Rule::scatter ? "at most " : "",
+                     count(fault.saved), lanes ? " accesses" : "", count(from),
+                     format_percent(static_cast<double>(fault.saved) / static_cast<double>(from)));
+}
+
+nlohmann::ordered_json json_of(const LineCost& line) {
+  auto faults = nlohmann::ordered_json::array();
+  for (const Finding& fault : line.faults)
+    faults.push_back({{"rule", name_of(fault.rule)},
+                      {"what", fault.what},
+                      {"fix", fault.fix},
+                      {"accesses", fault.accesses},
+                      {"saved", fault.saved}});
+  nlohmann::ordered_json json{{"file", nullptr}, {"line", nullptr}};
+  if (line.source) json = {{"file", line.source->file}, {"line", line.source->line}};
+  json.update({{"offset", line.offset},
+               {"space", name_of(line.space)},
+               {"operation", name_of(line.op)},
+               {"bytes_per_lane", line.bytes},
+               {"accesses", line.accesses},
+               {"active_lanes", line.lanes},
+               {unit_of(line.space), line.cost},
+               {fmt::format("least_{}", unit_of(line.space)), line.least},
+               {"faults", std::move(faults)}});
+  return json;
+}
+
+}  // namespace
+
+std::string page_of(const Explanation& explanation, const RunFacts& run, Format format) {
+  const bool markdown = format == Format::markdown;
+  const char *const heading = markdown ? "\n### " : "\n", *const item = markdown ? "- " : "  ",
+                    *const under = markdown ? "  - " : "      ";
+  std::string page = slowdown(explanation, run) + "\n";
+  for (const std::string& note : explanation.notes) page += note + "\n";
+  for (const KernelCost& kernel : explanation.kernels) {
+    page += fmt::format("{}{}\n{}{}\n", heading, clean(kernel.name), markdown ? "\n" : "  ",
+                        sampled(kernel));
+    if (markdown) page += "\n";
+    std::size_t clean_lines = 0;
+    for (const LineCost& line : kernel.lines) {
+      if (line.faults.empty()) {
+        ++clean_lines;
+        continue;
+      }
+      page += fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
+                          place(line), name_of(line.space), name_of(line.op), line.bytes,
+                          count(line.accesses),
+                          static_cast<double>(line.lanes) / static_cast<double>(line.accesses),
+                          count(line.cost), unit_of(line.space), count(line.least));
+      constexpr std::size_t most = 3;  // a gather has hundreds of kinds
+      for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
+        const Finding& fault = line.faults[i];
+        page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, name_of(fault.rule), fault.what,
+                            under, fault.fix, saving(line, fault));
+      }
+      if (line.faults.size() > most)
+        page +=
+            fmt::format("{}and {} more kinds of such faults\n", under, line.faults.size() - most);
+    }
+    if (clean_lines != 0)
+      page += fmt::format("{}{} without a fault\n", item, counted(clean_lines, "line"));
+  }
+  return page;
+}
+
+std::string json_of(const Explanation& explanation, const RunFacts& run) {
+  auto kernels = nlohmann::ordered_json::array();
+  for (const KernelCost& kernel : explanation.kernels) {
+    auto lines = nlohmann::ordered_json::array();
+    for (const LineCost& line : kernel.lines) lines.push_back(json_of(line));
+    kernels.push_back({{"name", clean(kernel.name)},
+                       {"function", clean(kernel.function)},
+                       {"launches", kernel.launches},
+                       {"recorded_launches", kernel.recorded_launches},
+                       {"blocks", kernel.blocks},
+                       {"recorded_blocks", kernel.recorded_blocks},
+                       {"threads_per_block", kernel.block_threads},
+                       {"accesses", kernel.accesses},
+                       {"kept_accesses", kernel.kept},
+                       {"recording_s", kernel.seconds},
+                       {"lines", std::move(lines)}});
+  }
+  const nlohmann::ordered_json document{{"command", clean(run.command)},
+                                        {"seconds", run.seconds},
+                                        {"end", run.end},
+                                        {"notes", explanation.notes},
+                                        {"kernels", std::move(kernels)}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace fathom::explain

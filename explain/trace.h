@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explain/access.h"
+
+// The file that the library in the program writes, one a process, and `fathom explain` reads: the
+// line `trace_magic`, then records, each a RecordHead and so many bytes. A launch's record is
+// written once the launch has ended, so a program that crashes leaves those before.
+
+namespace fathom::explain {
+
+inline constexpr char trace_magic[] = "fathom explain trace 1\n";
+
+enum class RecordKind : std::uint32_t {
+  note = 1,    ///< a sentence: why nothing more was recorded
+  module = 2,  ///< its number (8 bytes), its machine code
+  launch = 3,  ///< LaunchHead, the function's name, patterns
+  total = 4,   ///< launches of a function (8 bytes), its name
+};
+
+struct RecordHead {
+  RecordKind kind;
+  std::uint32_t reserved;
+  std::uint64_t bytes;
+};
+
+struct LaunchHead {
+  std::uint64_t module;
+  std::uint64_t code_bytes;   ///< of the function: an offset beyond is in a function that it calls
+  std::uint64_t counted;      ///< accesses in the recorded blocks
+  std::uint64_t kept;         ///< of these, the first so many
+  std::uint64_t nanoseconds;  ///< that patching, recording and reading took
+  std::uint32_t grid[3], block[3];
+  std::uint32_t every;  ///< one block in so many was recorded
+  std::uint32_t name_bytes, patterns;
+  std::uint32_t reserved;
+};
+
+/// Warp instructions that are alike: addresses count from the 128-byte boundary at or below the
+/// lowest, which leaves sectors, lines and banks as they were.
+struct Pattern {
+  std::uint64_t pc;     ///< offset in the function's machine code
+  std::uint64_t count;  ///< how often it was executed
+  std::uint32_t mask;
+  std::uint32_t bytes;
+  Space space;
+  Op op;
+  std::uint64_t address[32];  ///< 0 of a lane that is not active
+};
+
+struct Launch : LaunchHead {
+  std::string function;  ///< as the machine code names it
+  std::vector<Pattern> kept_patterns;
+};
+
+/// One process' recording.
+struct Trace {
+  std::map<std::uint64_t, std::vector<char>> modules;  ///< machine code by number
+  std::vector<Launch> launches;
+  std::map<std::string, std::uint64_t> totals;  ///< launches by function; empty after a crash
+  std::vector<std::string> notes;
+  bool cut_short = false;  ///< the last record is not whole
+};
+
+/// Throws Error(document_malformed) for what is no trace, or one that no program can have written.
+Trace read_trace(const std::filesystem::path& file);
+
+}  // namespace fathom::explain

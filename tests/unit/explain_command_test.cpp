@@ -1,0 +1,252 @@
+#include <stdlib.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "explain/command.h"
+#include "explain/page.h"
+#include "results/error.h"
+#include "tests/unit/explain_trace.h"
+#include "tools/temporary_folder.h"
+
+using namespace fathom;
+using namespace fathom::explain;
+using Catch::Matchers::ContainsSubstring;
+using test::pattern;
+using test::TraceBytes;
+
+namespace {
+
+/// Two kernels: `f(float*)` has a stride on line 16, `g` a conflict on line 32 and half-empty warps
+/// on line 48.
+TraceBytes two_kernels() {
+  TraceBytes trace;
+  trace.module(1, "machine code");
+  const auto next = [](unsigned i) { return 4 * i; };
+  trace.launch("_Z1fPf", {pattern(
+                              Space::global, Op::load, 4, [](unsigned i) { return 16 * i; }, 16, 8),
+                          pattern(Space::global, Op::store, 4, next, 32, 8)});
+  trace.launch("g",
+               {pattern(
+                    Space::shared, Op::load, 4, [](unsigned i) { return 128 * i; }, 32, 100),
+                pattern(Space::global, Op::store, 4, next, 48, 100, 0xffff)},
+               48);
+  trace.total(3, "_Z1fPf");
+  trace.total(1, "g");
+  return trace;
+}
+
+struct Folder {
+  TemporaryFolder temporary{"The tests need a temporary folder."};
+  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
+    const auto path = temporary.path() / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream stream(temporary.path() / name);
+    return (std::ostringstream() << stream.rdbuf()).str();
+  }
+};
+
+std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const std::string&,
+                                         std::uint64_t offset) {
+  if (std::string(code.begin(), code.end()) != "machine code") return {};
+  return SourceLine{"app.cu", static_cast<unsigned>(offset)};
+}
+
+Explanation explanation_of(const std::string& bytes, const FindLine& find_line = offset_as_line) {
+  const Folder folder;
+  return explain::explain({read_trace(folder.write("1.trace", bytes))}, find_line);
+}
+
+/// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
+struct Run : Folder {
+  Tools tools{write("libinjection.so", ""), "/opt/libsanitizer.so", offset_as_line};
+  ExplainArguments arguments{{}, "", 3, 64, "json", temporary.path() / "out"};
+  int operator()(const std::string& script) {
+    arguments.program = {"sh", "-c", "TRACE=$FATHOM_EXPLAIN_FOLDER/1.trace; " + script};
+    return to_int(explain::explain_command(arguments, tools));
+  }
+  std::pair<int, std::string> failing(const std::string& script) {
+    try {
+      return {(*this)(script), ""};
+    } catch (const Error& error) {
+      return {to_int(error.code()), error.what()};
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Costs and faults of a recording are summed by source line", "[explain]") {
+  const Explanation all = explanation_of(two_kernels().bytes);
+  REQUIRE(all.kernels.size() == 2);
+  CHECK(all.notes.empty());
+  const KernelCost &g = all.kernels[0], &f = all.kernels[1];  // the one with more to save first
+  CHECK(f.name == "f(float*)");
+  CHECK(f.launches == 3);
+  CHECK(f.recorded_launches == 1);
+  CHECK(f.blocks == 10);
+  CHECK(f.recorded_blocks == 5);
+  REQUIRE(f.lines.size() == 2);
+  CHECK(f.lines[0].source->line == 16);
+  CHECK(f.lines[0].accesses == 8);
+  CHECK(f.lines[0].cost == 128);
+  CHECK(f.lines[0].least == 32);
+  REQUIRE(f.lines[0].faults.size() == 1);
+  CHECK(f.lines[0].faults[0].rule == Rule::stride);
+  CHECK(f.lines[0].saved() == 96);
+  CHECK(f.lines[1].faults.empty());
+  REQUIRE(g.lines.size() == 2);
+  CHECK(g.lines[0].saved() == 3100);
+  REQUIRE(g.lines[1].faults.size() == 1);
+  CHECK(g.lines[1].faults[0].rule == Rule::partial_warp);
+  CHECK_THAT(g.lines[1].faults[0].fix, ContainsSubstring("blocks of 48 threads"));
+  CHECK(g.lines[1].saved() == 50);
+}
+
+TEST_CASE("The pages of a recording say what was sampled, the line and the fix", "[explain]") {
+  const Explanation all = explanation_of(two_kernels().bytes);
+  const RunFacts run{"./app -n 3", 1.5, "exit status 0"};
+  const std::string text = page_of(all, run, Format::text);
+  CHECK_THAT(text, ContainsSubstring("./app -n 3 ran 1.5 s and ended with exit status 0; recording "
+                                     "took 4 ms of that."));
+  CHECK_THAT(text, ContainsSubstring("1 of 3 launches, 5 of their 10 blocks of 64 threads"));
+  CHECK_THAT(text, ContainsSubstring("app.cu:32  shared load of 4 B: 100 by 32.0 lanes; 3,200 "
+                                     "wavefronts, at least 100"));
+  CHECK_THAT(text, ContainsSubstring("in elements of 4 bytes: 3,100 fewer of "
+                                     "3,200 (96.9 %)"));
+  CHECK_THAT(text, ContainsSubstring("1 line without a fault"));
+  CHECK_THAT(page_of(all, run, Format::markdown), ContainsSubstring("\n### f(float*)\n"));
+  const auto json = nlohmann::json::parse(json_of(all, run));
+  CHECK(json.at("kernels").at(1).at("lines").at(0).at("sectors") == 128);
+  CHECK(json.at("kernels").at(1).at("lines").at(0).at("least_sectors") == 32);
+  CHECK(json.at("kernels").at(0).at("lines").at(0).at("faults").at(0).at("rule") ==
+        "bank conflict");
+}
+
+TEST_CASE("Without line information an instruction stands for its line", "[explain]") {
+  const Explanation all = explanation_of(
+      two_kernels().bytes, [](const auto&, const auto&, auto) { return std::nullopt; });
+  CHECK_FALSE(all.kernels[0].lines[0].source);
+  REQUIRE(all.notes.size() == 2);
+  CHECK_THAT(all.notes[0], ContainsSubstring("compile with -lineinfo"));
+  CHECK_THAT(page_of(all, {}, Format::text), ContainsSubstring("+0x0020  shared load"));
+  CHECK(nlohmann::json::parse(json_of(all, {}))
+            .at("kernels")
+            .at(0)
+            .at("lines")
+            .at(0)
+            .at("line")
+            .is_null());
+}
+
+TEST_CASE("A recording that is cut short keeps its whole launches, a damaged one is refused",
+          "[explain]") {
+  const std::string whole = two_kernels().bytes;
+  const Folder folder;
+  std::size_t kept = 0, malformed = 0;
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
+    const auto file = folder.write("1.trace", whole.substr(0, bytes));
+    try {
+      const Trace trace = read_trace(file);
+      kept += trace.launches.size() == 1 && trace.cut_short ? 1 : 0;
+      CHECK(trace.launches.size() < 3);
+    } catch (const Error& error) {
+      CHECK(bytes < sizeof trace_magic);
+      CHECK(error.code() == ExitCode::document_malformed);
+    }
+  }
+  CHECK(kept > 10);
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(~damaged[at]);
+    try {
+      explain::explain({read_trace(folder.write("1.trace", damaged))}, offset_as_line);
+    } catch (const Error& error) {
+      malformed += error.code() == ExitCode::document_malformed ? 1 : 0;
+      CHECK_THAT(error.what(), ContainsSubstring("is no recording of `fathom explain`"));
+    }
+  }
+  CHECK(malformed > 100);
+}
+
+TEST_CASE("explain passes on the program's exit status and writes what it recorded", "[explain]") {
+  Run run;
+  const std::string copy = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
+  CHECK(run(copy + "exit 0") == 0);
+  CHECK_THAT(run.read("out"), ContainsSubstring("\"end\": \"exit status 0\""));
+  CHECK(run(copy + "exit 7") == 7);
+  CHECK(run(copy + "kill -SEGV $$") == 128 + 11);
+  CHECK_THAT(run.read("out"), ContainsSubstring("signal SIGSEGV"));
+  CHECK(run(copy + "kill -INT $$") == 130);
+  CHECK_THAT(run.read("out"), ContainsSubstring("bank conflict"));
+}
+
+TEST_CASE("explain gives the program what the library in it needs, and its own streams",
+          "[explain]") {
+  Run run;
+  run.arguments.kernel = "a b";
+  run.arguments.blocks = 0;
+  const auto there = run.temporary.path() / "seen";
+  run.failing("env | grep -E '^(CUDA_INJECTION64_PATH|FATHOM_EXPLAIN)' | sort > " + there.string());
+  const std::string seen = run.read("seen");
+  CHECK_THAT(seen,
+             ContainsSubstring("CUDA_INJECTION64_PATH=" + run.tools.injection.string() + "\n"));
+  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_BLOCKS=0\n"));
+  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_KERNEL=a b\n"));
+  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_LAUNCHES=3\n"));
+  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_SANITIZER=/opt/libsanitizer.so\n"));
+  CHECK(std::getenv("CUDA_INJECTION64_PATH") == nullptr);
+}
+
+TEST_CASE("explain says in one sentence why there is nothing to explain", "[explain]") {
+  Run run;
+  const auto trace = [&](const TraceBytes& bytes) {
+    return "cp " + run.write("made", bytes.bytes).string() + " $TRACE; ";
+  };
+  auto [code, sentence] = run.failing("exit 0");
+  CHECK(code == 5);
+  CHECK_THAT(sentence, ContainsSubstring("sh did not use CUDA"));
+  std::tie(code, sentence) = run.failing("exit 9");
+  CHECK(code == 9);
+  CHECK_THAT(sentence, ContainsSubstring("ended with exit status 9"));
+
+  TraceBytes no_match;
+  no_match.total(4, "other");
+  run.arguments.kernel = "wanted";
+  std::tie(code, sentence) = run.failing(trace(no_match));
+  CHECK(code == 5);
+  CHECK(sentence == "No kernel matches --kernel wanted; sh launched other, for example.");
+
+  TraceBytes misfit;
+  misfit.note("Compute Sanitizer's library does not fit this driver");
+  std::tie(code, sentence) = run.failing(trace(misfit));
+  CHECK(code == 23);
+  CHECK(sentence == "Nothing was recorded: Compute Sanitizer's library does not fit this driver.");
+
+  run.arguments.program = {"/nowhere/app"};
+  CHECK_THROWS_AS(explain::explain_command(run.arguments, run.tools), Error);
+}
+
+TEST_CASE("explain refuses what it cannot do before the program starts", "[explain]") {
+  Run run;
+  run.arguments.kernel = "(";
+  CHECK(run.failing("exit 0").first == 2);
+  run.arguments.kernel = "";
+  setenv("CUDA_INJECTION64_PATH", "/other/tool.so", 1);
+  const auto [code, sentence] = run.failing("exit 0");
+  unsetenv("CUDA_INJECTION64_PATH");
+  CHECK(code == 2);
+  CHECK_THAT(sentence, ContainsSubstring("one tool at a time"));
+  Run no_library;
+  no_library.tools.sanitizer.clear();
+  CHECK(no_library.failing("exit 0").first == 23);
+  Run not_built;
+  not_built.tools.injection = "/nowhere/lib.so";
+  CHECK(not_built.failing("exit 0").first == 23);
+}

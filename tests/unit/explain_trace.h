@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/trace.h"
+
+namespace fathom::test {
+
+/// One warp instruction as the library in the program writes it: lane i at `address(i)`.
+inline explain::Pattern pattern(explain::Space space, explain::Op op, std::uint32_t bytes,
+                                const std::function<std::uint64_t(unsigned)>& address,
+                                std::uint64_t pc = 0, std::uint64_t count = 1,
+                                std::uint32_t mask = ~0u) {
+  explain::Pattern result{pc, count, mask, bytes, space, op, {}};
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if ((mask >> lane & 1) != 0) result.address[lane] = address(lane);
+  return result;
+}
+
+/// A recording made by hand.
+class TraceBytes {
+ public:
+  void note(std::string_view sentence) { add(explain::RecordKind::note, std::string(sentence)); }
+  void module(std::uint64_t number, std::string_view code) {
+    add(explain::RecordKind::module, raw(number) + std::string(code));
+  }
+  void total(std::uint64_t launches, std::string_view function) {
+    add(explain::RecordKind::total, raw(launches) + std::string(function));
+  }
+  /// 10 blocks of `threads` threads, of which every second was recorded.
+  void launch(std::string_view function, const std::vector<explain::Pattern>& patterns,
+              std::uint32_t threads = 64) {
+    explain::LaunchHead head{};
+    head.module = 1;
+    head.code_bytes = 4096;
+    for (const explain::Pattern& one : patterns) head.kept += one.count;
+    head.counted = head.kept;
+    head.nanoseconds = 2'000'000;
+    head.grid[0] = 10, head.grid[1] = head.grid[2] = 1;
+    head.block[0] = threads, head.block[1] = head.block[2] = 1;
+    head.every = 2;
+    head.name_bytes = static_cast<std::uint32_t>(function.size());
+    head.patterns = static_cast<std::uint32_t>(patterns.size());
+    std::string body = raw(head) + std::string(function);
+    for (const explain::Pattern& one : patterns) body += raw(one);
+    add(explain::RecordKind::launch, body);
+  }
+  std::string bytes = explain::trace_magic;
+
+ private:
+  template <class T>
+  static std::string raw(const T& value) {
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+  }
+  void add(explain::RecordKind kind, const std::string& body) {
+    bytes += raw(explain::RecordHead{kind, 0, body.size()}) + body;
+  }
+};
+
+}  // namespace fathom::test
