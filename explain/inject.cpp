@@ -113,7 +113,7 @@ class TraceFile {
 struct Module {
   std::uint64_t number = 0;
   std::vector<char> code;
-  bool patched = false, prepared = false, written = false;
+  bool patched = false, written = false;
 };
 
 /// Where the patch writes, in a context.
@@ -165,7 +165,6 @@ class Recorder {
     const std::scoped_lock lock(mutex_);
     Module& module = modules_[data.module];
     module = {next_module_++, {data.pCubin, data.pCubin + data.cubinSize}};
-    if (setting("PATCH_AT") == "load") patch(data.context, data.module, module);
   }
   void unloading(const Sanitizer_ResourceModuleData& data) {
     const std::scoped_lock lock(mutex_);
@@ -188,7 +187,7 @@ class Recorder {
     if (stopped_ || found == modules_.end()) return;
     Module& module = found->second;
     if (before >= launches_ || !is_wanted(launch.functionName)) {
-      if (module.patched && setting("PATCH_AT") != "load") {
+      if (module.patched) {
         CHECK(sanitizerUnpatchModule, launch.module);
         module.patched = false;
       }
@@ -282,17 +281,16 @@ class Recorder {
     if (module.patched) return;
     if (contexts_.insert(context).second)
       CHECK(sanitizerAddPatchesFromFile, patch_file().c_str(), context);
-    if (!module.prepared || setting("PATCH_AT") == "again") {
-      CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, handle,
-            "on_global");
-      CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, handle,
-            "on_shared");
-      CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_MEMCPY_ASYNC, handle, "on_async");
-      CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, handle,
-            "on_matrix");
-    }
+    // Each time: sanitizerUnpatchModule forgets what was to be patched, and says nothing.
+    CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, handle,
+          "on_global");
+    CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, handle,
+          "on_shared");
+    CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_MEMCPY_ASYNC, handle, "on_async");
+    CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, handle,
+          "on_matrix");
     CHECK(sanitizerPatchModule, handle);
-    module.prepared = module.patched = true;
+    module.patched = true;
   }
 
   Buffers& buffers_of(CUcontext context) {
