@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gemm/blocks/tile_ring.cuh"
-#include "gemm/blocks/wgmma_register_operand.cuh"
+#include "gemm/blocks/wgmma.cuh"
 
 // The first operand by way of registers: for 32-bit elements that are contiguous along the outer
 // dimension, which wgmma does not read from shared memory, and for operands that the threads do

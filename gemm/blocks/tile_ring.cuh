@@ -4,7 +4,6 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
-#include "gemm/blocks/wgmma_other_types.cuh"
 
 // A ring of tile pairs in shared memory: TMA fills it, warpgroups multiply from it.
 
