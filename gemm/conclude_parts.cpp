@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gemm/problem.h"
 #include "results/query.h"
 
 namespace fathom::gemm {
-namespace {
 
 AxisFilter at_size(const std::string& type, std::int64_t size) {
-  return {{"part", "ladder"}, {"type", type}, {"m", size},     {"n", size},
+  return {{"part", "ladder"}, {"type", type}, {"m", size},  {"n", size},
           {"k", size},        {"alpha", 1.0}, {"beta", 0.0}};
 }
-
-}  // namespace
 
 std::int64_t shown_size(std::span<const Entry> entries) {
   std::int64_t largest = 0;
@@ -40,13 +38,8 @@ std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::s
   return found;
 }
 
-const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type, const std::string& rung) {
-  AxisFilter filter = at_size(type, compared_size);
-  filter.emplace_back("rung", rung);
-  return find_measured(entries, filter);
-}
-
-const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
+const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type,
+                            std::int64_t size) {
   return best(select(entries, at_size(type, size)));
 }
 
@@ -77,34 +70,20 @@ std::string sums_of(const Entry& entry) {
   return rung_of(entry).ends_with("_promoted") ? "promoted sums" : "fast sums";
 }
 
-std::optional<Library> faster_library(const Entry& entry) {
-  std::optional<Library> faster;
-  for (const Opponent& opponent : entry.opponents) {
-    if (!opponent.value || (faster && *opponent.value <= faster->throughput)) continue;
-    faster = Library{*opponent.value, opponent.name, entry.name, sums_of(entry)};
-  }
-  return faster;
-}
-
 std::vector<Library> libraries_among(std::span<const Entry* const> rungs) {
   std::vector<Library> found;
   for (const Entry* entry : rungs) {
-    const std::optional<Library> here = faster_library(*entry);
-    if (!here) continue;
-    const auto same = std::ranges::find(found, here->sums, &Library::sums);
+    const Opponent* here = fastest_opponent(*entry);
+    if (here == nullptr) continue;
+    const Library library{*here->value, here->name, sums_of(*entry)};
+    const auto same = std::ranges::find(found, library.sums, &Library::sums);
     if (same == found.end()) {
-      found.push_back(*here);
-    } else if (here->throughput > same->throughput) {
-      *same = *here;
+      found.push_back(library);
+    } else if (library.throughput > same->throughput) {
+      *same = library;
     }
   }
   return found;
-}
-
-std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
-                                  std::int64_t size) {
-  const std::vector<Library> found = libraries_among(select(entries, at_size(type, size)));
-  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
 std::optional<double> ratio_to_faster(const Entry& entry) {
@@ -113,6 +92,38 @@ std::optional<double> ratio_to_faster(const Entry& entry) {
     if (opponent.ratio && (!worst || *opponent.ratio < *worst)) worst = opponent.ratio;
   }
   return worst;
+}
+
+bool has_figure(const Entry& entry) { return entry.metric.value.has_value(); }
+
+Quantity rung_at_size(std::string name, const std::string& rung, const char* type) {
+  AxisFilter where = at_size(type, compared_size);
+  where.emplace_back("rung", rung);
+  return {std::move(name), where, Pick::first, metric_of, "FLOP/s", has_figure};
+}
+
+Quantity rung_at_size(std::string name, const std::string& rung, Figure figure) {
+  Quantity quantity = rung_at_size(std::move(name), rung);
+  quantity.figure = std::move(figure);
+  quantity.unit = "";
+  return quantity;
+}
+
+Quantity best_at_size(std::string name, const char* type, std::function<bool(const Entry&)> only) {
+  return {std::move(name), at_size(type, compared_size), Pick::best, metric_of, "FLOP/s",
+          std::move(only)};
+}
+
+Quantity library_at_size(const char* type) {
+  return {"library", at_size(type, compared_size), Pick::most, fastest_opponent_of, "FLOP/s"};
+}
+
+Formula percent(std::string name, std::string over, std::string under) {
+  return {std::move(name), [over, under](const Figures& f) { return 100 * (f[over] / f[under]); }};
+}
+
+FigureRange about(std::string name, double claimed) {
+  return {std::move(name), 0.75 * claimed, 1.25 * claimed};
 }
 
 }  // namespace fathom::gemm

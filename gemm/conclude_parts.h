@@ -1,11 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "results/document.h"
+#include "results/rows.h"
 
 // What the ladder's conclusions are made of; without CUDA.
 
@@ -14,22 +15,22 @@ namespace fathom::gemm {
 /// The size, m = n = k, at which rungs are compared.
 inline constexpr std::int64_t compared_size = 4096;
 
-/// The size at which the ladders can be shown: that one, or where nothing was measured there the largest
-/// at which rungs were.
+/// The size at which the ladders can be shown: that one, or where nothing was measured there the
+/// largest at which rungs were.
 std::int64_t shown_size(std::span<const Entry> entries);
+
+/// A type's rungs at a size, without transposes and scalars.
+AxisFilter at_size(const std::string& type, std::int64_t size);
 
 /// The rung of an entry of the ladder: "row_major/02_coalesced".
 const std::string& rung_of(const Entry& entry);
 
-/// A rung's entry at the compared size, without transposes and scalars, or null if it was not
-/// measured.
-const Entry* ladder_entry(std::span<const Entry> entries, const std::string& type,
-                          const std::string& rung);
-/// The fastest of a type's rungs there, or at another size; or null.
+/// The fastest of a type's rungs at the compared size, or at another; or null.
 const Entry* best_of_ladder(std::span<const Entry> entries, const std::string& type,
                             std::int64_t size = compared_size);
 /// A type's rungs there that have a figure, in order.
-std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type, std::int64_t size);
+std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type,
+                                    std::int64_t size);
 
 /// A type's rungs that have a figure for the product that the command line asked for, in order; and
 /// that product: "NN 128x8192x8192".
@@ -46,28 +47,32 @@ std::string sums_of(const Entry& entry);
 /// The faster of the vendor's two ways.
 struct Library {
   double throughput = 0;
-  std::string name;      ///< "cuBLAS"
-  std::string evidence;  ///< the entry that it was timed beside
-  std::string sums;      ///< as that entry's
+  std::string name;  ///< "cuBLAS"
+  std::string sums;  ///< as the entry's that it was timed beside
 };
-/// Beside one entry; beside any of these, for each kind of sums; at the compared size of a type
-/// that has one kind. Nothing where no library was timed.
-std::optional<Library> faster_library(const Entry& entry);
+/// Beside any of these, for each kind of sums. Empty where no library was timed.
 std::vector<Library> libraries_among(std::span<const Entry* const> rungs);
-std::optional<Library> library_of(std::span<const Entry> entries, const std::string& type,
-                                  std::int64_t size = compared_size);
 
 /// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
 std::optional<double> ratio_to_faster(const Entry& entry);
 
+// Rows of claims (results/rows.h): throughputs at the compared size, in FLOP/s.
+
+bool has_figure(const Entry& entry);
+/// A rung's, or another figure of its entry there.
+Quantity rung_at_size(std::string name, const std::string& rung, const char* type = "fp32");
+Quantity rung_at_size(std::string name, const std::string& rung, Figure figure);
+/// That of the fastest of those that pass.
+Quantity best_at_size(std::string name, const char* type, std::function<bool(const Entry&)> only);
+/// The faster of the vendor's two ways: "library".
+Quantity library_at_size(const char* type);
+Formula percent(std::string name, std::string over, std::string under);
+/// Within a quarter of the author's figure: anything else is another answer.
+FigureRange about(std::string name, double claimed);
+
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// GT1, GT2 and GC10 to GC12: what the fp32 ladders move, and what that makes warps wait for.
 std::vector<Claim> traffic_claims(std::span<const Entry> entries);
-/// G5 and G6: fp16 by wmma.
-std::vector<Claim> half_claims(std::span<const Entry> entries);
-/// S7 and G4: the fp64 ladder's first rung.
-Claim conflicts_of_doubles(std::span<const Entry> entries);
-Claim doubles_by_shared_tiles(std::span<const Entry> entries);
 /// T2: whether a product whose size just passes a tile or a wave pays for it.
 Claim tile_claim(std::span<const Entry> entries);
 
