@@ -40,7 +40,7 @@ std::vector<CounterRequest> counters_of_a_step() {
                            "stall_short_scoreboard",   "stall_mio_throttle",
                            "stall_lg_throttle",        "stall_barrier",
                            "stall_math_pipe_throttle", "stall_gmma",
-                           "stall_not_selected"}) {
+                           "stall_not_selected",       "global_store_sectors"}) {
     requests.push_back({role, std::nullopt, 0, ""});
   }
   return requests;
