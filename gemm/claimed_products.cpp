@@ -1,6 +1,6 @@
 #include "gemm/claimed_products.h"
 
-#include <algorithm>
+#include <string>
 
 #include "models/gpu_table.h"
 

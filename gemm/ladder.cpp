@@ -2,14 +2,8 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/fp32/rungs.h"
-#include "gemm/fp32_3xtf32/rungs.h"
-#include "gemm/fp64/rungs.h"
-#include "gemm/fp8/rungs.h"
-#include "gemm/half/rungs.h"
-#include "gemm/int8/rungs.h"
+#include "gemm/contenders.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/tf32/rungs.h"
 
 namespace fathom::gemm {
 

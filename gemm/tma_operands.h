@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gemm/blocks/major.h"
+#include "gemm/problem.h"
 #include "gemm/operand_copies.h"
 #include "gemm/rung.h"
 

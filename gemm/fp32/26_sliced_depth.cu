@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "gemm/fp32/rungs.h"
-#include "gemm/fp32/sliced_launch.cuh"
+#include "gemm/contenders.h"
+#include "gemm/fp32/sliced_product.cuh"
 #include "gemm/fp32/tilings.h"
 #include "gemm/fp32/warp_specialised_tiles.h"
 

@@ -2,10 +2,13 @@
 
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/shared_load.cuh"
+#include "gemm/blocks/tensor_map.h"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tma.cuh"
+#include "gemm/blocks/tma_product.cuh"
+#include "gemm/tma_operands.h"
+#include "harness/cuda_check.h"
 
 // A product of few columns: a block has a tile as wide as C and the whole of k, and its warps take
 // turns along k, each with sums of the whole tile, which are added up in shared memory at the end.
@@ -154,6 +157,28 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   store_slices<Tile>(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane,
                      warp, sums);
 #endif
+}
+
+/// The layout that sliced tiles take: others are copied first.
+inline constexpr MajorsTaken sliced_majors{Major::k, Major::outer};
+
+/// Launches a product that is at most Tile::n wide, in row-major terms, and has elements and a
+/// depth.
+template <class Tile>
+void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, sliced_majors, workspace.data, stream);
+  SlicedProduct p{};
+  p.product = row_major<float>(arguments);
+  p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
+  const TmaOperand &a = operands.a, &b = operands.b;
+  p.map_a = tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m);
+  p.map_b = plain_tensor_map(b.data, b.element, b.outer, b.k, b.stride, Tile::n, Tile::k);
+  FATHOM_CUDA(cudaFuncSetAttribute(
+      sliced_product<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::shared_bytes));
+  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m));
+  sliced_product<Tile><<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
+  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::gemm::fp32

@@ -1,4 +1,4 @@
-#include "gemm/fp32/pipelined_launch.cuh"
+#include "gemm/fp32/pipelined.cuh"
 
 namespace fathom::gemm::fp32 {
 

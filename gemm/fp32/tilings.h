@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "gemm/rung.h"
 
@@ -58,5 +59,10 @@ TilingChoice tiling_128x256x8();
 TilingChoice tiling_256x128x16();
 TilingChoice tiling_128x128x8();
 TilingChoice tiling_256x16x16();
+
+/// What the plan takes (gemm/fp32/tilings.h), then every other tiling that fits the product, in one part and
+/// in the numbers of parts that use each round of blocks on the SMs in full: "128x256x16 in 4 parts".
+/// None where no tiling fits.
+std::vector<Variant> tiling_variants(const Problem& problem, int sms);
 
 }  // namespace fathom::gemm::fp32

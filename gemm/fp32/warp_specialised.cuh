@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/named_barrier.cuh"
+#include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tile_order.cuh"
 #include "gemm/fp32/producers.cuh"
 #include "gemm/fp32/store_tile.cuh"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/named_barrier.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/fp32/stream_k.h"
 

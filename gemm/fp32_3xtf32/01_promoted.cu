@@ -1,6 +1,6 @@
 // fp32 accuracy from the tensor cores: three products of tf32 for one.
 
-#include "gemm/fp32_3xtf32/rungs.h"
+#include "gemm/contenders.h"
 #include "gemm/fp32_3xtf32/split_rung.cuh"
 
 namespace fathom::gemm::fp32_3xtf32 {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gemm/fp32_3xtf32/rungs.h"
+#include "gemm/contenders.h"
 #include "gemm/fp32_3xtf32/split_plan.h"
 #include "gemm/fp32_3xtf32/split_rung.cuh"
 

@@ -4,11 +4,18 @@
 #include <algorithm>
 
 #include "gemm/blocks/streamed_launch.cuh"
-#include "gemm/fp64/rungs.h"
+#include "gemm/contenders.h"
 #include "gemm/fp64/tma_launch.cuh"
-#include "gemm/fp64/types.h"
 
 namespace fathom::gemm::fp64 {
+
+/// fp64 throughout.
+struct Types {
+  using In = double;
+  using Out = double;
+  using Scalar = double;
+};
+
 namespace {
 
 /// Tiles for products that the tensor cores bound.

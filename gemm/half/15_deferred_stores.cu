@@ -1,11 +1,20 @@
 // The tile's results wait in registers while the next tile is multiplied; for every layout and
 // shape.
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include "gemm/blocks/tma_shapes.cuh"
-#include "gemm/half/rungs.h"
-#include "gemm/half/types.h"
+#include "gemm/contenders.h"
 
 namespace fathom::gemm::half {
+
+template <class Element>
+struct Types {
+  using In = Element;
+  using Out = Element;
+  using Scalar = float;
+};
 
 Rung deferred_stores(Class of) {
   constexpr const char* name = "15_deferred_stores";

@@ -1,10 +1,19 @@
 // The top kernel of the 16-bit ladder on 8-bit integers, exact in 32 bits.
 
+#include <cstdint>
+
 #include "gemm/blocks/tma_shapes.cuh"
-#include "gemm/int8/rungs.h"
-#include "gemm/int8/types.h"
+#include "gemm/contenders.h"
 
 namespace fathom::gemm::int8 {
+
+/// Exact: sums and C in 32 bits.
+struct Types {
+  using In = std::int8_t;
+  using Out = int;
+  using Scalar = int;
+};
+
 Rung wgmma() {
   Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");
   rung.idea =

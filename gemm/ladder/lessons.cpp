@@ -2,10 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/ladder/along_k.h"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 

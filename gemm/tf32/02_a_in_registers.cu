@@ -2,7 +2,7 @@
 
 #include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/tf32/register_rung.cuh"
-#include "gemm/tf32/rungs.h"
+#include "gemm/contenders.h"
 
 namespace fathom::gemm::tf32 {
 namespace {

@@ -3,10 +3,17 @@
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 #include "gemm/tf32/register_rung.cuh"
-#include "gemm/tf32/rungs.h"
-#include "gemm/tf32/types.h"
+#include "gemm/contenders.h"
 
 namespace fathom::gemm::tf32 {
+
+/// fp32 in memory throughout.
+struct Types {
+  using In = float;
+  using Out = float;
+  using Scalar = float;
+};
+
 namespace {
 
 struct LargeClusters {

@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "gemm/ladder/lesson.h"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 #include "gemm/tolerance.h"
 #include "gemm/variant.h"
 #include "tests/host/host_run.h"

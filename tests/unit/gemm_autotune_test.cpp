@@ -7,7 +7,6 @@
 #include <set>
 
 #include "gemm/autotune.h"
-#include "gemm/fp32/tiling_variants.h"
 #include "gemm/fp32/tilings.h"
 #include "gemm/launched_kernels.h"
 #include "gemm/request.h"

@@ -20,7 +20,7 @@
 // have 64 KiB. It is what keeps this from twice fp16's speed, beside the power that twice the rate
 // takes.
 
-#include "gemm/ladder/along_k.h"
+#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
 
 namespace fathom::gemm::along_k {

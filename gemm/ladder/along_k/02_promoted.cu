@@ -12,7 +12,7 @@
 // warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take
 // turns.
 
-#include "gemm/ladder/along_k.h"
+#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
 
 namespace fathom::gemm::along_k {

@@ -6,7 +6,7 @@
 // tile's 64 stages at k = 4096 take 512 clocks each: the tensor cores wait for the first alone, and
 // for the stores at the end.
 
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
 
 namespace fathom::gemm::half {

@@ -5,7 +5,7 @@
 // of 64: a quarter of the traffic from the L2 goes, and the products read 80 bytes of shared memory
 // a clock instead of 96.
 
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
 
 namespace fathom::gemm::half {
