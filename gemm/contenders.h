@@ -11,9 +11,8 @@ Rung planned_tiles();  ///< of every GPU since sm_80
 Rung sliced_depth();   ///< of Hopper
 }  // namespace fp32
 namespace fp32_3xtf32 {
-Rung promoted();
 Rung planned_tiles();
-}  // namespace fp32_3xtf32
+}
 namespace fp64 {
 Rung late_reads();
 }

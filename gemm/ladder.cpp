@@ -15,7 +15,7 @@ std::vector<Rung> contenders_of(Class of) {
     case Class::fp32:
       return {fp32::planned_tiles(), fp32::sliced_depth()};
     case Class::fp32_3xtf32:
-      return {fp32_3xtf32::promoted(), fp32_3xtf32::planned_tiles()};
+      return {fp32_3xtf32::planned_tiles()};
     case Class::fp64:
       return {fp64::late_reads()};
     case Class::fp16:

@@ -1,10 +1,11 @@
-// Tiles that leave no SM without work.
+// fp32 accuracy from the tensor cores: three products of tf32 for one, in tiles that leave no SM
+// without work.
 
 #include <utility>
 
+#include "gemm/blocks/register_shapes.cuh"
 #include "gemm/contenders.h"
 #include "gemm/fp32_3xtf32/split_plan.h"
-#include "gemm/fp32_3xtf32/split_rung.cuh"
 
 namespace fathom::gemm::fp32_3xtf32 {
 namespace {
@@ -58,6 +59,21 @@ auto with_shape(int tile, Use&& use) {
   }
 }
 
+/// Copies and splits operands as the shape needs them, and launches it.
+template <class Shape>
+void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
+                        cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const SplitChoice choice = choose_operands(arguments);
+  std::byte* scratch = workspace.data;
+  RegisterOperands operands;
+  operands.a_first = choice.a_first;
+  operands.second = launch_split(choice.second, Shape::config.columns, scratch, stream);
+  scratch += plane_bytes(choice.second, Shape::config.columns);
+  operands.first = prepare(choice.first, std::nullopt, scratch, stream);
+  launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
+}
+
 int tile_of(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
   return best_tile(choice.first.outer, choice.second.outer, p.k, sms);
@@ -80,16 +96,30 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
 }  // namespace
 
 Rung planned_tiles() {
-  Rung rung = split_rung<Wide>("02_planned_tiles");
+  Rung rung;
+  rung.of = Class::fp32_3xtf32;
+  rung.name = "02_planned_tiles";
   rung.idea =
-      "The tile that is done soonest of 128 x 128, 128 x 64 and those whose k two blocks share; "
-      "every other tile of a block goes through k backwards.";
+      "Each operand is the sum of two tf32 numbers; of the four products of their parts, three "
+      "are added, small ones first. The first operand is split by threads on its way through "
+      "registers, the second into two planes before the product. Sums of 32 of k are the tensor "
+      "cores', which cut off; the threads add those, in fp32. A product has the tile that is done "
+      "soonest of 128 x 128, 128 x 64 and those whose k two blocks share; every other tile of a "
+      "block goes through k backwards.";
   rung.gain =
-      "Small and skinny products have fewer tiles of 128 x 128 than the GPU has SMs. What a block "
-      "read last is in the L2 when its next tile starts there.";
+      "The tensor cores multiply tf32 at 8 times the rate of the FMA units, so that three "
+      "products leave 2.7 times the rate of fp32, at its accuracy. Small and skinny products have "
+      "fewer tiles of 128 x 128 than the GPU has SMs. What a block read last is in the L2 when its "
+      "next tile starts there.";
+  rung.capability = 90;
+  rung.exact_capability = true;
   rung.contender = true;
+  rung.kernel = register_kernel<Wide>();
   rung.launch = &launch;
   rung.kernel_for = &kernel_for;
+  rung.takes_own_path = [](const Problem& p) {
+    return copy_bytes(choose_operands({p}).first, std::nullopt) == 0;
+  };
   rung.workspace_bytes = [](const Problem& p, int sms) {
     return with_shape(tile_of(p, sms), [&](auto shape) {
       return split_workspace_bytes(p, decltype(shape)::config.columns);

@@ -2,9 +2,28 @@
 
 #include <cstdint>
 
-// Which tile a product of this ladder is cut into.
+#include "gemm/tf32_planes.h"
+
+// How a product of fp32 by three of tf32 is cut: which operand is split where, and into which tile.
 
 namespace fathom::gemm::fp32_3xtf32 {
+
+struct SplitChoice {
+  TmaOperand first;      ///< goes through registers, where threads split it
+  TmaOperand second;     ///< is split to planes in memory first
+  bool a_first = false;  ///< `first` is BLAS's A
+};
+
+/// The second operand is read once and written twice before the product: of a skinny product it is
+/// the small one; else the one whose lines do not start on 16 bytes, since its planes' do; else the
+/// one that lies along k and needs no transposition.
+SplitChoice choose_operands(const Arguments& arguments);
+
+/// Bytes of the planes, up to where another matrix may start.
+std::size_t plane_bytes(const TmaOperand& second, int columns);
+
+/// Bytes of the planes and of what must be copied of the other operand.
+std::size_t split_workspace_bytes(const Problem& problem, int columns);
 
 /// A tile has 128 rows of the first operand and so many columns of the second; `split_k` blocks
 /// share its k.
