@@ -2,7 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/contenders.h"
+#include "gemm/best/contenders.h"
 #include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {

@@ -78,7 +78,7 @@ struct RegisterKernelConfig {
   bool serpentine = false, narrow_b = false, has_tail = false;  ///< as in KernelConfig
   int parent_m = 1, parent_n = 1;                               ///< too
   /// Three products of the operands' high and low parts; of the second operand both parts are
-  /// planes in memory (gemm/tf32_planes.h).
+  /// planes in memory (gemm/best/tf32_planes.h).
   bool three_products = false;
 
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "gemm/best/operand_copies.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_product.cuh"
-#include "gemm/operand_copies.h"
 #include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel that streams the large operand. Host code.

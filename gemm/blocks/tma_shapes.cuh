@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gemm/best/tma_plan.h"
 #include "gemm/blocks/tma_product.cuh"
-#include "gemm/tma_plan.h"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
 // which one of m and n is small.

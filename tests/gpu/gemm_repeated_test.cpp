@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/fp32/warp_specialised_tiles.h"
+#include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/rung.h"
 #include "gemm/shapes.h"
 #include "tests/gpu/gemm_rung_bench.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "gemm/autotune.h"
-#include "gemm/fp32/tilings.h"
+#include "gemm/best/fp32/tilings.h"
 #include "gemm/launched_kernels.h"
 #include "gemm/request.h"
 
