@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // What is held against the vendor's library, by type, beside the lessons (gemm/ladder).
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // What is done to a product's operands before or instead of a kernel whose operands come by TMA.
 

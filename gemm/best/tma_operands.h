@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "gemm/bench/problem.h"
+#include "gemm/bench/rung.h"
 #include "gemm/best/operand_copies.h"
-#include "gemm/problem.h"
-#include "gemm/rung.h"
 
 // Operands as kernels of TMA need them: contiguous along the dimension that the kernel
 // is made for, and every column on 16 bytes. What is not so is copied to the workspace first.
 
 namespace fathom::gemm {
 
-/// An operand of outer x k elements, in row-major terms (gemm/problem.h).
+/// An operand of outer x k elements, in row-major terms (gemm/bench/problem.h).
 struct TmaOperand {
   const void* data = nullptr;
   std::int64_t outer = 0, k = 0, stride = 0;

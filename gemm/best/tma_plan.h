@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "gemm/problem.h"
+#include "gemm/bench/problem.h"
 
 // Which of the tiles of the kernels whose operands come by TMA (gemm/blocks/tma_shapes.cuh) a
 // product is cut into where it fills the GPU with none of them.

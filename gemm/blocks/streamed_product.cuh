@@ -3,13 +3,13 @@
 #include <cstring>
 #include <type_traits>
 
+#include "gemm/bench/problem.h"
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/streamed_config.cuh"
 #include "gemm/blocks/streamed_ring.cuh"
-#include "gemm/problem.h"
 
 // The kernel for products of few columns that the memory bus bounds (streamed_config.cuh): a warp
 // has TMA stream its rows into a ring, the others multiply them by what they hold.

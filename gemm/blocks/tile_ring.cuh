@@ -11,7 +11,7 @@ namespace fathom::gemm {
 // What a kernel whose operands come by TMA is told of its shape.
 
 /// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
-/// (gemm/problem.h).
+/// (gemm/bench/problem.h).
 struct KernelConfig {
   int consumers = 2;  ///< warpgroups that multiply
   int m_blocks = 1;   ///< blocks of 64 rows of each

@@ -171,7 +171,7 @@ void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
 // What a rung reports of what these launch.
 
 /// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
-/// alone (gemm/rung_workload.cpp), and to name this one would compile it here too.
+/// alone (gemm/bench/rung_workload.cpp), and to name this one would compile it here too.
 template <class Shape, class Types>
 RungKernel tma_kernel(const void* function) {
   constexpr KernelConfig d = Shape::config;

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "gemm/problem.h"
+#include "gemm/bench/problem.h"
 
 // Asynchronous products of a warpgroup, wgmma (PTX ISA, "Asynchronous warpgroup level matrix
 // multiply-accumulate"; compute capability 9.0 alone). The second operand lies in shared memory,

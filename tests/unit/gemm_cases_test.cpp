@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "gemm/cases.h"
-#include "gemm/request.h"
-#include "gemm/rung.h"
-#include "gemm/shapes.h"
+#include "gemm/bench/cases.h"
+#include "gemm/bench/request.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/shapes.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

@@ -2,8 +2,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
-#include "gemm/conclude.h"
-#include "gemm/conclude_parts.h"
+#include "gemm/bench/conclude.h"
+#include "gemm/bench/conclude_parts.h"
 #include "results/query.h"
 #include "tests/unit/planted_entries.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "gemm/variant.h"
+#include "gemm/bench/variant.h"
 
 namespace fathom::gemm::fp32 {
 namespace {

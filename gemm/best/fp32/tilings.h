@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // The pipelined kernel's tilings, and which of them, in how many parts of k, suits a product. Seen
 // row-major: m and n here are the problem's n and m.

@@ -2,8 +2,8 @@
 
 #include <compare>
 
+#include "gemm/bench/rung.h"
 #include "gemm/best/fp32/stream_k.h"
-#include "gemm/rung.h"
 
 // The warp-specialised kernel's tiles. m and n are those of
 // the tile; it lies along C's rows or columns.

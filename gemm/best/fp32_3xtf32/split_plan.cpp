@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gemm/bench/problem.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/problem.h"
 
 namespace fathom::gemm::fp32_3xtf32 {
 namespace {

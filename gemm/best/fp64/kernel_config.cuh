@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "gemm/problem.h"
+#include "gemm/bench/problem.h"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "gemm/bench/rung.h"
 #include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/best/operand_copies.h"
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel of tma_product.cuh. Host code.
 
