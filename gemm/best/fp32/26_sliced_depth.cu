@@ -8,6 +8,7 @@
 #include "gemm/best/fp32/sliced_product.cuh"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
+#include "gemm/best/plan.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -49,32 +50,20 @@ std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
   return p.flops() >= flops_a_copied_byte * copied ? by_tma : by_threads;
 }
 
-void launch_sliced_depth(const Arguments& arguments, const Workspace& workspace,
-                         cudaStream_t stream) {
-  if (is_narrow(arguments.problem)) return launch_sliced<Tile>(arguments, workspace, stream);
-  if (const auto tile = choice_for(arguments.problem))
-    return tile->launch(arguments, workspace, stream);
-  launch_planned(arguments, workspace, stream);
-}
-
-std::size_t workspace_bytes(const Problem& p, int sms) {
-  if (is_narrow(p)) return 0;
-  if (const auto tile = choice_for(p)) return tile->workspace_bytes(p, sms);
-  return bytes_of_parts(p, make_plan(p, sms).parts);
-}
-
-RungKernel kernel_for(const Problem& p, int sms) {
-  if (is_narrow(p)) return {};
+RungPlan plan(const Problem& p, int sms) {
+  if (is_narrow(p)) return {&launch_sliced<Tile>};
   if (const auto tile = choice_for(p)) {
     RungKernel kernel = tile->kernel(p, sms);
     kernel.parts = 0;
-    return kernel;
+    return {tile->launch, tile->workspace_bytes(p, sms), kernel};
   }
-  const Plan plan = make_plan(p, sms);
-  if (plan.tiling == nullptr) return {};
-  RungKernel kernel = plan.tiling->kernel;
-  kernel.parts = plan.parts;
-  return kernel;
+  const Plan tiles = make_plan(p, sms);
+  RungKernel kernel;
+  if (tiles.tiling != nullptr) {
+    kernel = tiles.tiling->kernel;
+    kernel.parts = tiles.parts;
+  }
+  return {&launch_planned, bytes_of_parts(p, tiles.parts), kernel, false};
 }
 
 }  // namespace
@@ -97,13 +86,8 @@ Rung sliced_depth() {
   rung.capability = 90;
   rung.exact_capability = true;
   rung.contender = true;
-  rung.kernel = kernel_for(make_problem(Class::fp32, 4096, 4096, 4096), 1);
-  rung.kernel_for = &kernel_for;
-  rung.launch = &launch_sliced_depth;
-  rung.takes_own_path = [](const Problem& p) {
-    return is_narrow(p) || thread_producer_128x256().takes(p);
-  };
-  rung.workspace_bytes = &workspace_bytes;
+  rung.kernel = plan(make_problem(Class::fp32, 4096, 4096, 4096), 1).kernel;
+  follow_plan<plan>(rung);
   return rung;
 }
 

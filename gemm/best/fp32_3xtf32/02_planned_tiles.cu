@@ -5,6 +5,7 @@
 
 #include "gemm/best/contenders.h"
 #include "gemm/best/fp32_3xtf32/split_plan.h"
+#include "gemm/best/plan.h"
 #include "gemm/blocks/register_shapes.cuh"
 
 namespace fathom::gemm::fp32_3xtf32 {
@@ -74,22 +75,16 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
 }
 
-int tile_of(const Problem& p, int sms) {
+RungPlan plan(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
-  return best_tile(choice.first.outer, choice.second.outer, p.k, sms);
-}
-
-/// The tile's rows are the first operand's: where that is BLAS's A, those of C, which the rung's
-/// own view has as columns.
-RungKernel kernel_for(const Problem& p, int sms) {
-  const RungKernel kernel =
-      with_shape(tile_of(p, sms), [](auto shape) { return register_kernel<decltype(shape)>(); });
-  return choose_operands({p}).a_first ? kernel.transposed() : kernel;
-}
-
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  with_shape(tile_of(arguments.problem, workspace.sms), [&](auto shape) {
-    launch_split_shape<decltype(shape)>(arguments, workspace, stream);
+  const int tile = best_tile(choice.first.outer, choice.second.outer, p.k, sms);
+  return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
+    // The tile's rows are the first operand's: where that is BLAS's A, those of C, which the rung's
+    // own view has as columns.
+    const RungKernel kernel = register_kernel<Shape>();
+    return {&launch_split_shape<Shape>, split_workspace_bytes(p, Shape::config.columns),
+            choice.a_first ? kernel.transposed() : kernel,
+            copy_bytes(choice.first, std::nullopt) == 0};
   });
 }
 
@@ -115,16 +110,7 @@ Rung planned_tiles() {
   rung.exact_capability = true;
   rung.contender = true;
   rung.kernel = register_kernel<Wide>();
-  rung.launch = &launch;
-  rung.kernel_for = &kernel_for;
-  rung.takes_own_path = [](const Problem& p) {
-    return copy_bytes(choose_operands({p}).first, std::nullopt) == 0;
-  };
-  rung.workspace_bytes = [](const Problem& p, int sms) {
-    return with_shape(tile_of(p, sms), [&](auto shape) {
-      return split_workspace_bytes(p, decltype(shape)::config.columns);
-    });
-  };
+  follow_plan<plan>(rung);
   return rung;
 }
 

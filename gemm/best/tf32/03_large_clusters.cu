@@ -58,32 +58,12 @@ struct Streamed {
   static constexpr StreamedKernelConfig config{.stages = 5, .cluster = 4};
 };
 
-enum class Path { along, across, skinny, narrow, streamed };
-
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
-
-Path path_of(const Problem& p) {
-  if (takes_streamed<Types>(p)) return Path::streamed;
-  if (!is_skinny(p)) return none_lies_across(p) ? Path::along : Path::across;
-  const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
-  return large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n ? Path::narrow : Path::skinny;
-}
 
 /// The operand of a skinny product that goes through registers: the large one where it lies across,
 /// so that it need not be transposed, else the small one.
 bool skinny_a_first(const Problem& p) {
   return a_is_large(p) ? p.transa == Transpose::no : p.transb == Transpose::no;
-}
-
-MajorsTaken layout_of(const Problem& p) {
-  switch (path_of(p)) {
-    case Path::across:
-      return register_layout(a_first(p));
-    case Path::skinny:
-      return register_layout(skinny_a_first(p));
-    default:
-      return AlongK::majors;
-  }
 }
 
 /// Whether tiles half as wide are done sooner: one an SM at a time, each in 0.625 of the time of a
@@ -97,42 +77,30 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
   return 0.625 * waves(HalfWide::config.columns) < waves(LargeClusters::config.columns);
 }
 
-/// Products along k and those that stream by have no tiles of these shapes.
-RungKernel kernel_for(const Problem& p, int sms) {
-  switch (path_of(p)) {
-    case Path::across:
-      return half_wide_is_sooner(p, sms) ? register_kernel_for<HalfWide>(a_first(p))
-                                         : register_kernel_for<LargeClusters>(a_first(p));
-    case Path::skinny:
-      return register_kernel_for<Skinny>(skinny_a_first(p));
-    default:
-      return {};
-  }
+void launch_skinny_across(const Arguments& arguments, const Workspace& workspace,
+                          cudaStream_t stream) {
+  launch_registers<Skinny>(arguments, skinny_a_first(arguments.problem), workspace, stream);
 }
 
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+void launch_narrow(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const Problem& p = arguments.problem;
-  switch (path_of(p)) {
-    case Path::along:
-      return launch_along_k(arguments, workspace, stream);
-    case Path::across:
-      if (half_wide_is_sooner(p, workspace.sms))
-        return launch_across<HalfWide>(arguments, workspace, stream);
-      return launch_across<LargeClusters>(arguments, workspace, stream);
-    case Path::skinny:
-      return launch_registers<Skinny>(arguments, skinny_a_first(p), workspace, stream);
-    case Path::narrow:
-      return launch_tma_product<NarrowBoxes, Types>(
-          arguments, TmaOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
-          a_is_large(p), stream);
-    case Path::streamed:
-      return launch_streamed<Streamed, Types>(arguments, workspace, stream);
-  }
+  launch_tma_product<NarrowBoxes, Types>(
+      arguments, TmaOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
+      a_is_large(arguments.problem), stream);
 }
 
-std::size_t copies_of(const Problem& p) {
-  return path_of(p) == Path::streamed ? 0 : TmaOperands::copy_bytes(p, layout_of(p));
+/// Products along k and those that stream by have no tiles of these shapes.
+RungPlan plan(const Problem& p, int sms) {
+  if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
+  if (!is_skinny(p)) {
+    if (none_lies_across(p)) return plan_of(p, AlongK::majors, &launch_along_k);
+    return half_wide_is_sooner(p, sms) ? across_plan<HalfWide>(p) : across_plan<LargeClusters>(p);
+  }
+  const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
+  if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
+    return plan_of(p, AlongK::majors, &launch_narrow);
+  const bool a = skinny_a_first(p);
+  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel_for<Skinny>(a));
 }
 
 }  // namespace
@@ -156,10 +124,7 @@ Rung large_clusters() {
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
       "moved from the L2 and from memory leaves it higher.";
   rung.contender = true;
-  rung.launch = &launch;
-  rung.kernel_for = &kernel_for;
-  rung.takes_own_path = [](const Problem& p) { return copies_of(p) == 0; };
-  rung.workspace_bytes = [](const Problem& p, int) { return copies_of(p); };
+  follow_plan<plan>(rung);
   return rung;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gemm/best/plan.h"
 #include "gemm/blocks/register_shapes.cuh"
 
 // Products of tf32 of which one operand goes through registers, and may lie across k.
@@ -23,10 +24,11 @@ inline MajorsTaken register_layout(bool a_first) {
 }
 
 /// Copies operands as the shape needs them, and launches it with BLAS's A through registers or its
-/// B; k and alpha are not 0.
+/// B.
 template <class Shape>
 void launch_registers(const Arguments& arguments, bool a_first, const Workspace& workspace,
                       cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
   const TmaOperands operands =
       TmaOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
   const TmaOperand& first = a_first ? operands.b : operands.a;
@@ -40,12 +42,25 @@ void launch_across(const Arguments& arguments, const Workspace& workspace, cudaS
   launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
 }
 
-/// What a rung reports of a product: the tile's rows are those of the operand that goes through
+/// What is reported of a product: the tile's rows are those of the operand that goes through
 /// registers, and where that is BLAS's A, those of C, which the rung's own view has as columns.
 template <class Shape>
 RungKernel register_kernel_for(bool a_first) {
   const RungKernel kernel = register_kernel<Shape>();
   return a_first ? kernel.transposed() : kernel;
+}
+
+/// The plan with operands that must lie so.
+inline RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
+                        void (*launch)(const Arguments&, const Workspace&, cudaStream_t),
+                        const RungKernel& kernel = {}) {
+  const std::size_t copied = TmaOperands::copy_bytes(p, layout);
+  return {launch, copied, kernel, copied == 0};
+}
+template <class Shape>
+RungPlan across_plan(const Problem& p) {
+  return plan_of(p, register_layout(a_first(p)), &launch_across<Shape>,
+                 register_kernel_for<Shape>(a_first(p)));
 }
 
 }  // namespace fathom::gemm::tf32
