@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gemm/burst.h"
+#include "gemm/shapes.h"
 #include "gemm/variant.h"
 #include "harness/cuda_check.h"
 #include "harness/timing.h"

@@ -11,7 +11,7 @@
 namespace fathom::gemm {
 
 /// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise,
-/// without products that it is too small or too slow for (gemm/reach.h). Their axis `part` says
+/// without products that it is too small or too slow for (gemm/peak.h). Their axis `part` says
 /// what they are for: "ladder" (every rung at one size), "contest" (contenders where they are to
 /// beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
 /// tile), "layouts" (the last contenders in the other transpositions), "sustained" (under lasting

@@ -24,4 +24,9 @@ std::optional<Problem> claimed_product(const Rung& rung);
 /// (models/gpu_table.h); nothing for one that the table lacks.
 std::optional<double> published_peak(const std::string& device, Class of);
 
+/// The note in which an entry names the kernel that multiplied, and its prefix if that is unknown;
+/// the reason follows.
+inline constexpr const char* kernel_note = "kernel";
+inline constexpr const char* unknown_kernel = "unknown: ";
+
 }  // namespace fathom::gemm

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "gemm/conclude_parts.h"
-#include "gemm/conclude_views.h"
 #include "gemm/problem.h"
 #include "results/format.h"
 #include "results/query.h"

@@ -6,7 +6,6 @@
 #include "gemm/claimed_products.h"
 #include "gemm/conclude.h"
 #include "gemm/conclude_parts.h"
-#include "gemm/ladder_claims.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/rows.h"

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gemm/claimed_products.h"
 #include "gemm/conclude_parts.h"
-#include "gemm/conclude_views.h"
-#include "gemm/kernel_note.h"
 #include "gemm/tile_sweep.h"
 #include "results/format.h"
 #include "results/query.h"

@@ -1,4 +1,3 @@
-#include "gemm/conclude_views.h"
 
 #include <fmt/format.h>
 

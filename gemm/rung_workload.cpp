@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "gemm/kernel_names.h"
-#include "gemm/kernel_note.h"
+#include "gemm/claimed_products.h"
 #include "gemm/launched_kernels.h"
 #include "gemm/variant.h"
 #include "harness/cuda_check.h"

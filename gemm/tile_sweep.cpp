@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gemm/kernel_note.h"
+#include "gemm/claimed_products.h"
 #include "results/query.h"
 #include "results/statistics.h"
 

@@ -25,11 +25,10 @@ std::vector<Lesson> lessons_of(Class of) {
               half::wide_tile(of),          half::persistent(of),  half::cluster_multicast(of),
               half::overlapped_epilogue(of)};
     case Class::tf32:
-      return {tf32::along_k::wgmma()};
-    case Class::fp8:
-      return {fp8::along_k::fast_sums(), fp8::along_k::promoted()};
     case Class::int8:
-      return {int8::along_k::wgmma()};
+      return {along_k::wgmma(of)};
+    case Class::fp8:
+      return {along_k::wgmma(of), along_k::promoted()};
   }
   return {};
 }

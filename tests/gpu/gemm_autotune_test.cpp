@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/autotune.h"
-#include "gemm/kernel_names.h"
+#include "gemm/launched_kernels.h"
 #include "gemm/rung_workload.h"
 #include "gemm/variant.h"
 #include "results/error.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gemm/cases.h"
-#include "gemm/kernel_names.h"
 #include "gemm/launched_kernels.h"
 #include "gemm/rung_workload.h"
 #include "gemm/shapes.h"

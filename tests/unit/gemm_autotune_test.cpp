@@ -9,7 +9,7 @@
 #include "gemm/autotune.h"
 #include "gemm/fp32/tiling_variants.h"
 #include "gemm/fp32/tilings.h"
-#include "gemm/kernel_names.h"
+#include "gemm/launched_kernels.h"
 #include "gemm/request.h"
 
 using namespace fathom;

@@ -4,7 +4,6 @@
 
 #include "gemm/conclude.h"
 #include "gemm/conclude_parts.h"
-#include "gemm/ladder_claims.h"
 #include "results/query.h"
 #include "tests/unit/planted_entries.h"
 

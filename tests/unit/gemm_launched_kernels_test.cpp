@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "gemm/kernel_names.h"
 #include "gemm/launched_kernels.h"
 
 using namespace fathom::gemm;

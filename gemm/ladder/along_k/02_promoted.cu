@@ -15,7 +15,7 @@
 #include "gemm/ladder/along_k.h"
 #include "gemm/ladder/hopper_lesson.cuh"
 
-namespace fathom::gemm::fp8::along_k {
+namespace fathom::gemm::along_k {
 namespace {
 
 constexpr KernelConfig d{.n = 256, .stages = 4, .cluster_m = 2, .persistent = true};
@@ -96,8 +96,7 @@ Lesson promoted() {
   lesson.promoted = true;
   lesson.idea =
       "The tensor cores add up 128 of k of 128 columns at a time; the threads add these sums to "
-      "the "
-      "tile's, in fp32.";
+      "the tile's, in fp32.";
   lesson.gain =
       "Bits, not speed: the tensor cores cut off from 128 products instead of all of k. 256 of a "
       "stage's 1024 clocks are additions, under which the other warpgroup multiplies: a few "
@@ -105,4 +104,4 @@ Lesson promoted() {
   return lesson;
 }
 
-}  // namespace fathom::gemm::fp8::along_k
+}  // namespace fathom::gemm::along_k
