@@ -21,7 +21,7 @@ __device__ inline void ping_pong_arrive(int a_block) {
 /// beside those of all; for narrow ones it has them for two stages', so that a warpgroup adds those
 /// of one while the next multiplies.
 template <KernelConfig d>
-inline constexpr bool takes_turns = d.promoted && d.n > 128;
+inline constexpr bool takes_turns = d.promoted&& d.n > 128;
 
 /// Sums of 64 rows by these columns, of one stage.
 template <int Columns>
@@ -41,8 +41,8 @@ struct StageSums {
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
       if (Groups == 2 && s == 2) wgmma_commit_group();
-      multiply<a_major, b_major>(In{}, of, a + s * step_units<a_major>,
-                                 b + s * step_units<b_major>, s > 0);
+      multiply<a_major, b_major>(In{}, of, a + s * step_units<a_major>, b + s * step_units<b_major>,
+                                 s > 0);
     }
     wgmma_commit_group();
   }
