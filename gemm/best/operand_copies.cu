@@ -26,13 +26,18 @@ __global__ void __launch_bounds__(copy_threads)
   const auto* const words = reinterpret_cast<const std::uint32_t*>(start - offset);
   auto* const out = reinterpret_cast<std::uint32_t*>(target + line * target_stride);
   const std::int64_t out_words = (length + 3) / 4, in_words = (offset + length + 3) / 4;
+  // All reads before the first write: the compiler may not move a read over a write.
+  std::uint32_t low[words_a_thread], high[words_a_thread];
 #pragma unroll
   for (int i = 0; i < words_a_thread; ++i) {
     const std::int64_t word = first_word + i * copy_threads;
-    if (word >= out_words) return;
-    const std::uint32_t low = words[word];
-    const std::uint32_t high = offset != 0 && word + 1 < in_words ? words[word + 1] : 0;
-    out[word] = __funnelshift_r(low, high, offset * 8);
+    low[i] = word < out_words ? words[word] : 0;
+    high[i] = offset != 0 && word + 1 < in_words ? words[word + 1] : 0;
+  }
+#pragma unroll
+  for (int i = 0; i < words_a_thread; ++i) {
+    const std::int64_t word = first_word + i * copy_threads;
+    if (word < out_words) out[word] = __funnelshift_r(low[i], high[i], offset * 8);
   }
 }
 
@@ -48,21 +53,31 @@ __global__ void __launch_bounds__(32 * transpose_rows)
   const std::int64_t line = std::int64_t{blockIdx.x / tiles_along} * side;
   const std::int64_t element = std::int64_t{blockIdx.x % tiles_along} * side;
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32;
+  // All reads before the first write: the compiler may not move a read over a write.
+  constexpr int passes = side / transpose_rows, across = side / 32;
+  T read[passes][across];
 #pragma unroll
-  for (int i = row; i < side; i += transpose_rows) {
+  for (int i = 0; i < passes; ++i) {
 #pragma unroll
-    for (int j = lane; j < side; j += 32) {
-      if (line + i < lines && element + j < length)
-        tile[i][j] = source[(line + i) * stride + element + j];
+    for (int j = 0; j < across; ++j) {
+      const int y = row + i * transpose_rows, x = lane + j * 32;
+      const bool inside = line + y < lines && element + x < length;
+      read[i][j] = inside ? source[(line + y) * stride + element + x] : T{};
     }
+  }
+#pragma unroll
+  for (int i = 0; i < passes; ++i) {
+#pragma unroll
+    for (int j = 0; j < across; ++j) tile[row + i * transpose_rows][lane + j * 32] = read[i][j];
   }
   __syncthreads();
 #pragma unroll
-  for (int i = row; i < side; i += transpose_rows) {
+  for (int i = 0; i < passes; ++i) {
 #pragma unroll
-    for (int j = lane; j < side; j += 32) {
-      if (element + i < length && line + j < lines)
-        target[(element + i) * target_stride + line + j] = tile[j][i];
+    for (int j = 0; j < across; ++j) {
+      const int y = row + i * transpose_rows, x = lane + j * 32;
+      if (element + y < length && line + x < lines)
+        target[(element + y) * target_stride + line + x] = tile[x][y];
     }
   }
 }

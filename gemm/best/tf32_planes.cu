@@ -40,22 +40,29 @@ __global__ void __launch_bounds__(split_threads)
       std::int64_t{blockIdx.x % chunks} * chunk + static_cast<std::int64_t>(threadIdx.x) * 4;
   const float* const in = source + line * stride;
   float* const high = planes.high(line);
-#pragma unroll
-  for (int i = 0; i < vectors_a_thread; ++i) {
-    const std::int64_t k = first + i * split_threads * 4;
-    if (k >= length) return;
+  const auto read = [&](std::int64_t k) {
     float4 x = make_float4(0, 0, 0, 0);
-    if (line < lines) {
-      if (aligned && k + 3 < length) {
-        x = *reinterpret_cast<const float4*>(in + k);
-      } else {
-        x.x = in[k];
-        if (k + 1 < length) x.y = in[k + 1];
-        if (k + 2 < length) x.z = in[k + 2];
-        if (k + 3 < length) x.w = in[k + 3];
-      }
+    if (line >= lines || k >= length) return x;
+    if (aligned && k + 3 < length) return *reinterpret_cast<const float4*>(in + k);
+    x.x = in[k];
+    if (k + 1 < length) x.y = in[k + 1];
+    if (k + 2 < length) x.z = in[k + 2];
+    if (k + 3 < length) x.w = in[k + 3];
+    return x;
+  };
+  // Elements read one by one are all read before the first write, which the compiler may not move a
+  // read over. Of 16 bytes at a time enough are on their way: there it cost 0.2 %.
+  constexpr int reads_at_once = aligned ? 1 : vectors_a_thread;
+#pragma unroll
+  for (int i = 0; i < vectors_a_thread; i += reads_at_once) {
+    float4 x[reads_at_once];
+#pragma unroll
+    for (int j = 0; j < reads_at_once; ++j) x[j] = read(first + (i + j) * split_threads * 4);
+#pragma unroll
+    for (int j = 0; j < reads_at_once; ++j) {
+      const std::int64_t k = first + (i + j) * split_threads * 4;
+      if (k < length) store_split(x[j], high + k, planes.to_low());
     }
-    store_split(x, high + k, planes.to_low());
   }
 }
 
@@ -70,11 +77,15 @@ __global__ void __launch_bounds__(side* rows_at_once)
   const std::int64_t first_line = std::int64_t{blockIdx.x / tiles_along_k} * side;
   const std::int64_t first_k = std::int64_t{blockIdx.x % tiles_along_k} * side;
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32;
+  float read[side / rows_at_once];
 #pragma unroll
-  for (int k = row; k < side; k += rows_at_once) {
+  for (int i = 0; i < side / rows_at_once; ++i) {
+    const int k = row + i * rows_at_once;
     const bool inside = first_k + k < depth && first_line + lane < outer;
-    tile[k][lane] = inside ? source[(first_k + k) * stride + first_line + lane] : 0.0f;
+    read[i] = inside ? source[(first_k + k) * stride + first_line + lane] : 0.0f;
   }
+#pragma unroll
+  for (int i = 0; i < side / rows_at_once; ++i) tile[row + i * rows_at_once][lane] = read[i];
   __syncthreads();
   const int line = threadIdx.x / (side / 4), k = threadIdx.x % (side / 4) * 4;
   if (first_k + k >= depth) return;

@@ -183,7 +183,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   start(sums);
   auto& of = sums.of[0];
   DeferredStores<d, Out> deferred;
-  if (d.promoted && warpgroup == 1) ping_pong_arrive(1);  // the first is the other's
+  if (takes_turns<d> && warpgroup == 1) ping_pong_arrive(1);  // the first is the other's
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
@@ -196,7 +196,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
-      if (d.promoted && warpgroup == 0) ping_pong_wait(0);
+      if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
       keep_partial<d.n>(ring.tiles, of, warpgroup * 64 + warp * 16, range.count > 0);
       return;
@@ -226,7 +226,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       }
     }
   }
-  if (d.promoted && warpgroup == 0) ping_pong_wait(0);  // the one that the other passed last
+  if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.tma_stores) wait_stores();
   if constexpr (d.single_tile && d.split_k == 1) wait_stores_read<0>();

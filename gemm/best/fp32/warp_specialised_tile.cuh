@@ -147,7 +147,7 @@ class Consumer {
 #pragma unroll 1
     for (int left = steps * (Tile::step / Tile::body); left > 0; --left) {
       bool ready = false;
-      if constexpr (Tile::asks_early) ready = try_wait(next_full_, next_.parity);
+      if constexpr (Tile::asks_early) ready = has_ended(next_full_, next_.parity);
 #pragma unroll
       for (int k = 0; k < Tile::body; ++k) {
         if (k + 1 < Tile::body) {
