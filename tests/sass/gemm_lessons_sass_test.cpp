@@ -94,11 +94,11 @@ const RungCode codes[] = {
      "HGMMA.64x128x16.F32=8 UTMALDG.2D=8 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=1 USETMAXREG=0 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
-    {"half/06_warp_specialised", "::warp_specialised_product<", 2,
+    {"half/06_warp_specialised", "::warp_specialised_product<*, 128>", 2,
      "HGMMA.64x128x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
-    {"half/07_wide_tile", "::wide_tile_product<", 2,
+    {"half/07_wide_tile", "::warp_specialised_product<*, 256>", 2,
      "HGMMA.64x256x16.F32=4 UTMALDG.2D=6 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},

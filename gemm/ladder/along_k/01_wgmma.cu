@@ -20,8 +20,8 @@
 // have 64 KiB. It is what keeps this from twice fp16's speed, beside the power that twice the rate
 // takes.
 
-#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::along_k {
 namespace {

@@ -12,8 +12,8 @@
 // warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take
 // turns.
 
-#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::along_k {
 namespace {
