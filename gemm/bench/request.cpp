@@ -151,27 +151,15 @@ std::string current_id(const std::string& former_id) {
       {"fp16/09_persistent", "fp16/08_persistent"},
       {"fp16/10_cluster_multicast", "fp16/09_cluster_multicast"},
       {"fp16/11_overlapped_epilogue", "fp16/10_overlapped_epilogue"},
-      {"bf16/01_simt", "bf16/01_wmma_global"},
-      {"bf16/02_wmma_global", "bf16/01_wmma_global"},
-      {"bf16/03_wmma", "bf16/02_wmma_shared"},
-      {"bf16/04_mma_sync", "bf16/03_mma_sync"},
-      {"bf16/05_multistage", "bf16/04_multistage"},
-      {"bf16/06_wgmma", "bf16/05_wgmma"},
-      {"bf16/07_warp_specialised", "bf16/06_warp_specialised"},
-      {"bf16/08_wide_tile", "bf16/07_wide_tile"},
-      {"bf16/09_persistent", "bf16/08_persistent"},
-      {"bf16/10_cluster_multicast", "bf16/09_cluster_multicast"},
-      {"bf16/11_overlapped_epilogue", "bf16/10_overlapped_epilogue"},
       {"fp16/12_split_depth", "fp16/15_deferred_stores"},
       {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
       {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
-      {"fp16/16_small_products", "fp16/15_deferred_stores"},
-      {"bf16/12_split_depth", "bf16/15_deferred_stores"},
-      {"bf16/13_all_layouts", "bf16/15_deferred_stores"},
-      {"bf16/14_large_clusters", "bf16/15_deferred_stores"},
-      {"bf16/16_small_products", "bf16/15_deferred_stores"}};
+      {"fp16/16_small_products", "fp16/15_deferred_stores"}};
+  // bf16 has fp16's rungs.
+  const bool bf16 = former_id.starts_with("bf16/");
+  const std::string sought = bf16 ? "fp16" + former_id.substr(4) : former_id;
   for (const auto& [id, now] : former) {
-    if (former_id == id) return now;
+    if (sought == id) return bf16 ? "bf16" + std::string(now).substr(4) : now;
   }
   return "";
 }
