@@ -66,21 +66,37 @@ std::string conditions(const std::vector<const Entry*>& entries) {
          "clock and not the kernel.";
 }
 
-/// What each point of a curve took, and at what clock.
-std::vector<std::string> curve_columns() {
-  return {"m",
-          "time",
-          "metric",
-          "of_bound",
-          "of_bound_at_clock",
-          "sm_clock",
-          "throttle_reasons",
-          "extra:waves",
-          "extra:tile_efficiency",
-          ratio_to_cublas,
-          ratio_to_cublaslt,
-          std::string("note:") + kernel_note,
-          "verdict"};
+/// The picture of a curve over m, and the table of what each of its points took, at what clock.
+View picture_of(const char* part, const std::string& type) {
+  View view;
+  view.kind = View::Kind::plot;
+  view.section = type;
+  view.where = {{"part", {part}}, {"type", {type}}};
+  view.x = "m";
+  view.series = {"rung"};
+  view.show_opponents = true;
+  return view;
+}
+
+View table_of(std::span<const Entry> entries, const char* part, const std::string& type) {
+  View view;
+  view.note = conditions(select(entries, {{"part", part}, {"type", type}}));
+  view.section = type;
+  view.where = {{"part", {part}}, {"type", {type}}};
+  view.columns = {"m",
+                  "time",
+                  "metric",
+                  "of_bound",
+                  "of_bound_at_clock",
+                  "sm_clock",
+                  "throttle_reasons",
+                  "extra:waves",
+                  "extra:tile_efficiency",
+                  ratio_to_cublas,
+                  ratio_to_cublaslt,
+                  std::string("note:") + kernel_note,
+                  "verdict"};
+  return view;
 }
 
 }  // namespace
@@ -106,31 +122,19 @@ View layouts_view(std::span<const Entry> entries, const std::string& type) {
 }
 
 std::vector<View> sizes_views(std::span<const Entry> entries, const std::string& type) {
-  View picture;
-  picture.kind = View::Kind::plot;
+  View picture = picture_of("sizes", type), table = table_of(entries, "sizes", type);
   picture.title = "Throughput by size: " + type;
   picture.note = "The top rung and the library as it is called by default, m = n = k.";
-  picture.section = type;
-  picture.where = {{"part", {"sizes"}}, {"type", {type}}};
-  picture.x = "m";
   picture.x_label = "m = n = k";
   picture.x_log2 = true;
   picture.y_label = "Throughput (FLOP/s)";
-  picture.series = {"rung"};
-  picture.show_opponents = true;
-  View table;
   table.title = "Throughput by size, in figures: " + type;
-  table.note = conditions(select(entries, {{"part", "sizes"}, {"type", type}}));
-  table.section = type;
-  table.where = picture.where;
-  table.columns = curve_columns();
   return {picture, table};
 }
 
 std::vector<View> tiles_views(std::span<const Entry> entries, const std::string& type) {
   const TileSweep sweep(entries, type);
-  View picture;
-  picture.kind = View::Kind::plot;
+  View picture = picture_of("tiles", type), table = table_of(entries, "tiles", type);
   picture.title = fmt::format("Throughput{} around multiples of the tile: {}",
                               sweep.in_cycles() ? " a cycle" : "", type);
   picture.note = fmt::format(
@@ -140,25 +144,16 @@ std::vector<View> tiles_views(std::span<const Entry> entries, const std::string&
       sweep.in_cycles()
           ? "cycles of the SM clock, which was measured of rung and library together"
           : "seconds, since that clock is not known of all: the bands and T2 mix tiles and clocks");
-  picture.section = type;
-  picture.where = {{"part", {"tiles"}}, {"type", {type}}};
-  picture.x = "m";
   picture.x_label = "m";
   picture.y = sweep.in_cycles() ? "metric_per_cycle" : "metric";
   picture.y_label = "Throughput";
   picture.y_from_zero = false;
   picture.show_bound = false;
-  picture.series = {"rung"};
-  picture.show_opponents = true;
   picture.stretches = saw_tooth(sweep);
-  View table;
   table.title = "What whole tiles and waves cost: " + type;
   table.note =
       "Tile efficiency is the share of whole waves of whole tiles that the product fills. " +
-      conditions(select(entries, {{"part", "tiles"}, {"type", type}}));
-  table.section = type;
-  table.where = picture.where;
-  table.columns = curve_columns();
+      table.note;
   return {picture, table};
 }
 

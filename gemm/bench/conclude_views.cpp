@@ -124,61 +124,45 @@ View steps(const Ladder& ladder) {
   return view;
 }
 
+View table_by_rung(const Ladder& ladder, const char* title, const char* note,
+                   std::vector<std::string> columns) {
+  View view = ladder.view(View::Kind::table, title);
+  view.note = note;
+  view.columns = std::move(columns);
+  view.columns.insert(view.columns.begin(), "rung");
+  return view;
+}
+
 View resources(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "What each rung takes: ");
-  view.note =
+  return table_by_rung(
+      ladder, "What each rung takes: ",
       "Resources are those of the kernel that multiplied, which for small and skinny products may "
       "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
       "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
-      "reference: of the Frobenius norm, and the worst element against what rounding explains.";
-  view.columns = {"rung",
-                  "note:kernel",
-                  "extra:threads_per_block",
-                  "extra:registers",
-                  "extra:shared_bytes",
-                  "extra:resident_warps",
-                  "extra:theoretical_occupancy",
-                  "counter:achieved_occupancy",
-                  "extra:waves",
-                  "extra:tile_efficiency",
-                  "note:variant",
-                  "extra:relative_frobenius_error",
-                  "extra:worst_error_of_allowed"};
-  return view;
+      "reference: of the Frobenius norm, and the worst element against what rounding explains.",
+      {"note:kernel", "extra:threads_per_block", "extra:registers", "extra:shared_bytes",
+       "extra:resident_warps", "extra:theoretical_occupancy", "counter:achieved_occupancy",
+       "extra:waves", "extra:tile_efficiency", "note:variant", "extra:relative_frobenius_error",
+       "extra:worst_error_of_allowed"});
 }
 
 View memory_counters(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "Memory, by the counters: ");
-  view.columns = {"rung",
-                  "counter:global_load_sectors",
-                  "counter:global_load_requests",
-                  "counter:l2_read_sectors",
-                  "counter:dram_read_bytes",
-                  "counter:dram_write_bytes",
-                  "counter:shared_load_wavefronts",
-                  "counter:shared_load_conflicts",
-                  "counter:shared_store_conflicts"};
-  return view;
+  return table_by_rung(
+      ladder, "Memory, by the counters: ", "",
+      {"counter:global_load_sectors", "counter:global_load_requests", "counter:l2_read_sectors",
+       "counter:dram_read_bytes", "counter:dram_write_bytes", "counter:shared_load_wavefronts",
+       "counter:shared_load_conflicts", "counter:shared_store_conflicts"});
 }
 
 View issue_counters(const Ladder& ladder) {
-  View view = ladder.view(View::Kind::table, "Pipes and stalls, by the counters: ");
-  view.note =
+  return table_by_rung(
+      ladder, "Pipes and stalls, by the counters: ",
       "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy "
-      "waits for it.";
-  view.columns = {"rung",
-                  "counter:instructions_executed",
-                  "counter:issue_active",
-                  "counter:tensor_pipe_active",
-                  "counter:stall_long_scoreboard",
-                  "counter:stall_short_scoreboard",
-                  "counter:stall_mio_throttle",
-                  "counter:stall_lg_throttle",
-                  "counter:stall_barrier",
-                  "counter:stall_math_pipe_throttle",
-                  "counter:stall_gmma",
-                  "counter:stall_not_selected"};
-  return view;
+      "waits for it.",
+      {"counter:instructions_executed", "counter:issue_active", "counter:tensor_pipe_active",
+       "counter:stall_long_scoreboard", "counter:stall_short_scoreboard",
+       "counter:stall_mio_throttle", "counter:stall_lg_throttle", "counter:stall_barrier",
+       "counter:stall_math_pipe_throttle", "counter:stall_gmma", "counter:stall_not_selected"});
 }
 
 View roofline(const Ladder& ladder) {
