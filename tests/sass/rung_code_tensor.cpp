@@ -20,10 +20,6 @@ struct TmaCode {
   bool keeps =
       false;  ///< its registers: its loads are there twice, to fill the ring and in the loop
 };
-/// A single-tile kernel's, which changes its registers.
-constexpr TmaCode single_tile(const char* product, int loads, int multicasts, int stores) {
-  return {product, 4, loads, multicasts, stores, 1, true, false};
-}
 /// One of at most 64 columns: loads and multicasts of a stage.
 constexpr TmaCode keeping(const char* product, int loads, int multicasts, int stores) {
   return {product, 4, 2 * loads, 2 * multicasts, stores, 1, true, true};
@@ -155,9 +151,11 @@ std::vector<RungCode> other_tensor_codes() {
   add(promoted, "WideTile<fathom::gemm::AlongKPromoted>,", {q128, 8, 4, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted>,", {q128, 8, 2, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted> >,", {q128, 8, 4, 2, 4, 2});
-  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", single_tile(q16, 3, 0, 0));
-  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 4, 3, 0, 0});
-  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 4, 4, 0, 0});
+  // Two stages' sums, of one that is added while the next multiplies: a stage stands there four
+  // times, at first, twice in the loop and after it.
+  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", {q16, 16, 3, 0, 0, 4, true});
+  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 16, 3, 0, 0, 4});
+  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 16, 4, 0, 0, 4});
   for (RungCode& code : codes) {
     if (code.rung == promoted) code.has += " FADD>=16";
   }
