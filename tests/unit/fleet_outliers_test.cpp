@@ -8,9 +8,9 @@
 #include "fleet/groups.h"
 #include "fleet/outliers.h"
 #include "fleet/report.h"
-#include "studies/fleet/simulation.h"
 #include "results/document_io.h"
-#include "tests/unit/fleet_folder.h"
+#include "studies/fleet/simulation.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
@@ -241,7 +241,7 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   CHECK(recall.causes == 32);  // all but the unexplained
   CHECK(fleet.hosts() == 250);
 
-  FleetFolderForTest folder;
+  TestFolder folder;
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
   CHECK(paths.hosts.size() == 1);
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
@@ -261,7 +261,7 @@ TEST_CASE("Hosts with names alike have a page each, and a terminal gets no contr
     builder.add(std::move(summary), "");
   }
   const Fleet fleet = builder.finish({});
-  FleetFolderForTest folder;
+  TestFolder folder;
   const auto outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});
   REQUIRE(paths.hosts.size() == 2);
