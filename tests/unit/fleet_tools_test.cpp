@@ -10,7 +10,7 @@
 #include "fleet/commands/run_arguments.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
-#include "fleet/run/counter_shares.h"
+#include "fleet/run/measure.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "results/error.h"
