@@ -108,7 +108,7 @@ std::optional<double> Fields::optional_number(std::string_view key) const {
 
 bool Fields::truth_or(std::string_view key, bool otherwise) const {
   const dom::element* found = find(key);
-  return found ? typed<bool>(*found, place_.at(key), "true or false") : otherwise;
+  return found ? truth_of(*found, place_.at(key)) : otherwise;
 }
 
 dom::array Fields::list(std::string_view key) const { return list_of(member(key), place_.at(key)); }
@@ -126,6 +126,10 @@ std::string text_of(dom::element value, const Place& place) {
 
 double number_of(dom::element value, const Place& place) {
   return typed<double>(value, place, "a number");
+}
+
+bool truth_of(dom::element value, const Place& place) {
+  return typed<bool>(value, place, "true or false");
 }
 
 dom::array list_of(dom::element value, const Place& place) {

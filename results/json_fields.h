@@ -29,6 +29,7 @@ struct Place {
 
 std::string text_of(simdjson::dom::element value, const Place& place);
 double number_of(simdjson::dom::element value, const Place& place);
+bool truth_of(simdjson::dom::element value, const Place& place);
 simdjson::dom::array list_of(simdjson::dom::element value, const Place& place);
 
 /// Hands on each element of a list with its place.

@@ -4,15 +4,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "gate/rules.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
 #include "tests/fuzz/gate_fuzz.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -21,13 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path corpus = fs::path(FATHOM_SOURCE_DIR) / "tests/fuzz/corpus";
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::string refusal_of(const std::string& text) {
   try {
