@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
@@ -117,8 +117,7 @@ KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
   facts.registers = attributes.numRegs;
   facts.static_shared = static_cast<int>(attributes.sharedSizeBytes);
   facts.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&facts.resident_blocks, kernel, threads,
-                                                            dynamic_shared));
+  facts.resident_blocks = resident_blocks_of(kernel, threads, dynamic_shared);
   return facts;
 }
 
