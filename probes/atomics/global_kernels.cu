@@ -5,9 +5,7 @@
 namespace fathom::atomics {
 namespace {
 
-struct Global {
-  static constexpr char name[] = "global";
-};
+FATHOM_WORD(Global, "global")
 
 template <class A>
 __global__ void __launch_bounds__(most_threads) global_atomics(Run run) {

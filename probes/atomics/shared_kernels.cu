@@ -7,13 +7,9 @@ namespace fathom::atomics {
 namespace {
 
 /// Shared memory of the own block.
-struct Shared {
-  static constexpr char name[] = "shared";
-};
+FATHOM_WORD(Shared, "shared")
 /// Shared memory of any block of the cluster.
-struct ClusterShared {
-  static constexpr char name[] = "shared::cluster";
-};
+FATHOM_WORD(ClusterShared, "shared::cluster")
 
 constexpr int cluster_size = 2;
 
