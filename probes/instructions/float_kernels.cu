@@ -44,13 +44,12 @@ FATHOM_OP(Dmul, double, "+d", (x * a), "mul.rn.f64 %0, %0, %1;", "d"(o.a[i]))
 
 /// The operands change between two steps, and instructions around that change take all of theirs
 /// from the register file anew, which costs a turn: the more chains, the rarer that is.
-struct ManyChains {
+template <class Base>
+struct ManyChains : Base {
   static constexpr int throughput_chains = 32, throughput_steps = 16;
 };
 
-struct Dfma : LaneOp<Dfma, double> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
+struct Dfma : ManyChains<LaneOp<Dfma, double>> {
   FATHOM_STEP("+d", std::fma(x, a, b), "fma.rn.f64 %0, %0, %1, %2;", "d"(o.a[i]), "d"(o.b[i]))
 };
 
@@ -98,16 +97,12 @@ struct Hmul2 : PairOp<Hmul2, __half> {
               "mul.rn.f16x2 %0, %0, %1;", "r"(o.a[i]))
 };
 
-struct Hfma2 : PairOp<Hfma2, __half> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
+struct Hfma2 : ManyChains<PairOp<Hfma2, __half>> {
   FATHOM_STEP("+r", by_half([](double u, double v, double w) { return u * v + w; }, x, a, b),
               "fma.rn.f16x2 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 };
 
-struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
+struct Hfma2Bf16 : ManyChains<PairOp<Hfma2Bf16, __nv_bfloat16>> {
   static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));

@@ -82,14 +82,8 @@ Kernel kernel_of(const Variant& variant) {
   } else if (variant.vectors == 4) {
     if (variant.ballast == 0) return persistent_copy<4, 0>;
   } else if (variant.vectors == 1) {
-    switch (variant.ballast) {
-      case 0: return persistent_copy<1, 0>;
-      case 64: return persistent_copy<1, 64>;
-      case 80: return persistent_copy<1, 80>;
-      case 112: return persistent_copy<1, 112>;
-      case 164: return persistent_copy<1, 164>;
-      case 214: return persistent_copy<1, 214>;
-    }
+    return with_constant<0, 64, 80, 112, 164, 214>(
+        variant.ballast, [](auto ballast) -> Kernel { return persistent_copy<1, ballast>; });
   }
   throw std::invalid_argument("no such variant of the occupancy probe's copy");
 }
