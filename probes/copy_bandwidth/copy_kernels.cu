@@ -177,14 +177,8 @@ bool has_hint(StoreHint hint, int compute_capability_major) {
 }
 
 int element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::int8: return 1;
-    case ElementType::half:
-    case ElementType::bfloat16: return 2;
-    case ElementType::float32: return 4;
-    case ElementType::float64: return 8;
-  }
-  return 0;
+  constexpr int bytes[] = {1, 2, 2, 4, 8};
+  return bytes[static_cast<int>(type)];
 }
 
 int pack_bytes(const CopyShape& shape) { return element_bytes(shape.type) * shape.vector; }
