@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "results/parse_number.h"
 #include "results/suggestion.h"
 
 namespace fathom {
@@ -20,11 +20,8 @@ namespace {
 
 std::optional<double> finite(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace
@@ -39,12 +36,10 @@ CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
       open ? fmt::format("from {} on", lowest) : fmt::format("from {} to {}", lowest, highest);
   return CLI::Validator(
       [=](std::string& text) {
-        std::uint64_t value = 0;
-        const char* const end = text.data() + text.size();
-        const auto [parsed, error] = std::from_chars(text.data(), end, value);
-        const bool good =
-            error == std::errc() && parsed == end && value >= lowest && value <= highest;
-        return good ? "" : fmt::format("`{}` is not a whole number {}", text, range);
+        const auto value = parse_number<std::uint64_t>(text);
+        return value && *value >= lowest && *value <= highest
+                   ? ""
+                   : fmt::format("`{}` is not a whole number {}", text, range);
       },
       "");
 }

@@ -8,7 +8,7 @@
 #include "reports/facts_table.h"
 #include "results/clean_text.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 
@@ -86,10 +86,10 @@ std::string origin_of(const Document& document) {
 
 void require_facts(const Document& document, const std::string& format) {
   if (!document.facts.empty()) return;
-  throw Error(ExitCode::incomplete,
-              fmt::format("{} needs facts, and a result of suite {} has none: export one of "
-                          "`fathom run --suite atlas`.",
-                          format, quotable(document.suite)));
+  fail(ExitCode::incomplete,
+       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
+       "atlas`.",
+       format, quotable(document.suite));
 }
 
 }  // namespace fathom
