@@ -22,7 +22,7 @@ models::TransformerShape shape_of(const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
   const auto remove = [&] { std::filesystem::remove(path); };
   try {
-    const auto shape = shape_from_config(path);
+    const auto shape = model_from_config(path).shape;
     remove();
     return shape;
   } catch (...) {
@@ -109,10 +109,10 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
       CHECK_THAT(error.what(), ContainsSubstring(said));
     }
   };
-  refused("", "empty");
+  refused("", "no JSON object");
   refused("{bad", "no JSON object");
   refused("[1]", "no JSON object");
-  refused(std::string(3 << 20, ' ') + "{}", "larger");
+  refused(std::string(3 << 20, ' ') + "{}", "no JSON object");
   refused("{}", "model_type");
   refused(R"({"model_type": "deepseek_v3"})", "deepseek_v3");
   Json config = llama();
@@ -129,8 +129,8 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
   config = llama();
   config.update({{"model_type", "qwen3_moe"}, {"mlp_only_layers", Json::array({0})}});
   refused(config.dump(), "experts");
-  CHECK_THROWS_AS(shape_from_config("/nonexistent/config.json"), Error);
-  CHECK_THROWS_AS(shape_from_config("/"), Error);
+  CHECK_THROWS_AS(model_from_config("/nonexistent/config.json"), Error);
+  CHECK_THROWS_AS(model_from_config("/"), Error);
 }
 
 }  // namespace
