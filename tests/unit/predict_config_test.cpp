@@ -1,12 +1,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "results/error.h"
+#include "test_folder.h"
 #include "tests/unit/open_models.h"
 #include "tools/predict/transformer_config.h"
 
@@ -18,17 +17,8 @@ using Json = nlohmann::json;
 
 /// The shape that a config of this text gives.
 models::TransformerShape shape_of(const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() / "fathom_config_test.json";
-  std::ofstream(path, std::ios::binary) << text;
-  const auto remove = [&] { std::filesystem::remove(path); };
-  try {
-    const auto shape = model_from_config(path).shape;
-    remove();
-    return shape;
-  } catch (...) {
-    remove();
-    throw;
-  }
+  const TestFolder folder;
+  return model_from_config(folder.write("config.json", text)).shape;
 }
 
 double parameters(const models::TransformerShape& shape) {
