@@ -260,16 +260,13 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   const std::vector<const Entry*> found = chosen(entries, row.where, row.only);
   const Entry* entry = picked(found, row.pick, metric_of);
   if (entry == nullptr)
-    return missing_fact(row.name, row.unit, row.better,
-                        why_missing(found.empty() ? nullptr : found.front(), row.absent));
+    return missing_fact(row.name, why_missing(found.empty() ? nullptr : found.front(), row.absent));
   const auto named = [&](const std::string& name) -> Shown {
     if (name == "cases") return {static_cast<double>(found.size()), ""};
     const AxisValue* value = find_axis(*entry, name);
     return {nothing, "", value == nullptr ? "?" : format_axis_value(name, *value)};
   };
   Fact fact = fact_of(*entry, row.name, told(row.method, named, nullptr));
-  fact.unit = row.unit;
-  fact.better = row.better;
   if (row.change) row.change(fact, *entry);
   return fact;
 }

@@ -135,8 +135,6 @@ struct FactRow {
   AxisFilter where;
   std::string method;  ///< {axis of the entry}, {cases}: how many there were to pick from
   std::string absent;  ///< why there may be no entry
-  std::string unit;
-  Better better = Better::higher;
   Pick pick = Pick::first;
   std::function<bool(const Entry&)> only{};
   std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes

@@ -125,7 +125,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
                        problem.m, problem.n, problem.k);
   // Those that may have a product of another part.
   if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
-  if (part == "sustained") c.sustained = SustainedLoad{};
+  if (part == "sustained") c.mode = SustainedLoad{};
   c.axes = {{"part", part},
             {"type", traits(rung.of).name},
             {"rung", short_name(rung.id())},
