@@ -17,6 +17,7 @@
 #include "harness/campaign.h"
 #include "harness/device_facts.h"
 #include "harness/energy.h"
+#include "results/exit_codes.h"
 #include "results/findings.h"
 
 namespace fathom {
@@ -114,9 +115,9 @@ enum class CacheState { hot, cold };
 /// should read for one launch. `tolerance` is relative; 0 means equal.
 struct CounterRequest {
   std::string role;
-  std::optional<double> expected;
+  std::optional<double> expected{};  ///< empty: only shown
   double tolerance = 0;
-  std::string model;
+  std::string model{};
 };
 
 /// Source lines of a kernel whose share of the warps' waiting a case wants, by sampling of the
@@ -240,5 +241,10 @@ std::string probe_group();
 #define FATHOM_PROBE(probe)                              \
   ::fathom::Probe fathom::make_probe() { return probe; } \
   std::string fathom::probe_group() { return FATHOM_PROBE_GROUP; }
+
+/// The program that every probe binary is: Google Benchmark's flags (`--benchmark_*`) and Fathom's
+/// own, the device lock, the sweep, the counters, the result document. Throws Error for everything
+/// that leaves no result at all.
+ExitCode probe_main(int argc, char** argv, const Probe& probe);
 
 }  // namespace fathom

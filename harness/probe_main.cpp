@@ -1,4 +1,4 @@
-#include "harness/probe_main.h"
+#include "harness/probe.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
-#include "harness/device_readings.h"
+#include "harness/device_facts.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/device_lock.h"
@@ -97,17 +97,6 @@ DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
 
 bool samples_lines(const Probe& probe, const ProbeOptions& options) {
   return probe.samples_lines && options.counters && !options.list_only;
-}
-
-/// Source lines are known only of modules that were seen as they were loaded, so this comes before
-/// anything else that may start CUDA.
-void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
-  if (!samples_lines(probe, options)) return;
-  try {
-    PcSampler::watch_modules();
-  } catch (const Error&) {
-    // The sampler itself will say in each entry what is wrong.
-  }
 }
 
 /// One program's run of its probe.
@@ -388,7 +377,15 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
                             arguments[1], probe.program));
   }
 
-  watch_modules_for(probe, *options);
+  // Source lines are known only of modules that were seen as they were loaded, so this comes before
+  // anything else that may start CUDA.
+  if (samples_lines(probe, *options)) {
+    try {
+      PcSampler::watch_modules();
+    } catch (const Error&) {
+      // The sampler itself will say in each entry what is wrong.
+    }
+  }
   const DeviceFacts device = query_device_facts(options->device, options->start_fd >= 0);
   // One that is held back takes the lock once it may begin: until then it only has CUDA up, and
   // whoever started it may hold several of one GPU.

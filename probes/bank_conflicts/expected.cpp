@@ -1,4 +1,4 @@
-#include "probes/bank_conflicts/expected.h"
+#include "probes/bank_conflicts/patterns.h"
 
 #include <fmt/format.h>
 

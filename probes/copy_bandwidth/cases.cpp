@@ -44,7 +44,7 @@ int resident_threads(const DeviceFacts& device, int threads) {
 
 std::vector<CounterRequest> counters_of(const Work& work) {
   const auto request = [](const char* role, bool counted, std::uint64_t expected) {
-    CounterRequest r{role, std::nullopt, 0, ""};
+    CounterRequest r{role};
     if (counted) {
       r.expected = static_cast<double>(expected);
       r.model = "global-memory model, every warp instruction";
@@ -59,7 +59,7 @@ std::vector<CounterRequest> counters_of(const Work& work) {
       request("global_load_instructions", work.loads_counted, work.loads.requests),
       request("global_store_instructions", work.stores_counted, work.stores.requests)};
   const auto dram = [&](const char* role, std::size_t bytes) {
-    CounterRequest r{role, std::nullopt, 0, ""};
+    CounterRequest r{role};
     if (work.streams_through_dram && bytes >= gib - 4096) {
       r = {role, static_cast<double>(bytes), dram_tolerance, "every useful byte once"};
     }
@@ -67,7 +67,7 @@ std::vector<CounterRequest> counters_of(const Work& work) {
   };
   counters.push_back(dram("dram_read_bytes", work.read_bytes));
   counters.push_back(dram("dram_write_bytes", work.write_bytes));
-  counters.push_back({"achieved_occupancy", std::nullopt, 0, ""});
+  counters.push_back({"achieved_occupancy"});
   return counters;
 }
 

@@ -6,7 +6,7 @@
 
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
-#include "probes/copy_bandwidth/opponents.h"
+#include "probes/copy_bandwidth/kernels.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -68,7 +68,7 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suit
 /// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four and sixteen to
 /// compare.
 void add_stalls(Case& c) {
-  for (const std::string& role : stall_roles()) c.counters.push_back({role, std::nullopt, 0, ""});
+  for (const std::string& role : stall_roles()) c.counters.push_back({role});
   const SourceLines lines = plain_copy_lines();
   const char* file = "copy_kernels.cu";
   c.line_shares = {{"stall_share_load", file, {lines.load_call, lines.load}},

@@ -7,8 +7,7 @@
 #include "harness/cuda_check.h"
 #include "models/bandwidth.h"
 #include "models/global_memory.h"
-#include "probes/warp_reduce/opponents.h"
-#include "probes/warp_reduce/sum_check.h"
+#include "probes/warp_reduce/sum_kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {
@@ -168,8 +167,8 @@ void add_counters(Case& c, const Sum& sum, const SumLayout& layout, std::size_t 
   const double bytes = static_cast<double>(sum.elements()) * element_bytes(sum.kernel.element);
   if (sum.bytes >= dram_sized) {
     c.counters.push_back({"dram_read_bytes", bytes, 0.01, "every element once"});
-    c.counters.push_back({"achieved_occupancy", std::nullopt, 0, ""});
-    c.counters.push_back({"stall_long_scoreboard", std::nullopt, 0, ""});
+    c.counters.push_back({"achieved_occupancy"});
+    c.counters.push_back({"stall_long_scoreboard"});
   }
 }
 

@@ -1,4 +1,4 @@
-#include "probes/warp_reduce/sum_check.h"
+#include "probes/warp_reduce/sum_cases.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/buffers.h"
-#include "probes/warp_reduce/reference_kernels.h"
+#include "probes/warp_reduce/sum_kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {

@@ -113,21 +113,10 @@ std::optional<std::string> verify(const Stage& stage, const Buffer& out, int blo
   return std::nullopt;
 }
 
-/// Cycles per reduction: each block's time from its first warp's start to its last warp's end over
-/// all its reductions; the median over the SMs.
-double cycles(const Stage& stage, const std::vector<long long>& clocks, int blocks) {
-  std::vector<double> per_reduction;
-  for (int block = 0; block < blocks; ++block) {
-    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * stage.warps() * 2;
-    long long first = slots[0], last = slots[1];
-    for (int warp = 1; warp < stage.warps(); ++warp) {
-      first = std::min(first, slots[2 * warp]);
-      last = std::max(last, slots[2 * warp + 1]);
-    }
-    per_reduction.push_back(static_cast<double>(last - first) /
-                            (double{reductions} * stage.warps() * stage.chains()));
-  }
-  return median(per_reduction);
+/// Cycles per reduction: each block's time over all its reductions; the median over the SMs.
+double cycles(const Stage& stage, const std::vector<long long>& clocks) {
+  return median(clocks_of_blocks(clocks, stage.warps())) /
+         (double{reductions} * stage.warps() * stage.chains());
 }
 
 Workload prepare(Context& context, const Stage& stage) {
@@ -150,7 +139,7 @@ Workload prepare(Context& context, const Stage& stage) {
     }
     return verify<double>(stage, out, blocks, stream);
   };
-  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream), blocks); };
+  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
   return workload;
 }
 
