@@ -19,11 +19,10 @@ struct alignas(16) Pack16 {
 
 template <class T>
 __device__ bool same_bits(T x, T y) {
-  if constexpr (sizeof(T) == 8) {
+  if constexpr (sizeof(T) == 8)
     return __double_as_longlong(x) == __double_as_longlong(y);
-  } else {
+  else
     return __float_as_uint(x) == __float_as_uint(y);
-  }
 }
 
 template <Mix mix, class T>
@@ -42,9 +41,8 @@ __global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, 
   if constexpr (mix != Mix::scale) y = b[i];
   Pack16<T> result;
 #pragma unroll
-  for (int k = 0; k < Pack16<T>::count; ++k) {
+  for (int k = 0; k < Pack16<T>::count; ++k)
     result.element[k] = combined<mix>(x.element[k], y.element[k]);
-  }
   out[i] = result;
 }
 
@@ -69,7 +67,8 @@ __global__ void write_index(uint4* out, std::size_t packs) {
   out[i] = make_uint4(word_at(4 * i), word_at(4 * i + 1), word_at(4 * i + 2), word_at(4 * i + 3));
 }
 
-__global__ void check_write(const std::uint32_t* out, std::size_t words, unsigned long long* wrong) {
+__global__ void check_write(const std::uint32_t* out, std::size_t words,
+                            unsigned long long* wrong) {
   const std::size_t i = thread_number();
   if (i < words && out[i] != word_at(i)) atomicAdd(wrong, 1ull);
 }
@@ -84,13 +83,11 @@ __global__ void fold(const uint4* a, std::uint32_t* out) {
   for (int k = 0; k < read_packs_per_thread; ++k) value[k] = p[k * 32];
   std::uint32_t folded = 0;
 #pragma unroll
-  for (int k = 0; k < read_packs_per_thread; ++k) {
+  for (int k = 0; k < read_packs_per_thread; ++k)
     folded ^= value[k].x ^ value[k].y ^ value[k].z ^ value[k].w;
-  }
 #pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
+  for (int distance = 16; distance > 0; distance /= 2)
     folded ^= __shfl_xor_sync(~0u, folded, distance);
-  }
   if (lane == 0) out[warp] = folded;
 }
 
@@ -116,8 +113,8 @@ void launch_combine(const MixRun& run, unsigned long long* wrong, cudaStream_t s
         reinterpret_cast<const Pack*>(a), reinterpret_cast<const Pack*>(b),
         reinterpret_cast<Pack*>(out), packs);
   } else {
-    check_combine<mix, T><<<blocks_for(count, check_threads), check_threads, 0, stream>>>(
-        a, b, out, count, wrong);
+    check_combine<mix, T>
+        <<<blocks_for(count, check_threads), check_threads, 0, stream>>>(a, b, out, count, wrong);
   }
 }
 
@@ -150,12 +147,16 @@ void launch(Mix mix, ElementType type, const MixRun& run, unsigned long long* wr
     case Mix::scale:
     case Mix::add:
     case Mix::triad:
-      with_constant<Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
-        with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
-          using T = std::conditional_t<element == ElementType::float32, float, double>;
-          launch_combine<decltype(of)::value, T>(run, wrong, stream);
-        });
-      });
+      with_constant<Mix::scale, Mix::add, Mix::triad>(
+          mix,
+          [&](auto of) {
+            with_constant<ElementType::float32, ElementType::float64>(
+                type,
+                [&](auto element) {
+                  using T = std::conditional_t<element == ElementType::float32, float, double>;
+                  launch_combine<decltype(of)::value, T>(run, wrong, stream);
+                });
+          });
   }
   FATHOM_CUDA(cudaGetLastError());
 }
