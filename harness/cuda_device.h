@@ -10,6 +10,7 @@
 #include "harness/device_facts.h"
 #include "harness/nvml_library.h"
 #include "results/error.h"
+#include "results/exit_codes.h"
 
 namespace fathom {
 
@@ -55,5 +56,12 @@ NoGpu explain_no_gpu(cudaError_t status, const Surroundings& around, const NvmlL
 
 /// FNV-1a, 64 bits, in hex, of the GPU's UUID: tells two GPUs apart without publishing the UUID.
 std::string uuid_hash(const std::array<unsigned char, 16>& uuid);
+
+/// What a failed CUDA call means to the user: the exit code of its cause, and what to do.
+struct CudaFailure {
+  ExitCode code;
+  std::string remedy;  ///< imperative, without a full stop
+};
+CudaFailure explain_cuda_error(cudaError_t status);
 
 }  // namespace fathom

@@ -8,7 +8,6 @@
 
 #include "harness/cuda_check.h"
 #include "harness/cuda_device.h"
-#include "harness/device_readings.h"
 #include "harness/gpu_checks.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
@@ -171,8 +170,6 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
           fmt::format("{}: {}. {}", check.what, check.detail, check.what_to_do));
   return facts;
 }
-
-DeviceFacts query_device_facts(int ordinal) { return query_device_facts(ordinal, false); }
 
 DeviceFacts query_device_facts(int ordinal, bool beside_siblings) {
   const NvmlLibrary nvml;

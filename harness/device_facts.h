@@ -9,6 +9,9 @@
 
 namespace fathom {
 
+class NvmlLibrary;
+struct CudaVersions;
+
 /// What the CUDA runtime says about one GPU, without creating a context on it. Plain data, so that
 /// everything that is concluded from it can be tested without a GPU. Clocks in hertz, sizes in
 /// bytes.
@@ -41,9 +44,15 @@ struct DeviceFacts : CudaDevice {
   std::vector<std::string> warnings;  ///< e.g. other processes on the GPU, throttling at idle
 };
 
-DeviceFacts query_device_facts(int ordinal);
+/// `beside_siblings`: others of its kind may be started on the same GPU together with this program,
+/// and are no disturbance: no warning of processes and memory.
+DeviceFacts query_device_facts(int ordinal, bool beside_siblings = false);
 
 /// Named bound of `facts`, e.g. "dram_bandwidth"; throws std::out_of_range for an unknown name.
 const DeviceBound& bound(const DeviceFacts& facts, const std::string& name);
+
+/// `query_device_facts` from readings that were taken already. Throws Error(gpu_lost).
+DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& versions,
+                                  const NvmlLibrary& nvml, bool beside_siblings = false);
 
 }  // namespace fathom

@@ -1,7 +1,7 @@
 #include <exception>
 #include <iostream>
 
-#include "harness/probe_main.h"
+#include "harness/probe.h"
 #include "results/clean_text.h"
 #include "results/error.h"
 #include "results/standard_streams.h"

@@ -17,6 +17,7 @@
 #include "harness/campaign.h"
 #include "harness/device_facts.h"
 #include "harness/energy.h"
+#include "results/exit_codes.h"
 #include "results/findings.h"
 
 namespace fathom {
@@ -81,25 +82,25 @@ struct Workload {
   std::function<void()> poison;
   /// After one launch since `poison`: nothing if the output is right, else what is wrong.
   std::function<std::optional<std::string>()> verify;
-  /// For metrics that events do not measure: the metric's value, as a rule from what the last launch
-  /// wrote of its own clock. Empty: the harness times the launch with events.
+  /// For metrics that events do not measure: the metric's value, as a rule from what the last
+  /// launch wrote of its own clock. Empty: the harness times the launch with events.
   std::function<double()> read_sample;
   /// What `read_sample` was timed with: "clock64" or "globaltimer" by the kernel itself, or
   /// "steady_clock": then it does the work anew and times the host (harness/host_timer.h).
   std::string sample_timer = "clock64";
-  /// The launch itself waits for the GPU, or ties streams of several GPUs together: it cannot be held
-  /// back behind other work nor captured into a graph. It should then take long against the microseconds
-  /// of a launch, or repeat what it times.
+  /// The launch itself waits for the GPU, or ties streams of several GPUs together: it cannot be
+  /// held back behind other work nor captured into a graph. It should then take long against the
+  /// microseconds of a launch, or repeat what it times.
   bool host_paced = false;
   /// Of what a graph cannot hold (cudaMemcpyPeerAsync) a sample is one launch, however short.
   bool capturable = true;
-  /// What a case that is measured by its energy runs over and over in place of `launch`: the same work on
-  /// data that nobody can check. Empty: `launch` itself.
+  /// What a case that is measured by its energy runs over and over in place of `launch`: the same
+  /// work on data that nobody can check. Empty: `launch` itself.
   std::function<void()> load;
   /// Further figures after the last sample; may be empty.
   std::function<std::map<std::string, double>()> extras;
-  /// What it runs, in words by name, asked for after the last sample too; may be empty. They go to the
-  /// entry's notes, or to the opponent's.
+  /// What it runs, in words by name, asked for after the last sample too; may be empty. They go to
+  /// the entry's notes, or to the opponent's.
   std::function<std::map<std::string, std::string>()> notes;
   /// A vector-valued result of the last launch, in the case's `profile_unit`, read after the last
   /// sample; finite values only. May be empty.
@@ -114,14 +115,14 @@ enum class CacheState { hot, cold };
 /// should read for one launch. `tolerance` is relative; 0 means equal.
 struct CounterRequest {
   std::string role;
-  std::optional<double> expected;
+  std::optional<double> expected{};  ///< empty: only shown
   double tolerance = 0;
-  std::string model;
+  std::string model{};
 };
 
 /// Source lines of a kernel whose share of the warps' waiting a case wants, by sampling of the
-/// program counter. It becomes the entry's counters `<name>` and, for each stall reason that matters
-/// there, `<name>_<reason>`: percent of all samples of waiting warps.
+/// program counter. It becomes the entry's counters `<name>` and, for each stall reason that
+/// matters there, `<name>_<reason>`: percent of all samples of waiting warps.
 struct LineShare {
   std::string name;  ///< "stall_share_store"
   std::string file;  ///< file name only
@@ -134,8 +135,9 @@ struct OpponentCase {
   std::function<Workload(Context&)> prepare;
 };
 
-/// How surely a case is measured, where that is less than the program's policy (harness/timing.h): of a
-/// curve of hundreds of points none needs what a headline needs. The policy's own limits still hold.
+/// How surely a case is measured, where that is less than the program's policy (harness/timing.h):
+/// of a curve of hundreds of points none needs what a headline needs. The policy's own limits still
+/// hold.
 struct Precision {
   double relative_half_width = 0.005;
   int min_samples = 6;
@@ -170,8 +172,8 @@ struct Case {
   std::vector<CounterRequest> counters;
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
-  std::string profile_axis, profile_unit;  ///< of the workload's `profile`, where it has one
-  std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
+  std::string profile_axis, profile_unit;    ///< of the workload's `profile`, where it has one
+  std::map<std::string, double> extras;      ///< known before the run, e.g. theoretical occupancy
   std::map<std::string, std::string> notes;  ///< of the entry, known before the run
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
@@ -240,5 +242,10 @@ std::string probe_group();
 #define FATHOM_PROBE(probe)                              \
   ::fathom::Probe fathom::make_probe() { return probe; } \
   std::string fathom::probe_group() { return FATHOM_PROBE_GROUP; }
+
+/// The program that every probe binary is: Google Benchmark's flags (`--benchmark_*`) and Fathom's
+/// own, the device lock, the sweep, the counters, the result document. Throws Error for everything
+/// that leaves no result at all.
+ExitCode probe_main(int argc, char** argv, const Probe& probe);
 
 }  // namespace fathom

@@ -1,4 +1,4 @@
-#include "harness/probe_main.h"
+#include "harness/probe.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
-#include "harness/device_readings.h"
+#include "harness/device_facts.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/device_lock.h"
@@ -83,8 +83,8 @@ void print_description(const Probe& probe) {
 }
 
 /// Whether what started this has no use for cases that only hardware counters can decide: the gate,
-/// whom every one would cost time in each of its rounds, and a fleet, where one GPU of a host counts for
-/// all of them.
+/// whom every one would cost time in each of its rounds, and a fleet, where one GPU of a host
+/// counts for all of them.
 bool leaves_out_counting() {
   const char* value = std::getenv(timed_only_variable);
   return value && std::string_view(value) == "1";
@@ -97,17 +97,6 @@ DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
 
 bool samples_lines(const Probe& probe, const ProbeOptions& options) {
   return probe.samples_lines && options.counters && !options.list_only;
-}
-
-/// Source lines are known only of modules that were seen as they were loaded, so this comes before
-/// anything else that may start CUDA.
-void watch_modules_for(const Probe& probe, const ProbeOptions& options) {
-  if (!samples_lines(probe, options)) return;
-  try {
-    PcSampler::watch_modules();
-  } catch (const Error&) {
-    // The sampler itself will say in each entry what is wrong.
-  }
 }
 
 /// One program's run of its probe.
@@ -176,11 +165,10 @@ class ProbeRun {
     // Whatever else happened, a failed check is what a caller must not miss.
     for (const Measured& m : measured_) {
       const VerdictStatus verdict = m.entry.verdict.status;
-      if (code != ExitCode::interrupted && (verdict == VerdictStatus::above_bound ||
-                                            verdict == VerdictStatus::counter_mismatch ||
-                                            verdict == VerdictStatus::wrong_output)) {
+      if (code != ExitCode::interrupted &&
+          (verdict == VerdictStatus::above_bound || verdict == VerdictStatus::counter_mismatch ||
+           verdict == VerdictStatus::wrong_output))
         code = ExitCode::check_failed;
-      }
     }
     return code;
   }
@@ -191,9 +179,11 @@ class ProbeRun {
       if (!in_suite(c)) continue;
       ++total_;
       const std::string name = probe_.name + "/" + c.name;
-      benchmark::RegisterBenchmark(name.c_str(), [this, &c, name](benchmark::State& state) {
-        measure(state, c, name);
-      })->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+      benchmark::RegisterBenchmark(
+          name.c_str(), [this, &c, name](benchmark::State& state) { measure(state, c, name); })
+          ->Iterations(1)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
     }
   }
 
@@ -211,8 +201,8 @@ class ProbeRun {
     start_ = Clock::now();  // to have waited is no part of the measuring
   }
 
-  /// That this is ready, and later that it has measured, so that the next one need not wait for what
-  /// ending takes. False where nobody holds this back, or is there any more.
+  /// That this is ready, and later that it has measured, so that the next one need not wait for
+  /// what ending takes. False where nobody holds this back, or is there any more.
   bool tell_starter() const {
     const char word = '\n';
     return options_.start_fd >= 0 && send(options_.start_fd, &word, 1, MSG_NOSIGNAL) == 1;
@@ -227,10 +217,9 @@ class ProbeRun {
   void sample_lines() {
     try {
       std::optional<PcSampler> sampler;
-      for (const Case& c : cases_) {
+      for (const Case& c : cases_)
         if (in_suite(c) && !c.line_shares.empty())
           line_shares_[&c] = runner_.sample_lines(c, sampler);
-      }
     } catch (const Error& error) {
       fatal_ = error;
     }
@@ -263,7 +252,8 @@ class ProbeRun {
         state.counters[m.entry.metric.name] = *m.entry.metric.value;
         for (const auto& [extra, value] : m.entry.extras) state.counters[extra] = value;
       } else {
-        const std::string why = m.entry.verdict.reasons.empty() ? "no value" : m.entry.verdict.reasons[0];
+        const std::string why =
+            m.entry.verdict.reasons.empty() ? "no value" : m.entry.verdict.reasons[0];
         state.SkipWithError(why.c_str());
       }
       std::int64_t& index = repetitions_seen_[name];
@@ -275,9 +265,8 @@ class ProbeRun {
 
   std::optional<Error> collect_counters() {
     std::vector<std::pair<const Case*, Entry*>> counted;
-    for (Measured& m : measured_) {
+    for (Measured& m : measured_)
       if (!m.c->counters.empty() && m.entry.metric.value) counted.emplace_back(m.c, &m.entry);
-    }
     done_ = 0;
     total_ = counted.size();
     try {
@@ -301,10 +290,10 @@ class ProbeRun {
 
   void report_progress(const std::string& what) {
     if (options_.progress_fd < 0) return;
-    const std::string line =
-        fmt::format("{} {} {:.3f} {}\n", done_++, total_, elapsed_s(), what);
+    const std::string line = fmt::format("{} {} {:.3f} {}\n", done_++, total_, elapsed_s(), what);
     // Progress is a courtesy: a reader that went away must not stop the measurement.
-    [[maybe_unused]] const ssize_t written = ::write(options_.progress_fd, line.data(), line.size());
+    [[maybe_unused]] const ssize_t written =
+        ::write(options_.progress_fd, line.data(), line.size());
   }
 
   double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -388,7 +377,15 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
                             arguments[1], probe.program));
   }
 
-  watch_modules_for(probe, *options);
+  // Source lines are known only of modules that were seen as they were loaded, so this comes before
+  // anything else that may start CUDA.
+  if (samples_lines(probe, *options)) {
+    try {
+      PcSampler::watch_modules();
+    } catch (const Error&) {
+      // The sampler itself will say in each entry what is wrong.
+    }
+  }
   const DeviceFacts device = query_device_facts(options->device, options->start_fd >= 0);
   // One that is held back takes the lock once it may begin: until then it only has CUDA up, and
   // whoever started it may hold several of one GPU.

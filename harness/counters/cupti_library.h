@@ -45,8 +45,8 @@ struct CuptiLibrary {
 #undef FATHOM_DECLARE
 };
 
-/// Files that `cupti_library` tries, in the order of `toolkit_library_files`; the variable that names
-/// a folder is FATHOM_CUPTI_DIR.
+/// Files that `cupti_library` tries, in the order of `toolkit_library_files`; the variable that
+/// names a folder is FATHOM_CUPTI_DIR.
 std::vector<std::filesystem::path> cupti_search_path();
 
 /// Loads CUPTI from the first of `files` that has every function. Throws

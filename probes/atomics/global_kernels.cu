@@ -1,4 +1,4 @@
-#include "probes/atomics/kernel_lists.h"
+#include "probes/atomics/kernels.h"
 #include "probes/atomics/repeat.cuh"
 #include "probes/device/launch.h"
 

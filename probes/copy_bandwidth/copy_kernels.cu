@@ -55,8 +55,8 @@ constexpr unsigned store_call_line = __LINE__ + 11;
 template <class P, int Unroll, LoadHint load_hint, StoreHint store_hint>
 __global__ void copy(const P* src, P* dst, Extent extent) {
   std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x * Unroll + threadIdx.x;
-  // Blocks decide as a whole and warps without work leave by a branch: an access that is issued with
-  // no lane active would be counted as an instruction.
+  // Blocks decide as a whole and warps without work leave by a branch: an access that is issued
+  // with no lane active would be counted as an instruction.
   if (blockIdx.x < extent.whole_tiles) {
     P value[Unroll];
 #pragma unroll
@@ -142,7 +142,8 @@ Launcher by_hint(LoadHint load, StoreHint store) {
 
 Launcher launcher_of(const CopyShape& shape) {
   if (shape.load != LoadHint::none || shape.store != StoreHint::none) {
-    if (shape.type != ElementType::float32 || shape.vector != 4 || shape.unroll != 1) return nullptr;
+    if (shape.type != ElementType::float32 || shape.vector != 4 || shape.unroll != 1)
+      return nullptr;
     return by_hint(shape.load, shape.store);
   }
   if (shape.unroll != 1) {

@@ -11,9 +11,9 @@ enum class Collective {
   all_to_all,
   send_receive  ///< each rank sends to the next one and receives from the one before it
 };
-inline constexpr Collective collectives[] = {Collective::all_reduce, Collective::all_gather,
+inline constexpr Collective collectives[] = {Collective::all_reduce,     Collective::all_gather,
                                              Collective::reduce_scatter, Collective::broadcast,
-                                             Collective::all_to_all, Collective::send_receive};
+                                             Collective::all_to_all,     Collective::send_receive};
 
 struct CollectiveNames {
   const char* name;  ///< "all-reduce"
@@ -27,9 +27,9 @@ constexpr CollectiveNames names_of(Collective collective) {
   return names[static_cast<int>(collective)];
 }
 
-/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a link's:
-/// nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares together where each sends
-/// or receives one of `ranks`.
+/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a
+/// link's: nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares
+/// together where each sends or receives one of `ranks`.
 constexpr double bus_factor(Collective collective, int ranks) {
   const double others = ranks - 1.0;
   switch (collective) {

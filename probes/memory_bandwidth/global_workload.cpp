@@ -3,7 +3,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/checks.h"
 
 // A plan through global memory as a case: what it moves, how that is checked and bounded.
 

@@ -4,7 +4,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/checks.h"
 
 // A plan of single tiles as a case.
 

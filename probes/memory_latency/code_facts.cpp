@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "probes/memory_latency/curve.h"
 #include "results/format.h"
 
 namespace fathom::memory_latency {

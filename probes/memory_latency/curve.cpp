@@ -1,4 +1,4 @@
-#include "probes/memory_latency/curve.h"
+#include "probes/memory_latency/facts.h"
 
 #include <fmt/format.h>
 

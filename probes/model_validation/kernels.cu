@@ -3,7 +3,7 @@
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
-#include "probes/model_validation/regions.h"
+#include "probes/model_validation/patterns.h"
 
 // Each kernel has the instruction under test once. It is written in PTX, since the compiler is free
 // to split, merge or drop what C++ says. A warp without an active lane ends before it: with every

@@ -1,4 +1,4 @@
-#include "probes/model_validation/occupancy_campaign.h"
+#include "probes/model_validation/campaigns.h"
 
 #include <cuda_occupancy.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 #include "harness/cuda_check.h"
 #include "models/occupancy.h"
-#include "probes/model_validation/occupancy_kernels.h"
+#include "probes/model_validation/kernels.h"
 #include "results/error.h"
 
 namespace fathom::model_validation {

@@ -1,4 +1,4 @@
-#include "probes/model_validation/occupancy_kernels.h"
+#include "probes/model_validation/kernels.h"
 
 #include <array>
 

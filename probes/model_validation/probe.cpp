@@ -1,7 +1,6 @@
 #include "harness/probe.h"
 #include "probes/claims.h"
-#include "probes/model_validation/occupancy_campaign.h"
-#include "probes/model_validation/warp_campaign.h"
+#include "probes/model_validation/campaigns.h"
 
 namespace fathom::model_validation {
 namespace {

@@ -1,4 +1,4 @@
-#include "probes/model_validation/warp_campaign.h"
+#include "probes/model_validation/campaigns.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "probes/model_validation/kernels.h"
-#include "probes/model_validation/patterns_check.h"
+#include "probes/model_validation/patterns.h"
 
 namespace fathom::model_validation {
 namespace {

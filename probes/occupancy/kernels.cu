@@ -30,15 +30,16 @@ struct Ballast {
 template <>
 struct Ballast<0> {};
 
-/// Several loads a thread stride through L1 lines that are of no further use: not allocating them is
-/// what lets such a copy reach the bandwidth of one load a thread.
+/// Several loads a thread stride through L1 lines that are of no further use: not allocating them
+/// is what lets such a copy reach the bandwidth of one load a thread.
 template <int Vectors>
 __device__ uint4 load(const uint4* address) {
   if constexpr (Vectors == 1) {
     return *address;
   } else {
     uint4 v;
-    // volatile: else the compiler may sink each load to its store, and they are in flight one by one
+    // volatile: else the compiler may sink each load to its store, and they are in flight one by
+    // one
     asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(address));
@@ -57,21 +58,23 @@ __device__ void copy_some(const uint4* src, uint4* dst, std::size_t first, std::
 
 template <int Vectors>
 __global__ void one_shot_copy(const uint4* src, uint4* dst, std::size_t, unsigned) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x * Vectors + threadIdx.x;
+  const std::size_t first =
+      static_cast<std::size_t>(blockIdx.x) * blockDim.x * Vectors + threadIdx.x;
   copy_some<Vectors>(src, dst, first, blockDim.x);
 }
 
 template <int Vectors, int BallastRegisters>
-__global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count, unsigned unlikely) {
+__global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count,
+                                unsigned unlikely) {
   const Ballast<BallastRegisters> ballast;
   const std::size_t per_block = static_cast<std::size_t>(blockDim.x) * Vectors;
   std::size_t block = blockIdx.x;
-  for (; block * per_block < count; block += gridDim.x) {
+  for (; block * per_block < count; block += gridDim.x)
     copy_some<Vectors>(src, dst, block * per_block + threadIdx.x, blockDim.x);
-  }
   if constexpr (BallastRegisters > 0) {
     // Uses the ballast. Should the value turn up by chance, a right element is written once more.
-    if (ballast.combined_with(static_cast<unsigned>(block)) == unlikely) dst[threadIdx.x] = src[threadIdx.x];
+    if (ballast.combined_with(static_cast<unsigned>(block)) == unlikely)
+      dst[threadIdx.x] = src[threadIdx.x];
   }
 }
 

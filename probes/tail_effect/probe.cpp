@@ -87,7 +87,7 @@ Case grid_case(const char* kind, const models::Grid& grid) {
   c.metric = {"time", "s", Better::lower, std::nullopt};
   c.value = [](double seconds) { return seconds; };
   c.extras = {{"wave_efficiency", w.efficiency}};
-  c.counters = {{"achieved_occupancy", std::nullopt, 0, ""}};
+  c.counters = {{"achieved_occupancy"}};
   return c;
 }
 

@@ -11,13 +11,9 @@ namespace {
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
 template <StageType Type>
-struct ValueOf;
-template <>
-struct ValueOf<StageType::f32> { using type = float; };
-template <>
-struct ValueOf<StageType::i32> { using type = unsigned; };
-template <>
-struct ValueOf<StageType::f64> { using type = double; };
+using Value =
+    std::conditional_t<Type == StageType::f32, float,
+                       std::conditional_t<Type == StageType::i32, unsigned, double>>;
 
 template <class T, int Chains>
 struct Shared {
@@ -113,8 +109,8 @@ __device__ T renormalised(T x) {
 
 template <WarpMethod Method, StageType Type, int Chains>
 __global__ void __launch_bounds__(1024)
-    warp_stage(int rounds, long long* clocks, typename ValueOf<Type>::type* out) {
-  using T = typename ValueOf<Type>::type;
+    warp_stage(int rounds, long long* clocks, Value<Type>* out) {
+  using T = Value<Type>;
   extern __shared__ unsigned char dynamic_shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   auto& shared = reinterpret_cast<Shared<T, Chains>*>(dynamic_shared)[warp];
@@ -143,7 +139,7 @@ __global__ void __launch_bounds__(1024)
 
 template <WarpMethod Method, StageType Type, int Chains>
 void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  using T = typename ValueOf<Type>::type;
+  using T = Value<Type>;
   constexpr bool in_shared =
       Method == WarpMethod::shared_tree || Method == WarpMethod::shared_butterfly;
   const std::size_t shared_bytes = in_shared ? run.warps * sizeof(Shared<T, Chains>) : 0;

@@ -15,4 +15,8 @@ inline constexpr int warp_campaigns = 20;
 /// of each of them.
 Case warp_case(Space space, models::Access op, int bytes);
 
+/// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
+/// blocks by the model, by the toolkit's cuda_occupancy.h and by the driver.
+Case occupancy_case(const DeviceFacts& device);
+
 }  // namespace fathom::model_validation
